@@ -1,0 +1,103 @@
+"""The one diagnostic type, used by the checker, the statements, the runtime, the command line and editors alike.
+
+A `Diagnostic` is data; `render.py` makes text of it. Code ranges, one room each:
+
+| codes | what |
+|---|---|
+| W00xx | files: unreadable, a directory, binary, too large, unwritable |
+| W01xx | syntax of a schedule |
+| W02xx | checking: names, types, arity, domains, consumed handles |
+| W03xx | a statement refuses |
+| W04xx | the payload: it does not parse, nothing matches, several match |
+| W05xx | CUDA text: an op or a type the emitter does not know |
+| W06xx | synchronization: conflicts, races, barriers |
+| W07xx | running: plan, bundle, inputs, device |
+| W08xx | the reference and the comparison |
+| W09xx | goldens, benchmarks, tuning |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text a user wrote, with the name it is shown under (a path, a recipe's name, `<repl>`)."""
+
+    name: str
+    text: str = field(repr=False)
+
+    def line(self, number: int) -> str:
+        """The text of 1-based line `number`, without its end; empty past the end of the text."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 1 <= number <= len(lines) else ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where something stands in a `Source`: 1-based lines and columns; the end column is exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """What is wrong, where, why, and the way out.
+
+    Args:
+        code: `Wnnnn`; `weft explain CODE` has the long form.
+        message: one sentence, lower case at its start, without a full stop.
+        span: the place in the schedule (or in an MLIR text: `Source` does not care).
+        statement: the keyword of the statement that speaks, where there is one.
+        notes: what one needs to know to understand the message: the payload op, the candidates, the witness.
+        hint: what to write instead.
+        payload: the op of the payload that is meant, e.g. `linalg.matmul at payload.mlir:4:8`.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    statement: str | None = None
+    notes: tuple[str, ...] = ()
+    hint: str | None = None
+    payload: str | None = None
+    severity: Severity = "error"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The long form of a code: a title, a paragraph or two, and a wrong → right example. `weft explain` prints it."""
+
+    title: str
+    text: str
+
+
+class WeftError(Exception):
+    """Carries one or more diagnostics up to whoever shows them. The only exception user input may cause."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("; ".join(f"{d.code}: {d.message}" for d in diagnostics))
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+    @classmethod
+    def of(cls, diagnostics: Iterable[Diagnostic]) -> WeftError:
+        return cls(*diagnostics)
+
+
+def fail(
+    code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), hint: str | None = None
+) -> WeftError:
+    """`raise fail("W0301", "…", hint="…")`: an error with a single diagnostic."""
+    return WeftError(Diagnostic(code, message, span, notes=notes, hint=hint))

@@ -1,0 +1,262 @@
+"""The syntax tree of a `.weft` file: frozen dataclasses with spans, and nothing that decides.
+
+The parser makes it, the checker reads it, the interpreter walks it, the formatter prints it.
+A statement of the language is generic here (`Statement`): its keyword and its fields by name, as the grammar
+rule of that statement names them. What the fields mean stands in the statement's own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal as Lit
+
+from .diagnostics import Source, Span
+
+ParameterType = Lit["int", "float", "bool", "str", "type", "handle"]
+
+
+@dataclass(frozen=True)
+class Node:
+    span: Span
+
+
+# ---- expressions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Literal(Node):
+    """An integer, float, boolean or string. A type (`f32`) is a `NameRef` until it is evaluated."""
+
+    value: int | float | bool | str
+
+
+@dataclass(frozen=True)
+class NameRef(Node):
+    """A parameter, a loop variable of `foreach`, or an element type (`f32`, `i8`, …)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Unary(Node):
+    operator: Lit["-", "not"]
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class Binary(Node):
+    """`+ - * / % == != < <= > >= and or`; integer `/` must be exact (checked when it is evaluated)."""
+
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class CallExpr(Node):
+    """`min(a, b)`, `max(a, b)`, `ceildiv(a, b)`, `pow2(n)`."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Skip(Node):
+    """`_` in a list of tile sizes: leave this dimension alone."""
+
+
+@dataclass(frozen=True)
+class ListExpr(Node):
+    items: tuple[Expr, ...]
+
+
+Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | ListExpr
+
+
+# ---- what statements are made of --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HandleRef(Node):
+    """`gemm`, `t.loop` (a named result of the statement bound to `t`), `step.lhs` (an operand of the op)."""
+
+    name: str
+    fields: tuple[str, ...] = ()
+
+    @property
+    def spelling(self) -> str:
+        return ".".join((self.name, *self.fields))
+
+
+@dataclass(frozen=True)
+class Dimension(Node):
+    """One dimension of a space: `x`, `x: 16`, `x: ?`. `count` is None where none is given, `"?"` where it is symbolic."""
+
+    axis: Lit["x", "y", "z"]
+    count: Expr | Lit["?"] | None = None
+
+
+@dataclass(frozen=True)
+class Space(Node):
+    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warps(x: 4)`, `lanes`, `grid(x)`. `all` is the `*`."""
+
+    kind: Lit["blocks", "threads", "warps", "lanes", "grid"]
+    dimensions: tuple[Dimension, ...] = ()
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class Distribution(Node):
+    """`block`, `cyclic`, `block-cyclic(b)`."""
+
+    kind: Lit["block", "cyclic", "block-cyclic"]
+    chunk: Expr | None = None
+
+
+@dataclass(frozen=True)
+class RawText(Node):
+    """The text between the braces of `transform { … }`, as it stands."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Word(Node):
+    """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`)."""
+
+    text: str
+
+
+FieldValue = Expr | HandleRef | Space | Distribution | RawText | Word | bool
+
+
+@dataclass(frozen=True)
+class Statement(Node):
+    """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": HandleRef, "sizes": ListExpr})`.
+
+    A field that was not written is absent; a flag (`transpose`) that was written is `True`.
+    """
+
+    keyword: str
+    fields: Mapping[str, FieldValue]
+
+
+# ---- control ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Argument(Node):
+    """`bm = 64` in a call (by name), or `gemm` / `64` (by position: `name` is None)."""
+
+    name: str | None
+    value: Expr | HandleRef
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `HandleRef` if a handle of it is in scope."""
+
+    schedule: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Binding(Node):
+    """A name on the left of `let`. `_` throws the result away."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Let(Node):
+    """`let x = …` (destructured False: x is the only result, or all of them: `x.loop`), `let (a, b) = …` (True)."""
+
+    targets: tuple[Binding, ...]
+    destructured: bool
+    value: Statement | Call
+
+
+@dataclass(frozen=True)
+class Require(Node):
+    condition: Expr
+    message: str | None
+
+
+@dataclass(frozen=True)
+class If(Node):
+    """`if bm > 16 { … } else { … }`, or `if init { … }` on a handle that `match?` may have left absent."""
+
+    condition: Expr | HandleRef
+    then: tuple[Item, ...]
+    otherwise: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Foreach(Node):
+    """`foreach op in ops { … }` over the handles of a `match*`, or `foreach n in [1, 2] { … }` over values."""
+
+    variable: Binding
+    iterable: Expr | HandleRef
+    body: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Return(Node):
+    """`return (a, b)` at the end of a schedule that is called by others: its named results, in order."""
+
+    values: tuple[HandleRef, ...]
+
+
+Item = Statement | Call | Let | Require | If | Foreach | Return
+
+
+# ---- top level --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter(Node):
+    """`bm: int = 128 in [64, 128]`. No default: a value must be given. A `handle` parameter has neither."""
+
+    name: str
+    type: ParameterType
+    default: Expr | None
+    domain: ListExpr | None
+
+
+@dataclass(frozen=True)
+class Payload(Node):
+    """`payload matmul(m = 512, type = f32)` (a builder that ships) or `payload "model.mlir"` (a path, beside the file)."""
+
+    builder: str | None
+    path: str | None
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Include(Node):
+    path: str
+
+
+@dataclass(frozen=True)
+class Schedule(Node):
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[Item, ...]
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class File(Node):
+    """One parsed file. `schedules` holds included ones too (their spans say where they stand); the last one written in
+    this file is its main schedule."""
+
+    source: Source
+    includes: tuple[Include, ...]
+    payload: Payload | None
+    schedules: tuple[Schedule, ...]
+
+    @property
+    def main(self) -> Schedule:
+        own = [s for s in self.schedules if s.span.source == self.source]
+        return own[-1]

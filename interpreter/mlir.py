@@ -1,0 +1,66 @@
+"""The only place that imports the MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own, no torch needed)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from torch_mlir import ir, passmanager
+from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor
+from torch_mlir.dialects.transform import interpreter as _transform
+
+__all__ = [
+    "affine", "arith", "context", "func", "gpu", "ir", "linalg", "memref", "operations", "parse", "passmanager",
+    "run_passes", "run_transform", "scf", "tensor", "walk",
+]  # fmt: skip
+
+
+def context() -> ir.Context:
+    """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads have some)."""
+    made = ir.Context()
+    made.allow_unregistered_dialects = True
+    return made
+
+
+def parse(text: str, ctx: ir.Context) -> ir.Module:
+    """Parse `text`. Raises `ir.MLIRError`, whose diagnostics have line and column."""
+    with ctx, ir.Location.unknown():
+        return ir.Module.parse(text)
+
+
+def run_passes(module: ir.Module, pipeline: str) -> None:
+    """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`."""
+    with module.context, ir.Location.unknown():
+        passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+
+
+def run_transform(module: ir.Module, body: str) -> None:
+    """Apply transform-dialect ops to the module in place; `%root` is the module.
+
+    Python `Operation`s held across this call must not be touched afterwards: they may be dead (segfault).
+    A failed sequence leaves the module half rewritten: work on a clone. Raises `ir.MLIRError`.
+    """
+    text = (
+        "module attributes {transform.with_named_sequence} {\n"
+        "transform.named_sequence @__transform_main(%root: !transform.any_op) {\n"
+        f"{body}\ntransform.yield\n}}\n}}"
+    )
+    with module.context, ir.Location.unknown():
+        script = ir.Module.parse(text)
+        _transform.apply_named_sequence(module.operation, script.body.operations[0], script)
+
+
+def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) -> None:
+    """Call `visit` on every op below and including `root`, in pre-order. `visit` must not erase ops."""
+
+    def step(op: ir.Operation) -> ir.WalkResult:
+        visit(op)
+        return ir.WalkResult.ADVANCE
+
+    root.operation.walk(step, ir.WalkOrder.PRE_ORDER)
+
+
+def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Operation]:
+    """The ops below `root` (all, or those with one of `names`), in pre-order, collected before the first is yielded."""
+    found: list[ir.Operation] = []
+    walk(root, lambda op: found.append(op) if not names or op.name in names else None)
+    yield from found

@@ -1,0 +1,136 @@
+"""What a statement gets to work with: the module, its handles, and the ways to rewrite and to refuse."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+from ..dsl.diagnostics import Diagnostic, Span, WeftError
+from ..dsl.tree import Node
+from . import mlir
+from .mlir import ir
+from .statement import Handle, HandleKind
+from .statement import Statement as StatementBase
+
+
+class Rewriter:
+    """One statement's view of the session.
+
+    Args:
+        module: the module to rewrite in place (the session keeps a clone, so a failure loses nothing).
+        statement: the statement at work, for spans and the keyword in diagnostics.
+        numbers: where fresh handle numbers come from.
+    """
+
+    def __init__(self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int]) -> None:
+        self.module = module
+        self.statement = statement
+        self.numbers = numbers
+        self.remarks: list[str] = []
+
+    # ---- handles ------------------------------------------------------------------------------------------------------
+
+    def find(self, handle: Handle) -> ir.Operation:
+        """The op that `handle` names, looked up afresh by its tag.
+
+        Never keep an `Operation` across `transform` or `passes`: look it up again. Raises W0310 if the op is gone.
+        """
+        found = [op for op in mlir.operations(self.module.operation) if handle.tag in op.attributes]
+        if len(found) != 1:
+            what = "is gone: a rewrite removed it" if not found else f"names {len(found)} ops"
+            raise self.error("W0310", f"the op of this handle {what}")
+        return found[0]
+
+    def has(self, handle: Handle) -> bool:
+        return any(handle.tag in op.attributes for op in mlir.operations(self.module.operation))
+
+    def new_handle(self, op: ir.Operation | ir.OpView, kind: HandleKind = "op") -> Handle:
+        """Tag `op` and return the handle that finds it again."""
+        handle = Handle(next(self.numbers), kind)
+        op.operation.attributes[handle.tag] = ir.UnitAttr.get(self.module.context)
+        return handle
+
+    def fresh_handle(self, kind: HandleKind = "op") -> Handle:
+        """A handle whose tag is not yet on any op: `transform` bodies put it there with `annotate`."""
+        return Handle(next(self.numbers), kind)
+
+    def untag(self, handle: Handle) -> None:
+        for op in mlir.operations(self.module.operation):
+            if handle.tag in op.attributes:
+                del op.attributes[handle.tag]
+
+    # ---- rewriting ----------------------------------------------------------------------------------------------------
+
+    def transform(self, body: str) -> None:
+        """Run upstream transform ops; a handle `h` is matched by `attributes{h.tag}`, see `matcher`."""
+        try:
+            mlir.run_transform(self.module, body)
+        except ir.MLIRError as error:
+            raise self.error("W0311", "upstream refuses this transformation", notes=upstream_messages(error)) from error
+
+    @staticmethod
+    def matcher(name: str, handle: Handle) -> str:
+        """`%name = transform.structured.match attributes{weft.hN} …` for a `transform` body."""
+        return (
+            f"%{name} = transform.structured.match attributes{{{handle.tag}}} in %root : "
+            "(!transform.any_op) -> !transform.any_op"
+        )
+
+    @staticmethod
+    def annotate(name: str, handle: Handle) -> str:
+        """Tag the op behind `%name` with `handle`, inside a `transform` body."""
+        return f'transform.annotate %{name} "{handle.tag}" : !transform.any_op'
+
+    def passes(self, pipeline: str) -> None:
+        try:
+            mlir.run_passes(self.module, pipeline)
+        except ir.MLIRError as error:
+            raise self.error("W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)) from error
+
+    # ---- talking ------------------------------------------------------------------------------------------------------
+
+    def remark(self, text: str) -> None:
+        """One line of the step's report: what was done, in a few words."""
+        self.remarks.append(text)
+
+    def span(self, at: str | None = None) -> Span:
+        """The span of field `at` of the statement, or of the whole statement."""
+        node = self.statement.node
+        value = node.fields.get(at) if at is not None else None
+        return value.span if isinstance(value, Node) else node.span
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: str | None = None,
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+        payload: ir.Operation | ir.OpView | None = None,
+    ) -> WeftError:
+        """An error of this statement, to be raised. `payload`: the op it is about (its name and location are shown)."""
+        where = describe(payload) if payload is not None else None
+        return WeftError(
+            Diagnostic(code, message, self.span(at), self.statement.node.keyword, tuple(notes), hint, where)
+        )
+
+
+def describe(op: ir.Operation | ir.OpView) -> str:
+    """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
+    location = op.operation.location
+    text = str(location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    return op.operation.name if text == "unknown" else f"{op.operation.name} at {text}"
+
+
+def upstream_messages(error: ir.MLIRError) -> tuple[str, ...]:
+    """MLIR's own messages, most specific first, without the bindings' preamble."""
+    lines: list[str] = []
+
+    def collect(diagnostics: Iterable[ir.DiagnosticInfo]) -> None:
+        for diagnostic in diagnostics:
+            lines.append(f"{diagnostic.message}")
+            collect(diagnostic.notes)
+
+    collect(error.error_diagnostics)
+    return tuple(lines) or (str(error),)
