@@ -1,0 +1,173 @@
+"""What the runner needs of a device. `CupyDevice` and `SimDevice` implement it, so that one runner drives both.
+
+No MLIR here: a bundle's runner imports this file on a machine that has NumPy and CuPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from .plan import Kernel
+
+Memory = Any
+"""A device's own handle for one allocation: opaque to the runner."""
+
+Stream = Any
+Event = Any
+
+
+@dataclass(frozen=True)
+class View:
+    """A strided window into an allocation, as a kernel argument or one side of a copy.
+
+    Args:
+        memory: what `alloc` returned.
+        name: the buffer's name in the plan, for reports.
+        dtype: the element type.
+        offset, shape, strides: in elements.
+    """
+
+    memory: Memory
+    name: str
+    dtype: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements lie side by side in row-major order."""
+        expected = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size != 1 and stride != expected:
+                return False
+            expected *= size
+        return True
+
+    @property
+    def count(self) -> int:
+        """How many elements it shows."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses of one element that nothing orders. `first` and `second` say who they are and which ops they come
+    from.
+    """
+
+    kind: str
+    buffer: str
+    element: tuple[int, ...]
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An access out of bounds, a read of memory nobody wrote, a barrier that not all threads reach."""
+
+    kind: str
+    buffer: str | None
+    element: tuple[int, ...] | None
+    message: str
+
+
+@dataclass(frozen=True)
+class LaunchReport:
+    """What a simulated launch found. `barriers`: how many barriers a thread executed at most."""
+
+    races: tuple[Race, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    barriers: int = 0
+
+
+@dataclass
+class StreamCount:
+    """Streams made and given back: equal when a run is over, however it ended."""
+
+    created: int = 0
+    destroyed: int = 0
+
+
+@dataclass
+class Counters:
+    streams: StreamCount = field(default_factory=StreamCount)
+    events: StreamCount = field(default_factory=StreamCount)
+    allocations: StreamCount = field(default_factory=StreamCount)
+
+
+class Device(Protocol):
+    """One device. Failures are `WeftError`s (W072x); whatever was made before stays the caller's to give back."""
+
+    name: str
+    """How reports call it, e.g. `NVIDIA H200` or `simulator`."""
+
+    wants: ClassVar[Literal["cuda", "mlir"]]
+    """What `load` takes: the CUDA C++ text or the text of the scheduled module."""
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        """Make `kernels` of `text` launchable. Loading the same text again is cheap."""
+        ...
+
+    def alloc(self, name: str, dtype: str, count: int) -> Memory:
+        """Memory for `count` elements, not initialised. `name` is for reports. A count of 0 is legal."""
+        ...
+
+    def free(self, memory: Memory) -> None: ...
+
+    def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
+        """Fill with `byte`. Poisoned elements still count as never written."""
+        ...
+
+    def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        """Copy a C-contiguous host array of the allocation's size and element type to the device."""
+        ...
+
+    def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        """Copy the whole allocation into the C-contiguous host array, and wait until it is there."""
+        ...
+
+    def copy(self, target: View, source: View, stream: Stream) -> None:
+        """Copy between views of equal shape and element type; either may be strided."""
+        ...
+
+    def launch(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[View | np.generic],
+        stream: Stream,
+    ) -> LaunchReport | None:
+        """Launch `kernel`. `shared_bytes` is dynamic shared memory. A simulator reports what it found, a GPU returns
+        None.
+        """
+        ...
+
+    def create_stream(self) -> Stream: ...
+
+    def destroy_stream(self, stream: Stream) -> None: ...
+
+    def record(self, stream: Stream) -> Event:
+        """An event that is reached when all that was issued to `stream` before is done."""
+        ...
+
+    def wait(self, stream: Stream, event: Event) -> None:
+        """What is issued to `stream` from now on waits for `event`."""
+        ...
+
+    def destroy_event(self, event: Event) -> None: ...
+
+    def elapsed(self, start: Event, end: Event) -> float | None:
+        """Seconds between two events that were reached, or None where the device keeps no time."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until everything issued is done; asynchronous failures are raised here."""
+        ...

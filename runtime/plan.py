@@ -1,0 +1,189 @@
+"""The host plan: which buffers there are, and what is done with them in which order. Data only, and no MLIR.
+
+A size, an offset or a launch dimension is an `int`, or an `Expr` over the inputs' dimensions and the scalars where
+the payload is dynamic; `resolve` makes a plan of plain numbers of it. `plan_json.py` reads and writes it,
+`plan_check.py` validates it.
+
+Kernel arguments, as the CUDA text takes them: a scalar by value (`index` as `long long`); a memref as a pointer to
+its element [0, …, 0] (the offset is already in it), then one `long long` for each dynamic size and then for each
+dynamic stride of its type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+VERSION = 1
+
+Role = Literal["input", "output", "inout", "temp", "constant"]
+ROLES: tuple[Role, ...] = ("input", "output", "inout", "temp", "constant")
+
+Operator = Literal["add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max"]
+OPERATORS: tuple[Operator, ...] = ("add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max")
+
+
+@dataclass(frozen=True)
+class DimOf:
+    """Dimension `axis` of buffer `buffer`, as the caller's array has it."""
+
+    buffer: str
+    axis: int
+
+
+@dataclass(frozen=True)
+class ScalarOf:
+    """The value of the scalar `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Apply:
+    """`operator(left, right)` on integers. `div` and `rem` truncate, `floordiv` and `mod` round down, `ceildiv` up."""
+
+    operator: Operator
+    left: Size
+    right: Size
+
+
+Expr = DimOf | ScalarOf | Apply
+Size = int | Expr
+Value = int | float | bool | Expr
+"""What a scalar argument may be."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Global memory, row-major and contiguous. `data` is the contents of a `constant`, little-endian."""
+
+    name: str
+    dtype: str
+    shape: tuple[Size, ...]
+    role: Role
+    data: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar argument of the entry function."""
+
+    name: str
+    dtype: str
+
+
+@dataclass(frozen=True)
+class BufferView:
+    """A strided window into a buffer. Offset and strides are in elements."""
+
+    buffer: str
+    offset: Size
+    shape: tuple[Size, ...]
+    strides: tuple[Size, ...]
+
+
+@dataclass(frozen=True)
+class ScalarValue:
+    dtype: str
+    value: Value
+
+
+Arg = BufferView | ScalarValue
+
+
+@dataclass(frozen=True)
+class Param:
+    """A kernel's parameter as its type says. A scalar has neither shape nor strides; a None in them is dynamic (`?`)."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None = None
+    strides: tuple[int | None, ...] | None = None
+
+    @property
+    def scalar(self) -> bool:
+        return self.shape is None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters."""
+
+    name: str
+    symbol: str
+    params: tuple[Param, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
+
+    Steps of one stream are done in order, so `after` names steps of other streams only.
+    """
+
+    stream: int = 0
+    after: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alloc(Step):
+    buffer: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Free(Step):
+    buffer: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy(Step):
+    source: BufferView
+    target: BufferView
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch(Step):
+    """`shared_bytes` is dynamic shared memory, on top of what the kernel declares."""
+
+    kernel: str
+    grid: tuple[Size, Size, Size]
+    block: tuple[Size, Size, Size]
+    shared_bytes: Size = 0
+    args: tuple[Arg, ...] = ()
+
+
+AnyStep = Alloc | Free | Copy | Launch
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a run needs beside the kernels' text.
+
+    `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
+    last.
+    """
+
+    entry: str
+    buffers: tuple[Buffer, ...]
+    scalars: tuple[Scalar, ...]
+    steps: tuple[AnyStep, ...]
+    kernels: tuple[Kernel, ...]
+    version: int = field(default=VERSION)
+
+    def buffer(self, name: str) -> Buffer:
+        return next(b for b in self.buffers if b.name == name)
+
+    def kernel(self, name: str) -> Kernel:
+        return next(k for k in self.kernels if k.name == name)
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Launch))
+
+    @property
+    def inputs(self) -> tuple[Buffer, ...]:
+        return tuple(b for b in self.buffers if b.role in ("input", "inout"))
+
+    @property
+    def outputs(self) -> tuple[Buffer, ...]:
+        return tuple(b for b in self.buffers if b.role in ("output", "inout"))
