@@ -93,7 +93,7 @@ Arg = BufferView | ScalarValue
 
 @dataclass(frozen=True)
 class Param:
-    """A kernel's parameter as its type says. A scalar has neither shape nor strides; a None in them is dynamic (`?`)."""
+    """A kernel's parameter as its type says. A scalar has no shape and no strides; None in them is `?`."""
 
     name: str
     dtype: str

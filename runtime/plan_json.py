@@ -1,0 +1,326 @@
+"""Plans as JSON. Reading trusts nothing: a wrong type, a missing or an unknown key is an error with its JSON path."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..dsl.diagnostics import WeftError, fail
+from .plan import (
+    OPERATORS,
+    VERSION,
+    Alloc,
+    AnyStep,
+    Apply,
+    Arg,
+    Buffer,
+    BufferView,
+    Copy,
+    DimOf,
+    Expr,
+    Free,
+    Kernel,
+    Launch,
+    Param,
+    Plan,
+    Scalar,
+    ScalarOf,
+    ScalarValue,
+    Size,
+    Value,
+)
+from .plan_check import validate
+
+T = TypeVar("T")
+MAX_DEPTH = 64
+INT64 = range(-(2**63), 2**63)
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def dump(plan: Plan) -> str:
+    """The plan as JSON text; `load` of it gives an equal plan."""
+    return json.dumps(_plan(plan), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    return {
+        "version": plan.version,
+        "entry": plan.entry,
+        "buffers": [_buffer(b) for b in plan.buffers],
+        "scalars": [{"name": s.name, "dtype": s.dtype} for s in plan.scalars],
+        "kernels": [
+            {"name": k.name, "symbol": k.symbol, "params": [_param(p) for p in k.params]} for k in plan.kernels
+        ],
+        "steps": [_step(s) for s in plan.steps],
+    }
+
+
+def _buffer(buffer: Buffer) -> dict[str, Any]:
+    made = {"name": buffer.name, "dtype": buffer.dtype, "shape": _sizes(buffer.shape), "role": buffer.role}
+    if buffer.data is not None:
+        made["data"] = base64.b64encode(buffer.data).decode("ascii")
+    return made
+
+
+def _param(param: Param) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": param.name, "dtype": param.dtype}
+    if param.shape is not None and param.strides is not None:
+        made |= {"shape": list(param.shape), "strides": list(param.strides)}
+    return made
+
+
+def _step(step: AnyStep) -> dict[str, Any]:
+    order: dict[str, Any] = {"stream": step.stream, "after": list(step.after)}
+    if isinstance(step, Alloc | Free):
+        return {"do": "alloc" if isinstance(step, Alloc) else "free", "buffer": step.buffer} | order
+    if isinstance(step, Copy):
+        return {"do": "copy", "source": _view(step.source), "target": _view(step.target)} | order
+    return {
+        "do": "launch",
+        "kernel": step.kernel,
+        "grid": _sizes(step.grid),
+        "block": _sizes(step.block),
+        "shared_bytes": _size(step.shared_bytes),
+        "args": [_arg(a) for a in step.args],
+    } | order
+
+
+def _arg(arg: Arg) -> dict[str, Any]:
+    if isinstance(arg, BufferView):
+        return _view(arg)
+    value = arg.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"dtype": arg.dtype, "value": str(value)}
+    return {"dtype": arg.dtype, "value": value if isinstance(value, bool | float) else _size(value)}
+
+
+def _view(view: BufferView) -> dict[str, Any]:
+    return {
+        "buffer": view.buffer,
+        "offset": _size(view.offset),
+        "shape": _sizes(view.shape),
+        "strides": _sizes(view.strides),
+    }
+
+
+def _sizes(sizes: tuple[Size, ...]) -> list[Any]:
+    return [_size(s) for s in sizes]
+
+
+def _size(size: Size) -> Any:
+    if isinstance(size, DimOf):
+        return {"dim": [size.buffer, size.axis]}
+    if isinstance(size, ScalarOf):
+        return {"scalar": size.name}
+    if isinstance(size, Apply):
+        return {"op": size.operator, "args": [_size(size.left), _size(size.right)]}
+    return size
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load(text: str, name: str = "plan.json") -> Plan:
+    """The plan in `text`, fully validated. Raises `WeftError` W0700 … W0708 with the JSON path of each fault."""
+    try:
+        raw = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise fail("W0700", f"{name}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}") from error
+    except (RecursionError, ValueError) as error:
+        raise fail("W0700", f"{name}: this is no JSON a plan could be: {error}") from error
+    return validate(_read_plan(Cursor(raw, "", name)), name)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("an object has the same key twice")
+    return made
+
+
+def _no_constant(spelling: str) -> Any:
+    raise ValueError(f"`{spelling}` is no number")
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place in a JSON document: the value there, its path for messages, the document's name."""
+
+    value: Any
+    path: str
+    document: str
+
+    def error(self, message: str, code: str = "W0700") -> WeftError:
+        return fail(code, f"{self.path or 'the document'}: {message}", notes=(f"in {self.document}",))
+
+    def _is(self, kind: type | tuple[type, ...], what: str) -> Any:
+        if not isinstance(self.value, kind) or (isinstance(self.value, bool) and kind is int):
+            raise self.error(f"expected {what}, found {_shown(self.value)}")
+        return self.value
+
+    def text(self) -> str:
+        return self._is(str, "a string")
+
+    def integer(self) -> int:
+        value = self._is(int, "an integer")
+        if value not in INT64:
+            raise self.error(f"{value} does not fit into 64 bits")
+        return value
+
+    def list(self, read: Callable[[Cursor], T]) -> tuple[T, ...]:
+        values = self._is(list, "a list")
+        return tuple(read(Cursor(v, f"{self.path}[{i}]", self.document)) for i, v in enumerate(values))
+
+    def triple(self, read: Callable[[Cursor], T]) -> tuple[T, T, T]:
+        made = self.list(read)
+        if len(made) != 3:
+            raise self.error(f"expected 3 entries (x, y, z), found {len(made)}")
+        return made
+
+    def fields(self, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Mapping[str, Cursor]:
+        """The values of an object that has all of `required`, may have `optional`, and nothing else."""
+        value = self._is(dict, "an object")
+        for key in required:
+            if key not in value:
+                raise self.error(f"the key `{key}` is missing")
+        for key in value:
+            if key not in required and key not in optional:
+                raise self.error(f"unknown key `{key}`; known: {', '.join((*required, *optional))}")
+        prefix = f"{self.path}." if self.path else ""
+        return {k: Cursor(v, f"{prefix}{k}", self.document) for k, v in value.items()}
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return f"`{text if len(text) <= 40 else text[:37] + '…'}`"
+
+
+def _read_plan(at: Cursor) -> Plan:
+    if isinstance(at.value, dict) and at.value.get("version", VERSION) != VERSION:
+        raise fail(
+            "W0701",
+            f"version: this plan is version {_shown(at.value['version'])}, this Weft reads version {VERSION}",
+            notes=(f"in {at.document}",),
+            hint="build the bundle anew with `weft build`",
+        )
+    f = at.fields(("version", "entry", "buffers", "scalars", "kernels", "steps"))
+    return Plan(
+        version=f["version"].integer(),
+        entry=f["entry"].text(),
+        buffers=f["buffers"].list(_read_buffer),
+        scalars=f["scalars"].list(_read_scalar),
+        kernels=f["kernels"].list(_read_kernel),
+        steps=f["steps"].list(_read_step),
+    )
+
+
+def _read_buffer(at: Cursor) -> Buffer:
+    f = at.fields(("name", "dtype", "shape", "role"), ("data",))
+    data = None
+    if "data" in f:
+        try:
+            data = base64.b64decode(f["data"].text(), validate=True)
+        except binascii.Error as error:
+            raise f["data"].error(f"this is no base64: {error}") from error
+    role: Any = f["role"].text()
+    return Buffer(f["name"].text(), f["dtype"].text(), f["shape"].list(_read_size), role, data)
+
+
+def _read_scalar(at: Cursor) -> Scalar:
+    f = at.fields(("name", "dtype"))
+    return Scalar(f["name"].text(), f["dtype"].text())
+
+
+def _read_kernel(at: Cursor) -> Kernel:
+    f = at.fields(("name", "symbol", "params"))
+    return Kernel(f["name"].text(), f["symbol"].text(), f["params"].list(_read_param))
+
+
+def _read_param(at: Cursor) -> Param:
+    f = at.fields(("name", "dtype"), ("shape", "strides"))
+    sizes = {key: f[key].list(_read_dynamic) for key in ("shape", "strides") if key in f}
+    return Param(f["name"].text(), f["dtype"].text(), sizes.get("shape"), sizes.get("strides"))
+
+
+def _read_dynamic(at: Cursor) -> int | None:
+    return None if at.value is None else at.integer()
+
+
+def _read_step(at: Cursor) -> AnyStep:
+    do = at.value.get("do") if isinstance(at.value, dict) else None
+    if do in ("alloc", "free"):
+        f = at.fields(("do", "buffer", "stream", "after"))
+        return (Alloc if do == "alloc" else Free)(buffer=f["buffer"].text(), **_order(f))
+    if do == "copy":
+        f = at.fields(("do", "source", "target", "stream", "after"))
+        return Copy(source=_read_view(f["source"]), target=_read_view(f["target"]), **_order(f))
+    if do == "launch":
+        f = at.fields(("do", "kernel", "grid", "block", "shared_bytes", "args", "stream", "after"))
+        return Launch(
+            kernel=f["kernel"].text(),
+            grid=f["grid"].triple(_read_size),
+            block=f["block"].triple(_read_size),
+            shared_bytes=_read_size(f["shared_bytes"]),
+            args=f["args"].list(_read_arg),
+            **_order(f),
+        )
+    raise at.error("a step is an object whose key `do` is alloc, free, copy or launch")
+
+
+def _order(f: Mapping[str, Cursor]) -> dict[str, Any]:
+    return {"stream": f["stream"].integer(), "after": f["after"].list(Cursor.integer)}
+
+
+def _read_view(at: Cursor) -> BufferView:
+    f = at.fields(("buffer", "offset", "shape", "strides"))
+    return BufferView(
+        f["buffer"].text(), _read_size(f["offset"]), f["shape"].list(_read_size), f["strides"].list(_read_size)
+    )
+
+
+def _read_arg(at: Cursor) -> Arg:
+    if isinstance(at.value, dict) and "buffer" in at.value:
+        return _read_view(at)
+    f = at.fields(("dtype", "value"))
+    return ScalarValue(f["dtype"].text(), _read_value(f["value"]))
+
+
+def _read_value(at: Cursor) -> Value:
+    if at.value in ("inf", "-inf", "nan"):
+        return float(at.value)
+    if isinstance(at.value, bool | float):
+        return at.value
+    return _read_size(at)
+
+
+def _read_size(at: Cursor, depth: int = 0) -> Size:
+    return _read_expr(at, depth) if isinstance(at.value, dict) else at.integer()
+
+
+def _read_expr(at: Cursor, depth: int) -> Expr:
+    if depth > MAX_DEPTH:
+        raise at.error(f"an expression more than {MAX_DEPTH} levels deep")
+    if "dim" in at.value:
+        dim = at.fields(("dim",))["dim"]
+        if not isinstance(dim.value, list) or len(dim.value) != 2:
+            raise dim.error("expected [buffer, axis]")
+        return DimOf(
+            Cursor(dim.value[0], f"{dim.path}[0]", at.document).text(),
+            Cursor(dim.value[1], f"{dim.path}[1]", at.document).integer(),
+        )
+    if "scalar" in at.value:
+        return ScalarOf(at.fields(("scalar",))["scalar"].text())
+    f = at.fields(("op", "args"))
+    operator: Any = f["op"].text()
+    if operator not in OPERATORS:
+        raise f["op"].error(f"`{operator}` is no operator; there are {', '.join(OPERATORS)}")
+    sides = f["args"].list(lambda side: _read_size(side, depth + 1))
+    if len(sides) != 2:
+        raise f["args"].error(f"`{operator}` takes 2, found {len(sides)}")
+    return Apply(operator, *sides)
