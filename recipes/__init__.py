@@ -1,0 +1,29 @@
+"""What ships: schedules (`*.weft`, one folder per subject) and the builders of their payloads. Data alone; nothing is imported
+from the other rooms.
+
+A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives one `BUILDER`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from .builder import Builder
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def schedules() -> Mapping[str, Path]:
+    """The schedules that ship, by name."""
+    return {path.stem: path for path in sorted(_FOLDER.glob("*/*.weft"))}
+
+
+@cache
+def builders() -> Mapping[str, Builder]:
+    """The payload builders that ship, by the name a schedule writes: `payload matmul(m = 512)`."""
+    found = [importlib.import_module(f"{__name__}.{p.parent.name}.payload").BUILDER for p in sorted(_FOLDER.glob("*/payload.py"))]
+    return {builder.name: builder for builder in found}

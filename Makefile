@@ -1,0 +1,49 @@
+# `make run` does the main job, `make test` the tests; both work on a fresh machine with Python 3.11 or newer.
+#   PYTHON=python3.12 make test     picks the interpreter
+#   make run ARGS='shared --set m=1000 --target sim'
+
+comma  := ,
+VENV   := .venv
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
+            $(shell command -v $(p) >/dev/null && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+ARGS   ?= shared
+# Where there is an NVIDIA driver, CuPy for its CUDA version comes along.
+CUDA   := $(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9]*\).*/\1/p')
+EXTRAS := dev$(if $(filter 12,$(CUDA)),$(comma)cuda12)$(if $(filter-out 12,$(CUDA)),$(comma)cuda13)
+WORKERS ?= 2
+
+.PHONY: run test soak lint clean
+.DEFAULT_GOAL := run
+
+run: $(STAMP)
+	@$(BIN)/weft run $(ARGS)
+
+test: lint
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests
+
+# The same tests with long counts: more examples for each property.
+soak: $(STAMP)
+	@WEFT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests
+
+# pyright runs on an installed copy: there the rooms stand where the imports say.
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@rm -rf $(VENV)/copy build
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/copy .
+	@rm -rf build
+	@$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python $(VENV)/copy/weft
+
+$(STAMP): pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then echo "weft needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "weft needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "cannot make a virtual environment: is the venv module installed (Debian: python3-venv)?" >&2; exit 1; }
+	@echo "installing weft and what it needs into $(VENV) (once)" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

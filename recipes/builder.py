@@ -1,0 +1,57 @@
+"""A payload builder as data: its parameters, with types, defaults and domains, and the function that makes the MLIR text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Value = int | str
+
+
+@dataclass(frozen=True)
+class BuilderParameter:
+    """One parameter of a builder.
+
+    Args:
+        name: as a schedule or `--set` writes it.
+        type: `int`, or `type` for an element type such as `f32`.
+        default: its value where nothing else is said.
+        minimum: smallest legal value of an int.
+        maximum: largest legal value of an int.
+        domain: the legal values; empty where `minimum` and `maximum` say it all.
+        meaning: a few words for `weft explain` and the docs.
+    """
+
+    name: str
+    type: Literal["int", "type"]
+    default: Value
+    minimum: int = 1
+    maximum: int = 2**31 - 1
+    domain: tuple[Value, ...] = ()
+    meaning: str = ""
+
+    def objection(self, value: object) -> str | None:
+        """Why `value` is not legal, or None. `bool` is no int here."""
+        if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+            return "an integer is expected"
+        if self.type == "type" and not isinstance(value, str):
+            return "an element type is expected"
+        if self.domain and value not in self.domain:
+            return f"it is one of {', '.join(map(str, self.domain))}"
+        if isinstance(value, int) and not self.minimum <= value <= self.maximum:
+            return f"it is at least {self.minimum} and at most {self.maximum}"
+        return None
+
+
+@dataclass(frozen=True)
+class Builder:
+    """`build(**values)` gives the MLIR text of the payload; the values have been checked against `parameters`."""
+
+    name: str
+    summary: str
+    parameters: tuple[BuilderParameter, ...]
+    build: Callable[..., str]
+
+    def parameter(self, name: str) -> BuilderParameter | None:
+        return next((p for p in self.parameters if p.name == name), None)

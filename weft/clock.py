@@ -1,0 +1,30 @@
+"""Where the time goes, and telling a watcher what is being done just now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Clock:
+    """Seconds by phase, in the order in which the phases first began.
+
+    Args:
+        watch: called with a phase's name when it begins, and with None when it ends; the progress bar listens here.
+    """
+
+    def __init__(self, watch: Callable[[str | None], None] | None = None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._watch = watch or (lambda _: None)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to `name`. Phases do not nest."""
+        self._watch(name)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            self._watch(None)

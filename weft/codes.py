@@ -1,0 +1,108 @@
+"""What the front door's own diagnostics mean, and all codes of all rooms together for `weft explain`."""
+
+from __future__ import annotations
+
+import importlib
+
+from .dsl.diagnostics import Explanation
+
+CODES: dict[str, Explanation] = {
+    "W0050": Explanation(
+        "no such file or recipe",
+        "FILE is the path of a `.weft` file or the name of a recipe that ships.\n\n"
+        "wrong:  weft run shraed\nright:  weft run shared",
+    ),
+    "W0051": Explanation(
+        "a file cannot be read",
+        "The operating system refuses, or the path is a directory.\n\n"
+        "wrong:  weft run my.weft --payload models/\nright:  weft run my.weft --payload models/gemm.mlir",
+    ),
+    "W0052": Explanation(
+        "not a text file",
+        "Schedules and payloads are UTF-8 text. MLIR bytecode has to be written as text first.\n\n"
+        "wrong:  weft run my.weft --payload gemm.mlirbc\n"
+        "right:  mlir-opt gemm.mlirbc -o gemm.mlir; weft run my.weft --payload gemm.mlir",
+    ),
+    "W0053": Explanation(
+        "a file is too large",
+        "Text beyond the limit is not read. Large constants belong into inputs, not into the payload's text.",
+    ),
+    "W0054": Explanation(
+        "an output cannot be written",
+        "The folder does not exist, permission is denied, the disk is full, or a directory has that name. Outputs are written "
+        "beside their place and renamed: what stood there before is still there.",
+    ),
+    "W0055": Explanation("out of memory", "The inputs, the outputs and the simulator's shadow of them must fit into memory."),
+    "W0056": Explanation(
+        "nested too deeply",
+        "A schedule or a payload nests more deeply than the parser can follow. Generated text is the usual cause.",
+    ),
+    "W0057": Explanation("no such diagnostic", "`weft explain` alone lists all codes."),
+    "W0058": Explanation("no such statement", "`weft statements` alone lists the statements of the language."),
+    "W0059": Explanation("a command that this version does not have", "The command is planned; this version refuses it."),
+    "W0480": Explanation(
+        "a setting that is no pair", "wrong:  weft run shared --set bm\nright:  weft run shared --set bm=32"
+    ),
+    "W0481": Explanation(
+        "a setting given twice",
+        "Weft does not guess which one is meant.\n\n"
+        "wrong:  weft run shared --set bm=16 --set bm=32\nright:  weft run shared --set bm=32",
+    ),
+    "W0482": Explanation(
+        "an unknown parameter",
+        "`--set` reaches the parameters of the main schedule and those of its payload's builder. A payload that is a text has "
+        "none.\n\nwrong:  weft run shared --set bmm=32\nright:  weft run shared --set bm=32",
+    ),
+    "W0483": Explanation(
+        "an illegal value for a parameter of the payload",
+        "Sizes are positive integers, types come from a list.\n\n"
+        "wrong:  weft run shared --set m=0\nright:  weft run shared --set m=1",
+    ),
+    "W0484": Explanation(
+        "an unknown payload builder",
+        "A schedule names a builder that ships or an MLIR text beside it.\n\n"
+        'wrong:  payload matmlu(m = 512)\nright:  payload matmul(m = 512)\nright:  payload "gemm.mlir"',
+    ),
+    "W0485": Explanation(
+        "no payload", 'A schedule without a `payload` line needs one from outside: `weft run my.weft --payload gemm.mlir`.'
+    ),
+    "W0486": Explanation(
+        "a wrong argument of a payload builder",
+        "wrong:  payload matmul(rows = 512)\nright:  payload matmul(m = 512)",
+    ),
+    "W0487": Explanation(
+        "the payload does not parse",
+        "The message and the place are those of MLIR's own parser or verifier. Every upstream dialect is known, others are read "
+        "in their generic form.",
+    ),
+    "W0488": Explanation("a payload without a function", "A payload holds at least one `func.func`."),
+    "W0489": Explanation(
+        "which function is meant",
+        "Where several functions could be run, or the named one does not exist, `--entry` says which.\n\n"
+        "right:  weft run my.weft --payload two.mlir --entry gemm",
+    ),
+    "W0490": Explanation(
+        "inputs that do not fit into memory",
+        "The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as well.",
+    ),
+    "W0491": Explanation(
+        "nothing to run",
+        "The scheduled module launches no kernel, so there is nothing to run or to build. A schedule ends with `launch`.",
+    ),
+}
+
+_HOMES = (".dsl.codes", ".interpreter.codes", ".interpreter.statements.codes", ".runtime.codes")
+
+
+def all_codes() -> dict[str, Explanation]:
+    """Every room's explanations, by code."""
+    codes = dict(CODES)
+    for home in _HOMES:
+        try:
+            module = importlib.import_module(home, __package__)
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.endswith("codes"):
+                raise
+            continue
+        codes |= module.CODES
+    return dict(sorted(codes.items()))

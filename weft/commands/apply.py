@@ -1,0 +1,35 @@
+"""`weft apply FILE`: print the scheduled module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from .options import PATH, schedule_options
+
+
+@click.command(short_help="Print the scheduled module.")
+@schedule_options
+@click.option("-o", "output", type=PATH, metavar="OUT", help="Write the module here instead of to stdout.")
+@click.option("--print-ir-after-all", "every", is_flag=True, help="Print the module after each step, to stderr.")
+@click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
+def apply(file: str, payload: Path | None, settings: tuple[str, ...], output: Path | None, every: bool, diff: bool) -> None:
+    """Apply a schedule to its payload and print the scheduled module."""
+    from ..console import emit, stderr
+    from ..files import expect_writable, write_atomically
+    from ..pipeline import Recipe, applied
+    from ..settings import parse_settings
+
+    if output is not None:
+        expect_writable(output)
+    recipe = Recipe.open(file, payload, parse_settings(settings))
+    done = applied(recipe)
+    if every or diff:
+        from ..stepview import show_steps
+
+        show_steps(done, stderr(), snapshots=every, diffs=diff)
+    if output is not None:
+        write_atomically(output, done.text.encode())
+    else:
+        emit(done.text)

@@ -1,0 +1,25 @@
+"""`weft check FILE`: parse and check a schedule; no payload is needed."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+
+@click.command(short_help="Parse and check a schedule; no payload needed.")
+@click.argument("files", metavar="FILE…", nargs=-1, required=True)
+def check(files: tuple[str, ...]) -> int:
+    """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed."""
+    from ..console import say, show
+    from ..dsl.diagnostics import WeftError
+    from ..pipeline import read_schedule
+
+    failed = 0
+    for name in files:
+        try:
+            file = read_schedule(name)
+        except WeftError as error:
+            show(error.diagnostics)
+            failed += 1
+        else:
+            say(f"{file.source.name}: right, {len(file.schedules)} schedule{'s' * (len(file.schedules) != 1)}")
+    return 1 if failed else 0

@@ -1,0 +1,99 @@
+"""Reading what a user names and writing what they ask for: each failure is one diagnostic, and nothing is left half written."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from pathlib import Path
+
+from .dsl.diagnostics import WeftError, fail
+
+TEXT_LIMIT = 64 * 2**20
+"""Bytes of the largest payload text that is read. A schedule's own limit stands in the parser."""
+
+
+def resolve_schedule(name: str) -> Path:
+    """The path of a schedule: a path as it stands, or a recipe that ships, by its name. Raises W0050."""
+    from .recipes import schedules
+
+    path = Path(name)
+    if path.exists() or path.is_symlink():
+        return path
+    if (shipped := schedules().get(name)) is not None:
+        return shipped
+    close = difflib.get_close_matches(name, schedules(), 1)
+    raise fail(
+        "W0050",
+        f"there is no file and no recipe `{name}`",
+        notes=(f"recipes that ship: {', '.join(schedules())}",),
+        hint=f"did you mean `{close[0]}`?" if close else None,
+    )
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file. `what` it is goes into the message (`the payload`). Raises W0051, W0052, W0053."""
+    try:
+        if path.is_dir():
+            raise fail("W0051", f"{what} `{path}` is a directory", hint="name a file")
+        with path.open("rb") as stream:
+            data = stream.read(TEXT_LIMIT + 1)
+    except OSError as error:
+        raise fail("W0051", f"cannot read {what} `{path}`: {reason(error)}") from error
+    if len(data) > TEXT_LIMIT:
+        raise fail("W0053", f"{what} `{path}` is larger than {TEXT_LIMIT // 2**20} MiB")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise fail("W0052", f"{what} `{path}` is not text: byte {error.start} is no UTF-8") from error
+    if "\0" in text:
+        raise fail("W0052", f"{what} `{path}` is not text: it contains a zero byte")
+    return text
+
+
+def expect_writable(path: Path) -> None:
+    """Refuse an output that can't be written before the work for it begins. Raises W0054."""
+    if path.is_dir():
+        raise fail("W0054", f"cannot write `{path}`: it is a directory", hint="name a file")
+    target = path if path.exists() else path.parent
+    if not target.exists():
+        raise fail("W0054", f"cannot write `{path}`: the folder `{path.parent}` does not exist")
+    if not os.access(target, os.W_OK) or not path.parent.is_dir():
+        raise fail("W0054", f"cannot write `{path}`: permission denied or not a folder")
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a whole file or nothing: beside it first, then renamed over it. Raises W0054."""
+    expect_writable(path)
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
+            path.write_bytes(data)
+            return
+        real = path.resolve()
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            os.chmod(name, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
+            os.replace(name, real)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path | str, error: OSError) -> WeftError:
+    return fail("W0054", f"cannot write `{path}`: {reason(error)}")
+
+
+def reason(error: OSError) -> str:
+    """`Permission denied` → `permission denied`."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,222 @@
+"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .dsl import tree
+from .dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
+from .files import read_text
+from .recipes import builders
+from .recipes.builder import Builder, Value
+
+if TYPE_CHECKING:
+    from .interpreter.mlir import ir
+
+
+def builder_of(file: tree.File, override: Path | None) -> Builder | None:
+    """The builder that a schedule's `payload` names; None where the payload is a text. Raises W0484."""
+    payload = file.payload
+    if override is not None or payload is None or payload.builder is None:
+        return None
+    if (builder := builders().get(payload.builder)) is None:
+        raise fail(
+            "W0484",
+            f"there is no payload builder `{payload.builder}`",
+            span=payload.span,
+            notes=(f"builders that ship: {', '.join(builders())}",),
+            hint='name one of them, or an MLIR text: `payload "model.mlir"`',
+        )
+    return builder
+
+
+def payload_source(file: tree.File, override: Path | None, settings: Mapping[str, Value]) -> Source:
+    """The payload's text, under the name it is shown with.
+
+    `settings` are checked values for the builder's parameters; they win over what the schedule writes.
+    Raises W0485 where no payload is given, W0486 for a builder's argument that is wrong, and what `read_text` raises.
+    """
+    if override is not None:
+        return Source(str(override), read_text(override, "the payload"))
+    payload = file.payload
+    if payload is None:
+        raise fail(
+            "W0485",
+            f"`{file.source.name}` names no payload",
+            hint='give one with `--payload P.mlir`, or write `payload "P.mlir"` into the schedule',
+        )
+    if payload.path is not None:
+        try:
+            path = Path(file.source.name).parent / payload.path
+            return Source(str(path), read_text(path, "the payload"))
+        except WeftError as error:
+            raise WeftError(*(_at(d, payload.span) for d in error.diagnostics)) from error
+    builder = builder_of(file, None)
+    if builder is None:
+        raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
+    values: dict[str, Value] = {p.name: p.default for p in builder.parameters}
+    values |= builder_arguments(builder, payload)
+    values |= settings
+    return Source(f"{builder.name}.mlir", builder.build(**values))
+
+
+def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
+    """The arguments that the schedule writes, evaluated and checked. Raises W0486."""
+    from .dsl.expressions import evaluate
+
+    values: dict[str, Value] = {}
+    for argument in payload.arguments:
+        if isinstance(argument.value, tree.HandleRef):
+            raise fail("W0486", "a payload's argument is a value, not a handle", span=argument.span)
+        position = len(values) if argument.name is None else -1
+        parameter = (
+            builder.parameter(argument.name)
+            if argument.name is not None
+            else next(iter(builder.parameters[position : position + 1]), None)
+        )
+        if parameter is None or parameter.name in values:
+            what = "given twice" if parameter else "unknown"
+            raise fail(
+                "W0486",
+                f"argument `{argument.name or position + 1}` of payload `{builder.name}` is {what}",
+                span=argument.span,
+                notes=(f"parameters of `{builder.name}`: {', '.join(p.name for p in builder.parameters)}",),
+            )
+        value = evaluate(argument.value, {})
+        if objection := parameter.objection(value):
+            raise fail(
+                "W0486", f"`{parameter.name} = {value}` is no legal argument: {objection}", span=argument.value.span
+            )
+        values[parameter.name] = value  # type: ignore[assignment]
+    return values
+
+
+def _at(diagnostic: Diagnostic, span: Span) -> Diagnostic:
+    import dataclasses
+
+    return diagnostic if diagnostic.span else dataclasses.replace(diagnostic, span=span)
+
+
+# ---- parsing ----------------------------------------------------------------------------------------------------------
+
+
+def parse_payload(source: Source) -> ir.Module:
+    """Parse and verify a payload in a fresh context; its ops bear `source`'s name in their locations, its functions'
+    arguments and results a `weft.name` each. Raises W0487 with the parser's messages, line and column."""
+    from .interpreter import mlir
+
+    context = mlir.context()
+    try:
+        module = mlir.parse(source.text, context)
+    except mlir.ir.MLIRError as error:
+        raise WeftError(*_parse_diagnostics(source, error)) from error
+    if not any(mlir.operations(module.operation, "func.func")):
+        raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
+    _name_locations(module, source.name)
+    _name_values(module, source.text)
+    return module
+
+
+def _parse_diagnostics(source: Source, error: ir.MLIRError) -> Iterator[Diagnostic]:
+    for number, found in enumerate(error.error_diagnostics):
+        if number == 3:  # what follows the first few is echo
+            return
+        notes = tuple(str(note.message) for note in found.notes)
+        place = re.search(r":(\d+):(\d+)\)?$", str(found.location))
+        line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+        span = Span(source, line, column, line, column + 1)
+        yield Diagnostic("W0487", f"the payload does not parse: {found.message}", span, notes=notes)
+    if not error.error_diagnostics:
+        yield Diagnostic("W0487", f"the payload does not parse: {error}", Span(source, 1, 1, 1, 2))
+
+
+def _name_locations(module: ir.Module, name: str) -> None:
+    """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it."""
+    from .interpreter import mlir
+
+    with module.context:
+        for op in mlir.operations(module.operation):
+            location = op.location
+            if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
+                op.location = mlir.ir.Location.file(name, location.start_line, location.start_col)
+
+
+def _name_values(module: ir.Module, text: str) -> None:
+    """Set `weft.name` on the arguments and results of every function that does not have it.
+
+    The parser drops SSA names, so an argument's is looked up in the text (`%lhs` → `lhs`), else it is `arg0`, `arg1`, …;
+    a result is `result`, or `result0`, `result1`, ….
+    """
+    from .interpreter.mlir import ir, operations
+
+    for op in operations(module.operation, "func.func"):
+        types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+        written = argument_names(text, ir.StringAttr(op.attributes["sym_name"]).value)
+        count, results = len(types.inputs), len(types.results)
+        names = list(written) if written is not None and len(written) == count else [f"arg{i}" for i in range(count)]
+        names += ["result"] if results == 1 else [f"result{i}" for i in range(results)]
+        given = [*_given(op, "arg_attrs", count), *_given(op, "res_attrs", results)]
+        taken: set[str] = {n for d in given if (n := _name_in(d)) is not None}
+        for index, attributes in enumerate(given):
+            if _name_in(attributes) is None:
+                name = _unused(names[index], taken)
+                attributes["weft.name"] = ir.StringAttr.get(name, module.context)
+                taken.add(name)
+        for key, part in (("arg_attrs", given[:count]), ("res_attrs", given[count:])):
+            if part:
+                dicts = [ir.DictAttr.get(d, module.context) for d in part]
+                op.attributes[key] = ir.ArrayAttr.get(dicts, module.context)
+
+
+def _given(op: ir.Operation, key: str, count: int) -> list[dict[str, ir.Attribute]]:
+    from .interpreter.mlir import ir
+
+    if key not in op.attributes:
+        return [{} for _ in range(count)]
+    return [{named.name: named.attr for named in ir.DictAttr(d)} for d in ir.ArrayAttr(op.attributes[key])]
+
+
+def _name_in(attributes: dict[str, ir.Attribute]) -> str | None:
+    from .interpreter.mlir import ir
+
+    found = attributes.get("weft.name")
+    return ir.StringAttr(found).value if found is not None and isinstance(found, ir.StringAttr) else None
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+_NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
+_ARGUMENT = re.compile(r"%([A-Za-z0-9_$.-]+)\s*:")
+
+
+def argument_names(text: str, function: str) -> tuple[str, ...] | None:
+    """The names that `func.func @function(%lhs: …, %rhs: …)` gives its arguments, made identifiers; None if the text
+    does not show them (a declaration, the generic form)."""
+    clean = _NOISE.sub(lambda m: " " * len(m.group()), text)
+    start = re.search(rf"\bfunc\.func\s+(?:\w+\s+)?@{re.escape(function)}\s*\(", clean)
+    if start is None:
+        return None
+    depth, end = 1, start.end()
+    top: list[str] = []  # the argument list without what stands in its inner brackets
+    while end < len(clean) and depth:
+        character = clean[end]
+        arrow = character == ">" and clean[end - 1] == "-"
+        depth += character in "([{<"
+        if depth == 1:
+            top.append(character)
+        depth -= character in ")]}>" and not arrow
+        end += 1
+    names = [_identifier(name) for name in _ARGUMENT.findall("".join(top))]
+    return tuple(names) if len(set(names)) == len(names) else None
+
+
+def _identifier(name: str) -> str:
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"arg{plain}" if plain[0].isdigit() else plain

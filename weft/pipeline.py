@@ -1,0 +1,150 @@
+"""From a schedule's name to numbers, stage by stage; the command line and the API both drive these.
+
+text → parse → check (`read_schedule`) → payload (`Recipe.open`) → session (`applied`) → plan and text (`planned`) →
+device → reference → comparison (`executed`). Each stage takes what the one before made and adds its time to the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .clock import Clock
+from .dsl import tree
+from .dsl.diagnostics import Source, WeftError, fail
+
+if TYPE_CHECKING:
+    from .interpreter.mlir import ir
+    from .interpreter.session import Session
+    from .runtime.plan import Plan
+
+
+def read_schedule(name: str) -> tree.File:
+    """Parse and check a schedule by path or recipe name. Raises all that is wrong with it at once."""
+    from .dsl.checker import check
+    from .dsl.parser import parse_file
+    from .files import resolve_schedule
+    from .interpreter.statement import signatures
+
+    file = parse_file(resolve_schedule(name))
+    found = check(file, signatures())
+    if errors := [d for d in found if d.severity == "error"]:
+        raise WeftError(*errors)
+    return file
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A schedule that was read and checked, its parameters bound, and its payload's text. Nothing is applied yet."""
+
+    file: tree.File
+    payload: Source
+    values: Mapping[str, Any]
+    clock: Clock = field(repr=False)
+
+    @classmethod
+    def open(
+        cls, name: str, payload: Path | None = None, settings: Mapping[str, str] | None = None, clock: Clock | None = None
+    ) -> Recipe:
+        """Read a schedule, and its payload or the one given; hand out the settings to both."""
+        from .dsl.binding import bind
+        from .payload import builder_of, payload_source
+        from .settings import distribute
+
+        clock = clock or Clock()
+        with clock.phase("parse"):
+            file = read_schedule(name)
+        with clock.phase("payload"):
+            mine = distribute(settings or {}, file.main, builder_of(file, payload))
+            source = payload_source(file, payload, mine.payload)
+        return cls(file, source, bind(file.main, mine.schedule), clock)
+
+    @property
+    def name(self) -> str:
+        return self.file.main.name
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A schedule applied to its payload."""
+
+    recipe: Recipe
+    payload: ir.Module = field(repr=False)
+    session: Session = field(repr=False)
+
+    @cached_property
+    def module(self) -> ir.Module:
+        """The scheduled module, without handle tags."""
+        from .interpreter.clone import strip_tags
+
+        return strip_tags(self.session.module)
+
+    @property
+    def text(self) -> str:
+        return str(self.module)
+
+
+def applied(recipe: Recipe) -> Applied:
+    """Parse the payload and apply the schedule to it."""
+    from .interpreter.session import Session
+    from .payload import parse_payload
+
+    with recipe.clock.phase("payload"):
+        payload = parse_payload(recipe.payload)
+    with recipe.clock.phase("schedule"):
+        session = Session(payload, recipe.file, recipe.values)
+        session.run()
+    return Applied(recipe, payload, session)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A scheduled module as what a device runs: the plan and the kernels' CUDA C++ text."""
+
+    applied: Applied
+    entry: str
+    plan: Plan
+    cuda: str
+
+
+def planned(done: Applied, entry: str | None = None) -> Planned:
+    """Make the host plan of `entry` and the text of the kernels."""
+    from .runtime.cuda import emit
+    from .runtime.host import make_plan
+
+    clock = done.recipe.clock
+    with clock.phase("plan"):
+        chosen = choose_entry(done.module, done.recipe.payload, entry)
+        plan = make_plan(done.module, chosen)
+    with clock.phase("emit"):
+        cuda = emit(done.module)
+    return Planned(done, chosen, plan, cuda)
+
+
+def choose_entry(module: ir.Module, payload: Source, entry: str | None) -> str:
+    """The host function to run: the one named, else the only one that launches a kernel. Raises W0489, W0491."""
+    from .interpreter.mlir import ir, operations
+
+    functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in operations(module.operation, "func.func")}
+    launching = [name for name, f in functions.items() if any(operations(f, "gpu.launch_func", "gpu.launch"))]
+    if entry is not None:
+        if entry not in functions:
+            raise fail("W0489", f"`{payload.name}` has no function `{entry}`", notes=(f"functions: {', '.join(functions)}",))
+        if entry not in launching:
+            raise fail("W0491", f"function `{entry}` launches no kernel", hint="schedule it, and end with `launch`")
+        return entry
+    if not launching:
+        raise fail(
+            "W0491", "the scheduled module launches no kernel", hint="end the schedule with `launch` of its outermost loop"
+        )
+    if len(launching) > 1:
+        raise fail(
+            "W0489",
+            f"{len(launching)} functions launch kernels",
+            notes=(f"functions: {', '.join(launching)}",),
+            hint=f"say which one: `--entry {launching[0]}`",
+        )
+    return launching[0]

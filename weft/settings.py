@@ -1,0 +1,72 @@
+"""`--set name=value`: which of the settings go to the schedule, which to the payload's builder, and which to neither."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .dsl import tree
+from .dsl.diagnostics import WeftError, fail
+from .recipes.builder import Builder, BuilderParameter, Value
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The user's settings, sorted out. A name that both sides have reaches both."""
+
+    schedule: Mapping[str, str]
+    payload: Mapping[str, Value]
+
+
+def parse_settings(pairs: Iterable[str]) -> dict[str, str]:
+    """`["bm=32", "type = f64"]` → names and values. Raises W0480 for what is no pair, W0481 for a name given twice."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not name or not value:
+            raise fail("W0480", f"`--set {pair}` is not of the form name=value", hint="write `--set bm=32`")
+        if name in settings:
+            raise fail("W0481", f"`--set {name}` is given twice: {settings[name]} and {value}")
+        settings[name] = value
+    return settings
+
+
+def distribute(settings: Mapping[str, str], schedule: tree.Schedule, builder: Builder | None) -> Settings:
+    """Give each setting to the side that knows it. Raises W0482 for a name that neither knows, W0483 for a bad value."""
+    ours = {p.name for p in schedule.parameters}
+    theirs = {p.name: p for p in builder.parameters} if builder else {}
+    for name in settings:
+        if name not in ours and name not in theirs:
+            raise unknown_setting(name, schedule, builder)
+    return Settings(
+        {name: value for name, value in settings.items() if name in ours},
+        {name: _value(theirs[name], value) for name, value in settings.items() if name in theirs},
+    )
+
+
+def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None) -> WeftError:
+    ours = [p.name for p in schedule.parameters]
+    theirs = [p.name for p in builder.parameters] if builder else []
+    close = difflib.get_close_matches(name, [*ours, *theirs], 1)
+    return fail(
+        "W0482",
+        f"there is no parameter `{name}` to set",
+        notes=(
+            f"parameters of schedule `{schedule.name}`: {', '.join(ours) or 'none'}",
+            f"parameters of payload `{builder.name}`: {', '.join(theirs)}" if builder else "the payload has no parameters",
+        ),
+        hint=f"did you mean `{close[0]}`?" if close else None,
+    )
+
+
+def _value(parameter: BuilderParameter, text: str) -> Value:
+    value: Value = text
+    if parameter.type == "int":
+        try:
+            value = int(text, 10) if len(text) <= 20 else text
+        except ValueError:
+            value = text
+    if objection := parameter.objection(value):
+        raise fail("W0483", f"`--set {parameter.name}={text}` is no legal value: {objection}")
+    return value
