@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from torch_mlir import ir, passmanager
-from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor
+from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor, vector
 from torch_mlir.dialects.transform import interpreter as _transform
 
 __all__ = [
     "affine", "arith", "context", "func", "gpu", "ir", "linalg", "memref", "operations", "parse", "passmanager",
-    "run_passes", "run_transform", "scf", "tensor", "walk",
+    "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
 ]  # fmt: skip
 
 
@@ -64,3 +64,9 @@ def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Opera
     found: list[ir.Operation] = []
     walk(root, lambda op: found.append(op) if not names or op.name in names else None)
     yield from found
+
+
+def producer(value: ir.Value) -> ir.Operation | None:
+    """The op whose result `value` is; None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
