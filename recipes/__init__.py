@@ -1,5 +1,6 @@
-"""What ships: schedules (`*.weft`, one folder per subject) and the builders of their payloads. Data alone; nothing is imported
-from the other rooms.
+"""What ships: schedules (`*.weft`, one folder per subject) and the builders of their payloads.
+
+Data alone: nothing is imported from the other rooms.
 
 A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives one `BUILDER`.
 """
@@ -25,5 +26,8 @@ def schedules() -> Mapping[str, Path]:
 @cache
 def builders() -> Mapping[str, Builder]:
     """The payload builders that ship, by the name a schedule writes: `payload matmul(m = 512)`."""
-    found = [importlib.import_module(f"{__name__}.{p.parent.name}.payload").BUILDER for p in sorted(_FOLDER.glob("*/payload.py"))]
+    found = [
+        importlib.import_module(f"{__name__}.{p.parent.name}.payload").BUILDER
+        for p in sorted(_FOLDER.glob("*/payload.py"))
+    ]
     return {builder.name: builder for builder in found}

@@ -1,4 +1,5 @@
-"""A payload builder as data: its parameters, with types, defaults and domains, and the function that makes the MLIR text."""
+"""A payload builder as data: its parameters, with types, defaults and domains, and the function that makes the MLIR
+text."""
 
 from __future__ import annotations
 

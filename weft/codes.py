@@ -29,17 +29,22 @@ CODES: dict[str, Explanation] = {
     ),
     "W0054": Explanation(
         "an output cannot be written",
-        "The folder does not exist, permission is denied, the disk is full, or a directory has that name. Outputs are written "
+        "The folder does not exist, permission is denied, the disk is full, or a directory has that name. Outputs "
+        "are written "
         "beside their place and renamed: what stood there before is still there.",
     ),
-    "W0055": Explanation("out of memory", "The inputs, the outputs and the simulator's shadow of them must fit into memory."),
+    "W0055": Explanation(
+        "out of memory", "The inputs, the outputs and the simulator's shadow of them must fit into memory."
+    ),
     "W0056": Explanation(
         "nested too deeply",
         "A schedule or a payload nests more deeply than the parser can follow. Generated text is the usual cause.",
     ),
     "W0057": Explanation("no such diagnostic", "`weft explain` alone lists all codes."),
     "W0058": Explanation("no such statement", "`weft statements` alone lists the statements of the language."),
-    "W0059": Explanation("a command that this version does not have", "The command is planned; this version refuses it."),
+    "W0059": Explanation(
+        "a command that this version does not have", "The command is planned; this version refuses it."
+    ),
     "W0480": Explanation(
         "a setting that is no pair", "wrong:  weft run shared --set bm\nright:  weft run shared --set bm=32"
     ),
@@ -50,7 +55,8 @@ CODES: dict[str, Explanation] = {
     ),
     "W0482": Explanation(
         "an unknown parameter",
-        "`--set` reaches the parameters of the main schedule and those of its payload's builder. A payload that is a text has "
+        "`--set` reaches the parameters of the main schedule and those of its payload's builder. A payload that is "
+        "a text has "
         "none.\n\nwrong:  weft run shared --set bmm=32\nright:  weft run shared --set bm=32",
     ),
     "W0483": Explanation(
@@ -64,7 +70,8 @@ CODES: dict[str, Explanation] = {
         'wrong:  payload matmlu(m = 512)\nright:  payload matmul(m = 512)\nright:  payload "gemm.mlir"',
     ),
     "W0485": Explanation(
-        "no payload", 'A schedule without a `payload` line needs one from outside: `weft run my.weft --payload gemm.mlir`.'
+        "no payload",
+        "A schedule without a `payload` line needs one from outside: `weft run my.weft --payload gemm.mlir`.",
     ),
     "W0486": Explanation(
         "a wrong argument of a payload builder",
@@ -72,22 +79,29 @@ CODES: dict[str, Explanation] = {
     ),
     "W0487": Explanation(
         "the payload does not parse",
-        "The message and the place are those of MLIR's own parser or verifier. Every upstream dialect is known, others are read "
+        "The message and the place are those of MLIR's own parser or verifier. Every upstream dialect is known, "
+        "others are read "
         "in their generic form.",
     ),
     "W0488": Explanation("a payload without a function", "A payload holds at least one `func.func`."),
-    "W0489": Explanation(
-        "which function is meant",
-        "Where several functions could be run, or the named one does not exist, `--entry` says which.\n\n"
-        "right:  weft run my.weft --payload two.mlir --entry gemm",
-    ),
     "W0490": Explanation(
         "inputs that do not fit into memory",
-        "The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as well.",
+        "The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as "
+        "well.",
     ),
-    "W0491": Explanation(
-        "nothing to run",
-        "The scheduled module launches no kernel, so there is nothing to run or to build. A schedule ends with `launch`.",
+    "W0901": Explanation(
+        "a schedule without a golden",
+        "`weft golden FILE` compares with the goldens that stand beside the schedule; there is none yet.\n\n"
+        "right:  weft golden gemm.weft --update --set m=64",
+    ),
+    "W0902": Explanation(
+        "a golden that does not say how it was made",
+        "The first line of a golden is the command that makes it: `// weft golden gemm.weft --set m=64`.",
+    ),
+    "W0903": Explanation(
+        "a golden differs",
+        "The schedule makes another module of its payload than the golden holds. If the change is meant, "
+        "`weft golden FILE --update` writes it anew.",
     ),
 }
 

@@ -1,4 +1,5 @@
-"""The two streams of the command line: results on stdout, everything else on stderr; and the one place that ends a command.
+"""The two streams of the command line: results on stdout, everything else on stderr; and the one place that ends a
+command.
 
 IR and `--json` go through `emit`; diagnostics, reports and progress go to `stderr()`. `guarded` turns whatever ends a
 command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
@@ -91,13 +92,19 @@ def silence_stdout() -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[str | None], None]]:
-    """A progress line on stderr while long work runs: gives what a `Clock` calls with each phase. Silent off a terminal."""
+    """A progress line on stderr while long work runs: gives what a `Clock` calls with each phase. Silent off a
+    terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("[bold]{task.description}"), BarColumn(), TextColumn("{task.fields[phase]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[phase]}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=stderr(), transient=True) as bar:
         task = bar.add_task(title, total=None, phase="")
 

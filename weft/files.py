@@ -1,4 +1,5 @@
-"""Reading what a user names and writing what they ask for: each failure is one diagnostic, and nothing is left half written."""
+"""Reading what a user names and writing what they ask for: each failure is one diagnostic, and nothing is left half
+written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing it."""
+"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing
+it."""
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ def _at(diagnostic: Diagnostic, span: Span) -> Diagnostic:
     return diagnostic if diagnostic.span else dataclasses.replace(diagnostic, span=span)
 
 
-# ---- parsing ----------------------------------------------------------------------------------------------------------
+# ---- parsing -------------------------------------------------------------------------------------------------------
 
 
 def parse_payload(source: Source) -> ir.Module:
@@ -147,8 +148,9 @@ def _name_locations(module: ir.Module, name: str) -> None:
 def _name_values(module: ir.Module, text: str) -> None:
     """Set `weft.name` on the arguments and results of every function that does not have it.
 
-    The parser drops SSA names, so an argument's is looked up in the text (`%lhs` → `lhs`), else it is `arg0`, `arg1`, …;
-    a result is `result`, or `result0`, `result1`, ….
+    The parser drops SSA names, so an argument's is looked up in the text (`%lhs` → `lhs`), else it is `arg0`,
+    `arg1`, …;
+    a result is `result0`, `result1`, ….
     """
     from .interpreter.mlir import ir, operations
 
@@ -157,7 +159,7 @@ def _name_values(module: ir.Module, text: str) -> None:
         written = argument_names(text, ir.StringAttr(op.attributes["sym_name"]).value)
         count, results = len(types.inputs), len(types.results)
         names = list(written) if written is not None and len(written) == count else [f"arg{i}" for i in range(count)]
-        names += ["result"] if results == 1 else [f"result{i}" for i in range(results)]
+        names += [f"result{i}" for i in range(results)]
         given = [*_given(op, "arg_attrs", count), *_given(op, "res_attrs", results)]
         taken: set[str] = {n for d in given if (n := _name_in(d)) is not None}
         for index, attributes in enumerate(given):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .clock import Clock
 from .dsl import tree
-from .dsl.diagnostics import Source, WeftError, fail
+from .dsl.diagnostics import Source, WeftError
 
 if TYPE_CHECKING:
     from .interpreter.mlir import ir
@@ -47,7 +47,11 @@ class Recipe:
 
     @classmethod
     def open(
-        cls, name: str, payload: Path | None = None, settings: Mapping[str, str] | None = None, clock: Clock | None = None
+        cls,
+        name: str,
+        payload: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
     ) -> Recipe:
         """Read a schedule, and its payload or the one given; hand out the settings to both."""
         from .dsl.binding import bind
@@ -105,46 +109,17 @@ class Planned:
     """A scheduled module as what a device runs: the plan and the kernels' CUDA C++ text."""
 
     applied: Applied
-    entry: str
     plan: Plan
     cuda: str
 
 
 def planned(done: Applied, entry: str | None = None) -> Planned:
-    """Make the host plan of `entry` and the text of the kernels."""
+    """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels."""
     from .runtime.cuda import emit
     from .runtime.host import make_plan
 
-    clock = done.recipe.clock
-    with clock.phase("plan"):
-        chosen = choose_entry(done.module, done.recipe.payload, entry)
-        plan = make_plan(done.module, chosen)
-    with clock.phase("emit"):
+    with done.recipe.clock.phase("plan"):
+        plan = make_plan(done.module, entry)
+    with done.recipe.clock.phase("emit"):
         cuda = emit(done.module)
-    return Planned(done, chosen, plan, cuda)
-
-
-def choose_entry(module: ir.Module, payload: Source, entry: str | None) -> str:
-    """The host function to run: the one named, else the only one that launches a kernel. Raises W0489, W0491."""
-    from .interpreter.mlir import ir, operations
-
-    functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in operations(module.operation, "func.func")}
-    launching = [name for name, f in functions.items() if any(operations(f, "gpu.launch_func", "gpu.launch"))]
-    if entry is not None:
-        if entry not in functions:
-            raise fail("W0489", f"`{payload.name}` has no function `{entry}`", notes=(f"functions: {', '.join(functions)}",))
-        if entry not in launching:
-            raise fail("W0491", f"function `{entry}` launches no kernel", hint="schedule it, and end with `launch`")
-        return entry
-    if not launching:
-        raise fail(
-            "W0491", "the scheduled module launches no kernel", hint="end the schedule with `launch` of its outermost loop"
-        )
-    if len(launching) > 1:
-        raise fail(
-            "W0489",
-            f"{len(launching)} functions launch kernels",
-            notes=(f"functions: {', '.join(launching)}",),
-            hint=f"say which one: `--entry {launching[0]}`",
-        )
-    return launching[0]
+    return Planned(done, plan, cuda)

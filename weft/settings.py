@@ -1,4 +1,5 @@
-"""`--set name=value`: which of the settings go to the schedule, which to the payload's builder, and which to neither."""
+"""`--set name=value`: which of the settings go to the schedule, which to the payload's builder, and which to
+neither."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def distribute(settings: Mapping[str, str], schedule: tree.Schedule, builder: Builder | None) -> Settings:
-    """Give each setting to the side that knows it. Raises W0482 for a name that neither knows, W0483 for a bad value."""
+    """Give each setting to the side that knows it. Raises W0482 for a name that neither knows, W0483 for a bad
+    value."""
     ours = {p.name for p in schedule.parameters}
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:
@@ -54,7 +56,9 @@ def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None)
         f"there is no parameter `{name}` to set",
         notes=(
             f"parameters of schedule `{schedule.name}`: {', '.join(ours) or 'none'}",
-            f"parameters of payload `{builder.name}`: {', '.join(theirs)}" if builder else "the payload has no parameters",
+            f"parameters of payload `{builder.name}`: {', '.join(theirs)}"
+            if builder
+            else "the payload has no parameters",
         ),
         hint=f"did you mean `{close[0]}`?" if close else None,
     )

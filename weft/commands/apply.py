@@ -14,7 +14,9 @@ from .options import PATH, schedule_options
 @click.option("-o", "output", type=PATH, metavar="OUT", help="Write the module here instead of to stdout.")
 @click.option("--print-ir-after-all", "every", is_flag=True, help="Print the module after each step, to stderr.")
 @click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
-def apply(file: str, payload: Path | None, settings: tuple[str, ...], output: Path | None, every: bool, diff: bool) -> None:
+def apply(
+    file: str, payload: Path | None, settings: tuple[str, ...], output: Path | None, every: bool, diff: bool
+) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
     from ..console import emit, stderr
     from ..files import expect_writable, write_atomically

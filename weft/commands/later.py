@@ -19,4 +19,6 @@ def repl(file: str | None, payload: str | None) -> None:
 @click.argument("file", required=False)
 def tune(file: str | None) -> None:
     """Search the parameters of a schedule for the fastest. Not in this version."""
-    raise fail("W0059", "`weft tune` is not in this version", hint="`weft bench` times the values you give with `--set`")
+    raise fail(
+        "W0059", "`weft tune` is not in this version", hint="`weft bench` times the values you give with `--set`"
+    )

@@ -17,9 +17,15 @@ def schedule_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """FILE, `--payload`, `--set`: what makes a schedule with its payload."""
     decorators: tuple[Decorator, ...] = (
         click.argument("file", metavar="FILE"),
-        click.option("--payload", type=PATH, metavar="P.mlir", help="The program to schedule, instead of the schedule's own."),
         click.option(
-            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the schedule or of its payload."
+            "--payload", type=PATH, metavar="P.mlir", help="The program to schedule, instead of the schedule's own."
+        ),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A parameter of the schedule or of its payload.",
         ),
     )
     for decorate in reversed(decorators):
@@ -28,4 +34,6 @@ def schedule_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def entry_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")(command)
+    return click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")(
+        command
+    )

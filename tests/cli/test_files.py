@@ -1,0 +1,97 @@
+"""Reading and writing: one diagnostic each, and nothing half written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from weft.dsl.diagnostics import WeftError
+
+from weft import files
+
+
+def code(caught: pytest.ExceptionInfo[WeftError]) -> str:
+    return caught.value.diagnostics[0].code
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [(b"\xff\xfe", "W0052"), (b"a\0b", "W0052"), (None, "W0051")],
+    ids=["no utf-8", "zero", "missing"],
+)
+def test_what_cannot_be_read(tmp_path: Path, data: bytes | None, expected: str) -> None:
+    path = tmp_path / "p.mlir"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(WeftError) as caught:
+        files.read_text(path, "the payload")
+    assert code(caught) == expected
+
+
+def test_a_directory_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(WeftError) as caught:
+        files.read_text(tmp_path, "the payload")
+    assert code(caught) == "W0051"
+
+
+def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "TEXT_LIMIT", 10)
+    (tmp_path / "p").write_text("x" * 11)
+    with pytest.raises(WeftError) as caught:
+        files.read_text(tmp_path / "p", "the payload")
+    assert code(caught) == "W0053"
+
+
+def test_a_write_replaces_the_file_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "out.mlir"
+    path.write_text("old")
+    path.chmod(0o640)
+    files.write_atomically(path, b"new")
+    assert path.read_bytes() == b"new" and path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_written_through(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    files.write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "real").read_bytes() == b"new" and (tmp_path / "link").is_symlink()
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.mlir"
+    path.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(WeftError) as caught:
+        files.write_atomically(path, b"new")
+    assert code(caught) == "W0054" and "no space left" in caught.value.diagnostics[0].message
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["", "missing/out.mlir", "file/out.mlir"])
+def test_outputs_are_refused_early(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WeftError) as caught:
+        files.expect_writable(tmp_path / name)
+    assert code(caught) == "W0054"
+
+
+def test_a_device_that_is_full(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():  # only Linux has it; elsewhere the failed replacement above covers the message
+        return
+    with pytest.raises(WeftError) as caught:
+        files.write_atomically(full, b"new")
+    assert code(caught) == "W0054"
+
+
+def test_a_recipe_is_found_by_name_and_a_wrong_name_gets_a_hint(tmp_path: Path) -> None:
+    assert files.resolve_schedule("shared").name == "shared.weft"
+    with pytest.raises(WeftError) as caught:
+        files.resolve_schedule("shraed")
+    assert caught.value.diagnostics[0].hint == "did you mean `shared`?"

@@ -1,0 +1,87 @@
+"""Payloads: the builders that ship, the names of their values, and text that is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.mlir import operations
+from weft.recipes import builders, schedules
+
+from weft.payload import argument_names, parse_payload
+
+MATMUL = builders()["matmul"]
+
+
+@pytest.mark.parametrize("type_", MATMUL.parameters[3].domain)
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (127, 129, 65)])
+def test_the_matmul_builder_makes_valid_text(type_: str, sizes: tuple[int, int, int]) -> None:
+    m, n, k = sizes
+    module = parse_payload(Source("matmul.mlir", MATMUL.build(m=m, n=n, k=k, type=type_)))
+    (gemm,) = operations(module.operation, "linalg.matmul")
+    assert str(gemm.results[0].type).startswith(f"tensor<{m}x{n}x")
+    assert f'tensor<{m}x{k}x{type_}> {{weft.name = "A"}}' in str(module)
+
+
+def test_every_shipped_schedule_is_found_by_its_name() -> None:
+    assert {"naive", "shared"} <= set(schedules())
+    assert all(path.is_file() for path in schedules().values())
+
+
+NAMES = [
+    ("func.func @f(%lhs: i32, %rhs : f32) { return }", ("lhs", "rhs")),
+    ("func.func private @f(%a: i32) { return }", ("a",)),
+    ("// func.func @f(%no: i32)\nfunc.func @f(%yes: i32) { return }", ("yes",)),
+    ('func.func @f(%a: i32 {x.y = "%b: ("}, %c: i32) { return }', ("a", "c")),
+    ("func.func @f(%a: memref<4xf32, affine_map<(d0) -> (d0)>>, %b: i32) { return }", ("a", "b")),
+    ("func.func @f(%a: memref<4xf32, strided<[1], offset: ?>>, %b: i32) { return }", ("a", "b")),
+    ("func.func @f(%a : (i32) -> i32, %b: i32) { return }", ("a", "b")),
+    ("func.func @f(%0: i32, %x.1: i32, %y-z: i32, %$w: i32) { return }", ("arg0", "x_1", "y_z", "_w")),
+    ("func.func @f() { return }", ()),
+    ("func.func @g(%a: i32) { return }", None),
+    ("func.func @f(%a.b: i32, %a_b: i32) { return }", None),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), NAMES)
+def test_argument_names_come_from_the_text(text: str, names: tuple[str, ...] | None) -> None:
+    assert argument_names(text, "f") == names
+
+
+def test_given_names_stay_and_the_others_are_unique() -> None:
+    text = 'func.func @f(%b: f32 {weft.name = "a"}, %a: f32) -> (f32, f32) { return %a, %b : f32, f32 }'
+    printed = str(parse_payload(Source("p.mlir", text)))
+    assert '{weft.name = "a"}' in printed and '{weft.name = "a_"}' in printed
+    assert '{weft.name = "result0"}' in printed and '{weft.name = "result1"}' in printed
+
+
+def test_a_declaration_and_the_generic_form_fall_back_to_numbers() -> None:
+    text = """func.func private @g(memref<4xf32>)
+    "func.func"() ({ ^bb0(%x: f32): "func.return"() : () -> () })
+        {function_type = (f32) -> (), sym_name = "h"} : () -> ()"""
+    printed = str(parse_payload(Source("p.mlir", text)))
+    assert 'memref<4xf32> {weft.name = "arg0"}' in printed and 'f32 {weft.name = "arg0"}' in printed
+
+
+def test_locations_bear_the_name_of_the_file() -> None:
+    module = parse_payload(Source("p.mlir", "func.func @f() {\n  return\n}"))
+    (leave,) = operations(module.operation, "func.return")
+    assert str(leave.location) == 'loc("p.mlir":2:3)'
+
+
+WRONG = [
+    ("", "W0488", None),
+    ("module {}", "W0488", None),
+    ("func.func @f( {", "W0487", (1, 14)),
+    ("func.func @f() {\n  %0 = arith.addf %x, %x : f32\n  return\n}", "W0487", (2, 19)),
+    ("func.func @f() -> f32 {\n  return\n}", "W0487", (2, 3)),
+    ("\x7fELF junk", "W0487", (1, 1)),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "place"), WRONG)
+def test_wrong_text_is_refused_with_its_place(text: str, code: str, place: tuple[int, int] | None) -> None:
+    with pytest.raises(WeftError) as caught:
+        parse_payload(Source("p.mlir", text))
+    first = caught.value.diagnostics[0]
+    assert first.code == code
+    assert (first.span and (first.span.line, first.span.column)) == place

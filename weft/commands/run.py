@@ -1,0 +1,61 @@
+"""`weft run FILE|DIR`: apply, run, compare with the reference, report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import rich_click as click
+
+from .options import PATH, entry_option, schedule_options
+
+
+@click.command(short_help="Apply, run, compare with the reference, report.")
+@schedule_options
+@entry_option
+@click.option("--target", type=click.Choice(["auto", "sim", "cuda"]), default="auto", help="Where to run.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the random inputs.")
+@click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
+@click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
+@click.option("--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit", help="What to compare with.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
+def run(
+    file: str,
+    payload: Path | None,
+    settings: tuple[str, ...],
+    entry: str | None,
+    target: str,
+    seed: int,
+    inputs: Path | None,
+    save: Path | None,
+    reference: str,
+    as_json: bool,
+) -> int:
+    """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
+
+    The exit code is 0 when the outputs are right and nothing raced.
+    """
+    from ..clock import Clock
+    from ..console import emit, progress, stderr
+    from ..execution import RunOptions, run_bundle, run_schedule
+    from ..files import expect_writable
+    from ..settings import parse_settings
+
+    if save is not None:
+        expect_writable(save)
+    options = RunOptions(target=target, seed=seed, inputs=inputs, save=save, reference=reference)
+    with progress(f"weft run {file}") as watch:
+        clock = Clock(watch)
+        if Path(file).is_dir():
+            if payload is not None or settings or entry is not None:
+                raise click.UsageError("a bundle is run as it was built: it takes no --payload, --set or --entry")
+            done = run_bundle(Path(file), options, clock)
+        else:
+            done = run_schedule(file, payload, parse_settings(settings), entry, options, clock)
+    if as_json:
+        emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
+    else:
+        from ..report import show_report
+
+        show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda)
+    return 1 if done.report.ok is False else 0

@@ -1,0 +1,87 @@
+"""What a run found, as data: `weft run --json` prints it, `report.py` lays it out, the API returns it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class KernelShape:
+    """One launch: the kernel's name in the CUDA text, grid and block as (x, y, z), bytes of shared memory per block."""
+
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class OutputError:
+    """How far one output is from the reference: `error` is max|got - ref| / max|ref|, exact (0 or more) for
+    integers."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    error: float | None
+    tolerance: float
+    ok: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """A race, with `kind`, `buffer`, `element`, `first`, `second` as the simulator describes them."""
+
+    kind: str
+    buffer: str
+    element: tuple[int, ...]
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a run.
+
+    Args:
+        ok: the outputs match and nothing raced; None where there was nothing to compare with.
+        target: `sim` or `cuda`. `device`: its name.
+        entry: the host function that ran.
+        max_rel_error: of the worst output; None without a reference.
+        outputs: each buffer that the payload writes, compared.
+        races: None on a GPU, which can't see them.
+        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None on a GPU.
+        barriers: how many barriers a thread executed at most, over all launches; None on a GPU.
+        kernels: the launches, in order.
+        seconds: by phase, in order.
+    """
+
+    ok: bool | None
+    target: Literal["sim", "cuda"]
+    device: str
+    entry: str
+    reference: str
+    max_rel_error: float | None
+    outputs: tuple[OutputError, ...]
+    races: tuple[Found, ...] | None
+    faults: tuple[str, ...] | None
+    barriers: int | None
+    kernels: tuple[KernelShape, ...]
+    streams_created: int
+    streams_destroyed: int
+    seconds: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
+        data = asdict(self)
+        data["max_rel_error"] = _finite(self.max_rel_error)
+        for output in data["outputs"]:
+            output["error"] = _finite(output["error"])
+        data["seconds"] = {phase: round(s, 6) for phase, s in self.seconds.items()}
+        return data
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and abs(value) != float("inf") and value == value else None
