@@ -85,7 +85,9 @@ class Rewriter:
         try:
             mlir.run_passes(self.module, pipeline)
         except ir.MLIRError as error:
-            raise self.error("W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)) from error
+            raise self.error(
+                "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
+            ) from error
 
     # ---- talking ------------------------------------------------------------------------------------------------------
 

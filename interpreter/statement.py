@@ -140,6 +140,11 @@ def raw() -> Any:
     return _field("raw")
 
 
+def handles() -> Any:
+    """All live handles in scope by name, `dict[str, Handle]`: nothing of it is written in the source."""
+    return _field("handles", optional=True)
+
+
 S = TypeVar("S", bound=type[Statement])
 _REGISTRY: dict[str, type[Statement]] = {}
 
@@ -149,7 +154,9 @@ def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = F
 
     def register(cls: S) -> S:
         fields = tuple(
-            dataclasses.replace(f.metadata["weft"], name=f.name) for f in dataclasses.fields(cls) if "weft" in f.metadata
+            dataclasses.replace(f.metadata["weft"], name=f.name)
+            for f in dataclasses.fields(cls)
+            if "weft" in f.metadata
         )
         doc = (cls.__doc__ or "").strip()
         cls.signature = Signature(keyword, fields, returns, variadic, doc.split("\n", 1)[0], doc)

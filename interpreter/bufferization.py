@@ -1,0 +1,74 @@
+"""From tensors to memrefs: write-backs are guarded, gathers that nobody promoted melt into their consumers, then upstream.
+
+Every step keeps the loops and their attributes (`weft.map`, handle tags).
+"""
+
+from __future__ import annotations
+
+from . import mlir
+from .carried import drop_carried_buffers
+from .clipping import clip_loops
+from .inlining import inline_gathers
+from .mlir import ir, linalg
+from .tidy import tidy
+
+WRITEBACK = "weft.writeback"
+_BUFFERIZE = (
+    "eliminate-empty-tensors,"
+    "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},"
+    "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=true}"
+)
+
+
+def is_bufferized(module: ir.Module) -> bool:
+    """Whether no op of the module produces or takes a tensor any more."""
+    for op in mlir.operations(module.operation):
+        if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in (*op.operands, *op.results)):
+            return False
+        for region in op.regions:
+            for block in region.blocks:
+                if any(isinstance(a.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for a in block.arguments):
+                    return False
+    return True
+
+
+def bufferize_module(module: ir.Module) -> None:
+    """Bufferize the whole module in place. Tensor results become trailing arguments, marked `bufferize.result`.
+
+    Copies inside loops become `linalg.copy`, so that they can be mapped; those that write a tile back are marked
+    `weft.writeback`. Raises `ir.MLIRError` where upstream refuses.
+    """
+    clip_loops(module)
+    tidy(module)
+    inline_gathers(module)
+    tidy(module)
+    mlir.run_passes(module, _BUFFERIZE)
+    drop_carried_buffers(module)
+    mlir.run_passes(module, "cse")
+    with module.context, ir.Location.unknown():
+        _copies(module)
+    mlir.run_passes(module, "cse")
+
+
+def _copies(module: ir.Module) -> None:
+    """`memref.copy` inside loops → `linalg.copy`; a copy of a buffer to itself goes."""
+    for op in mlir.operations(module.operation, "memref.copy"):
+        source, target = op.operands
+        if source == target:
+            op.erase()
+        elif _in_loop(op):
+            with ir.InsertionPoint(op):
+                linalg.copy(source, outs=[target])
+            block = list(op.block.operations)
+            made = block[[o.operation for o in block].index(op) - 1].operation
+            made.attributes[WRITEBACK] = ir.UnitAttr.get()
+            op.erase()
+
+
+def _in_loop(op: ir.Operation) -> bool:
+    parent = op.parent
+    while parent is not None:
+        if parent.operation.name in ("scf.forall", "scf.for", "scf.parallel"):
+            return True
+        parent = parent.operation.parent
+    return False

@@ -1,0 +1,100 @@
+"""The long form of the codes that statements and the session raise. `weft explain CODE` prints them."""
+
+from __future__ import annotations
+
+from ..dsl.diagnostics import Explanation
+
+CODES: dict[str, Explanation] = {
+    "W0310": Explanation(
+        "the op of a handle is gone",
+        "A handle is a tag on an op of the payload. A rewrite that was not asked to keep the op (`run-pass \"canonicalize\"` on a "
+        "loop of one iteration, `transform { … }`) may have removed or duplicated it. Match the op again, or do the rewrite "
+        "before the handle is made.",
+    ),
+    "W0311": Explanation(
+        "upstream refuses a transformation",
+        "The statement is carried out by an op of MLIR's transform dialect, and that op reported a failure; its own words are in "
+        "the notes. The session is as it was before the statement.",
+    ),
+    "W0312": Explanation(
+        "a pass pipeline fails",
+        "`run-pass` takes what `mlir-opt --pass-pipeline` takes, without the outer `builtin.module(…)`: "
+        "`run-pass \"func.func(linalg-generalize-named-ops)\"`. The pipeline did not parse, or a pass in it failed.",
+    ),
+    "W0313": Explanation(
+        "a statement left IR that does not verify",
+        "This is a defect in Weft, not in the schedule: please report it with the schedule and the payload. The session is as it "
+        "was before the statement.",
+    ),
+    "W0320": Explanation(
+        "not a structured op",
+        "Tiling, interchange and promotion work on structured (linalg) ops, whose iteration space is known. Loops are mapped "
+        "with `map`; a fused op keeps its handle.",
+    ),
+    "W0321": Explanation(
+        "a ragged reduction without a neutral element",
+        "The last tile of a dimension that the tile size does not divide is filled up. Along a reduction the filling must not "
+        "change the result: 0 for a sum, -inf for a maximum. A reduction such as a sum of exp(x) has no such input. Choose a "
+        "tile size that divides the extent, or leave the dimension whole with `_`.",
+    ),
+    "W0322": Explanation(
+        "a ragged tile of a dynamic extent",
+        "Filling up a tile needs to know how much is missing when the schedule is applied. Leave dynamic dimensions whole with "
+        "`_`, or give the payload static shapes.",
+    ),
+    "W0323": Explanation(
+        "as many tile sizes as dimensions",
+        "`tile op [16, 16, _]`: one size per dimension of the op, in its order; `_` or 0 leaves a dimension alone.",
+    ),
+    "W0324": Explanation("no dimension is tiled", "Every size is `_` or 0, so that the statement would do nothing."),
+    "W0325": Explanation(
+        "ragged tiles need tensors",
+        "On memrefs a tile that sticks out of its buffer cannot be filled up. Tile before `bufferize`; payloads written on "
+        "memrefs are raised to tensors where they are straight lines of linalg ops.",
+    ),
+    "W0326": Explanation(
+        "the loop does not read what the producer produces",
+        "`fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that loop; to fuse "
+        "into an inner loop, fuse into the outer one first.",
+    ),
+    "W0327": Explanation(
+        "fusing on memrefs",
+        "Fusion follows values. On memrefs there are none, only memory. Fuse before `bufferize`.",
+    ),
+    "W0328": Explanation("not a loop", "`fuse P into L` needs a loop that `tile` returned."),
+    "W0329": Explanation(
+        "fusing would break a dependence",
+        "Between the producer and the loop another op reads or writes the buffer that the producer writes or one that it reads.",
+    ),
+    "W0330": Explanation(
+        "no such operand",
+        "Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements` lists them.",
+    ),
+    "W0331": Explanation("not an input", "Only inputs are staged in shared memory; outputs are written where they are."),
+    "W0332": Explanation(
+        "a tile without a static shape",
+        "Shared memory is allocated when the kernel is written, so that the tile's shape must be known: tile with static sizes.",
+    ),
+    "W0333": Explanation("no tile to stage", "The op stands in no loop; `tile` it first, so that its operand is a tile."),
+    "W0334": Explanation("nothing to transpose", "`transpose` exchanges the two innermost dimensions of a tile."),
+    "W0336": Explanation(
+        "upstream cannot bufferize",
+        "One-shot bufferization refused an op; its own words are in the notes.",
+    ),
+    "W0337": Explanation(
+        "not a permutation",
+        "`interchange op [1, 0, 2]` names each old dimension once, in the new order.",
+    ),
+    "W0401": Explanation(
+        "nothing matches",
+        "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "
+        "absent: statements on an absent handle do nothing.",
+    ),
+    "W0402": Explanation("too few matches", "`match op #n` counts from 0 in the order of the text."),
+    "W0403": Explanation(
+        "several ops match",
+        "`match` means exactly one op. Pick one with `#n`, look in one function with `in @f`, narrow the search with "
+        "`where \"attribute\" = \"value\"`, or take all of them with `match*` and walk over them with `foreach`.",
+    ),
+    "W0404": Explanation("no such function", "The payload has no function of that name; the notes list those it has."),
+}  # fmt: skip

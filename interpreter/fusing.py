@@ -1,0 +1,84 @@
+"""Bring producers into loops, through upstream's `transform.structured.fuse_into_containing_op`."""
+
+from __future__ import annotations
+
+from . import mlir
+from .gathers import is_gather
+from .mlir import ir
+from .rewriter import Rewriter
+from .statement import Handle
+
+_FUSING = "weft.fusing"
+_INTO = "weft.into"
+
+
+def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
+    """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311. The dead original is removed."""
+    rewrite.transform(
+        f"%p = transform.structured.match attributes{{{producer}}} in %root : (!transform.any_op) -> !transform.any_op\n"
+        + rewrite.matcher("l", loop)
+        + "\n%f, %n = transform.structured.fuse_into_containing_op %p into %l"
+        " : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)"
+    )
+
+
+def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
+    """Fuse every gather that the ops in `loop` read slices of: gathers follow their consumer into each tile."""
+    while (found := _outside_gather(rewrite.find(loop))) is not None:
+        found.attributes[_FUSING] = ir.UnitAttr.get()
+        fuse_tagged(rewrite, _FUSING, loop)
+        inside = rewrite.find(loop)
+        for op in list(mlir.operations(rewrite.module.operation)):
+            if _FUSING in op.attributes:
+                del op.attributes[_FUSING]
+                if not is_within(op, inside):
+                    remove_if_dead(op)
+
+
+def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
+    """A gather outside `loop` of which something in it takes a slice, directly or as what the loop is initialised with."""
+    values = [v for op in mlir.operations(loop) if op.name == "tensor.extract_slice" for v in [op.operands[0]]]
+    for value in values:
+        source = _initial(value, loop)
+        owner = source.owner
+        if isinstance(owner, ir.Block):
+            continue
+        if is_gather(owner.operation) and not is_within(owner.operation, loop):
+            return owner.operation
+    return None
+
+
+def _initial(value: ir.Value, loop: ir.Operation) -> ir.Value:
+    """The value outside that a block argument of `loop` starts with (its shared output or iteration argument)."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block) or owner != loop.regions[0].blocks[0]:
+        return value
+    carried = loop_inits(loop)
+    position = value.arg_number - (len(owner.arguments) - len(carried))
+    return carried[position] if position >= 0 else value
+
+
+def loop_inits(loop: ir.Operation) -> list[ir.Value]:
+    """What the shared outputs of a `scf.forall`, or the iteration arguments of a `scf.for`, start with."""
+    count = len(loop.results)
+    operands = list(loop.operands)
+    return operands[len(operands) - count :] if count else []
+
+
+def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
+    """Whether `op` is nested in `ancestor` (or is it)."""
+    current: ir.Operation | None = op
+    while current is not None:
+        if current == ancestor:
+            return True
+        parent = current.parent
+        current = parent.operation if parent is not None else None
+    return False
+
+
+def remove_if_dead(op: ir.Operation) -> bool:
+    """Erase `op` if nothing uses its results. Returns whether it did."""
+    if any(True for result in op.results for _ in result.uses):
+        return False
+    op.erase()
+    return True

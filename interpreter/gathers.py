@@ -1,0 +1,177 @@
+"""Masked gathers: operands of tile-multiple shape whose elements outside the domain are a given value.
+
+A gather is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image with `tensor.extract` under a
+mask of its own `linalg.index`es. Only its result is mapped, so that it tiles and fuses with any tile sizes
+(prototypes: masked_gather, im2col_gather). It follows its consumer into every tile until `promote-to-shared` makes it a copy
+into shared memory or bufferization inlines it into the consumer's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .mlir import affine, arith, ir, linalg, scf, tensor
+from .structured import element_type, shape_of
+
+MARK = "weft.gather"
+Neutral = int | float | str | None
+
+
+def constant(value: Neutral, kind: ir.Type) -> ir.Value:
+    """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
+    number = _number(value, kind)
+    if isinstance(number, float):
+        return arith.ConstantOp(kind, ir.FloatAttr.get(kind, number)).result
+    return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, number)).result
+
+
+def _number(value: Neutral, kind: ir.Type) -> int | float:
+    if isinstance(kind, (ir.IntegerType, ir.IndexType)):
+        width = kind.width if isinstance(kind, ir.IntegerType) else 64
+        special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
+        return int(special.get(value, value))  # type: ignore[arg-type]
+    return float(0 if value is None else value)
+
+
+def index(value: int) -> ir.Value:
+    return arith.ConstantOp(ir.IndexType.get(), value).result
+
+
+def empty(shape: Sequence[int], kind: ir.Type) -> ir.Value:
+    return tensor.EmptyOp(list(shape), kind).result
+
+
+def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Sequence[int]) -> ir.Value | None:
+    """`idx < bound` for each dimension that was padded, and-ed; None if none was."""
+    mask: ir.Value | None = None
+    for idx, bound, full in zip(indices, shape, padded, strict=True):
+        if bound == full or bound is None:
+            continue
+        here = arith.cmpi(arith.CmpIPredicate.slt, idx, index(bound))
+        mask = here if mask is None else arith.andi(mask, here)
+    return mask
+
+
+def generic(shape: Sequence[int], kind: ir.Type, inputs: Sequence[ir.Value] = ()) -> linalg.GenericOp:
+    """An all-parallel generic over `shape` with identity maps, marked as a gather, its body still empty."""
+    rank = len(shape)
+    identity = ir.AffineMap.get_identity(rank)
+    op = linalg.GenericOp(
+        result_tensors=[ir.RankedTensorType.get(list(shape), kind)],
+        inputs=list(inputs),
+        outputs=[empty(shape, kind)],
+        indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(identity)] * (len(inputs) + 1)),
+        iterator_types=ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
+    )
+    op.operation.attributes[MARK] = ir.UnitAttr.get()
+    types = [element_type(v) for v in inputs] + [kind]
+    op.regions[0].blocks.append(*types)
+    return op
+
+
+def guarded(mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value], outside: Neutral) -> ir.Value:
+    """`mask ? inside : outside`, where `inside` is only evaluated under the mask."""
+    if mask is None:
+        return inside()
+    choice = scf.IfOp(mask, [kind], has_else=True)
+    with ir.InsertionPoint(choice.then_block):
+        scf.YieldOp([inside()])
+    with ir.InsertionPoint(choice.else_block):
+        scf.YieldOp([constant(outside, kind)])
+    return choice.results[0]
+
+
+def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value:
+    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere."""
+    kind, shape = element_type(image), shape_of(image)
+    op = generic(padded, kind)
+    with ir.InsertionPoint(op.regions[0].blocks[0]):
+        indices = [linalg.IndexOp(d).result for d in range(len(shape))]
+        mask = within(indices, shape, padded)
+        value = guarded(mask, kind, lambda: tensor.ExtractOp(image, indices).result, outside)
+        linalg.YieldOp([value])
+    return op.results[0]
+
+
+def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir.Value:
+    """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
+    kind, padded = element_type(value), [n for n in shape_of(value) if n is not None]
+    op = generic(padded, kind, [value])
+    block = op.regions[0].blocks[0]
+    with ir.InsertionPoint(block):
+        indices = [linalg.IndexOp(d).result for d in range(len(padded))]
+        mask = within(indices, shape, padded)
+        inside = block.arguments[0]
+        result = inside if mask is None else arith.select(mask, inside, constant(outside, kind))
+        linalg.YieldOp([result])
+    return op.results[0]
+
+
+def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Value:
+    """The gather `op` over a larger shape: its own body inside its old shape, `outside` beyond. `op` stays (and dies)."""
+    kind, shape = element_type(op.results[0]), shape_of(op.results[0])
+    made = generic(padded, kind, [])
+    for name in op.attributes:
+        if name.startswith("weft."):
+            made.operation.attributes[name] = op.attributes[name]
+    old = op.regions[0].blocks[0]
+    with ir.InsertionPoint(made.regions[0].blocks[0]):
+        indices = [linalg.IndexOp(d).result for d in range(len(padded))]
+        mask = within(indices, shape, padded)
+        result = guarded(mask, kind, lambda: clone_body(old, [], indices), outside)
+        linalg.YieldOp([result])
+    return made.results[0]
+
+
+def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> ir.Value:
+    """Clone the body of a generic at the insertion point, with values for its arguments and its `linalg.index`es.
+
+    Returns the value it yields (of its only output).
+    """
+    mapping: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=False))
+    for op in block.operations:
+        if op.operation.name == "linalg.yield":
+            return mapping.get(op.operation.operands[0], op.operation.operands[0])
+        if op.operation.name == "linalg.index":
+            mapping[op.operation.results[0]] = indices[linalg_index_dimension(op.operation)]
+            continue
+        clone_mapped(op.operation, mapping, indices)
+    raise AssertionError("a linalg body ends with linalg.yield")
+
+
+def clone_mapped(op: ir.Operation, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value]) -> ir.Operation:
+    """Clone `op` at the insertion point, its operands (and those of ops nested in it) replaced by `mapping`."""
+    copy = op.clone().operation
+    _remap(copy, mapping, indices)
+    for old, new in zip(op.results, copy.results, strict=True):
+        mapping[old] = new
+    return copy
+
+
+def _remap(op: ir.Operation, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value]) -> None:
+    for i, value in enumerate(op.operands):
+        if value in mapping:
+            op.operands[i] = mapping[value]
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in list(block.operations):
+                if inner.operation.name == "linalg.index" and indices:
+                    inner.operation.results[0].replace_all_uses_with(indices[linalg_index_dimension(inner.operation)])
+                    inner.operation.erase()
+                else:
+                    _remap(inner.operation, mapping, indices)
+
+
+def linalg_index_dimension(op: ir.Operation) -> int:
+    return ir.IntegerAttr(op.attributes["dim"]).value
+
+
+def is_gather(op: ir.Operation) -> bool:
+    return MARK in op.attributes
+
+
+def apply_map(expr: ir.AffineExpr, indexing: ir.AffineMap, indices: Sequence[ir.Value]) -> ir.Value:
+    """The value of one result of an indexing map at `indices`."""
+    if isinstance(expr, ir.AffineDimExpr):
+        return indices[expr.position]
+    return affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [expr]), list(indices)).result

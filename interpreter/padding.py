@@ -1,0 +1,209 @@
+"""Round the iteration space of a structured op up to what its tile sizes divide.
+
+Each operand becomes a masked gather of tile-multiple static shape, or, where its producer is itself a structured op, that
+producer is rounded up too, so that `fuse` still finds it. Outside the domain a reduced operand holds the neutral element of
+the reduction. The result is cut back by a `tensor.extract_slice`, which bufferization turns into a guarded write-back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import gathers
+from .gathers import Neutral
+from .mlir import ir, tensor
+from .rewriter import Rewriter
+from .structured import (
+    Structure,
+    dimension_of,
+    dimensions_of,
+    element_type,
+    is_structured,
+    largest,
+    neutral_elements,
+    segments,
+    shape_of,
+    structure,
+)
+
+
+def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
+    """The extents rounded up to multiples of the tile sizes; dynamic ones and untiled ones stay."""
+    return tuple(
+        n if n is None or size is None else -(-n // size) * size for n, size in zip(space.extents, sizes, strict=True)
+    )
+
+
+def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
+    """Replace `op` (on tensors) by one with iteration space `extents`; return it. Tags move along.
+
+    Raises W0321 where a reduction has no neutral element to read outside its domain, W0322 for a dynamic extent.
+    """
+    space = structure(op)
+    if any(n is None for n in (*space.extents, *extents)):
+        raise rewrite.error(
+            "W0322", "a ragged tile needs static extents", payload=op, notes=(f"dimensions {space.spelled()}",),
+            hint="choose tile sizes that divide the static dimensions, or leave them whole with `_`",
+        )  # fmt: skip
+    neutral = _neutral(rewrite, op, space, extents)
+    with ir.InsertionPoint(op):
+        operands = [
+            _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i])
+            for i, v in enumerate(op.operands)
+        ]
+        copy = op.clone().operation
+    for i, value in enumerate(operands):
+        copy.operands[i] = value
+    for result, init in zip(copy.results, operands[space.inputs :], strict=True):
+        result.set_type(init.type)
+    _cut_back(op, copy)
+    op.erase()
+    return copy
+
+
+def required_shape(
+    space: Structure, position: int, shape: Sequence[int | None], extents: Sequence[int | None]
+) -> tuple[int, ...]:
+    """The shape operand `position` must have for the iteration space `extents`: never smaller than it is."""
+    whole = [n or 0 for n in extents]
+    out: list[int] = []
+    for axis, expr in enumerate(space.maps[position].results):
+        old = shape[axis] or 0
+        d = dimension_of(expr)
+        out.append(whole[d] if d is not None else max(old, largest(expr, whole) + 1))
+    return tuple(out)
+
+
+def _neutral(
+    rewrite: Rewriter, op: ir.Operation, space: Structure, extents: Sequence[int | None]
+) -> tuple[Neutral, ...]:
+    """What each operand reads outside; refuses a ragged reduction that has no neutral element."""
+    ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
+    if not any(space.iterators[d] == "reduction" for d in ragged):
+        return (_harmless(op),) * len(op.operands)
+    found = neutral_elements(op)
+    if found is None:
+        d = next(d for d in ragged if space.iterators[d] == "reduction")
+        raise rewrite.error(
+            "W0321",
+            f"dimension d{d} is a reduction over {space.extents[d]} without a neutral element to fill the last tile with",
+            at="sizes",
+            payload=op,
+            notes=(
+                f"dimensions {space.spelled()}",
+                "a sum of inputs or of products, a product, a minimum or a maximum has one",
+            ),
+            hint=f"choose a tile size that divides {space.extents[d]}",
+        )
+    return (*found, *(None for _ in range(space.outputs)))
+
+
+def _harmless(op: ir.Operation) -> Neutral:
+    """A value whose result is thrown away, but which must not trap: 1 where the body divides integers, else 0."""
+    body = op.regions[0].blocks[0]
+    divides = any(
+        o.operation.name
+        in ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi", "arith.ceildivsi")
+        for o in body.operations
+    )
+    return 1 if divides else None
+
+
+def _operand(rewrite: Rewriter, op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral) -> ir.Value:
+    value = op.operands[position]
+    if not isinstance(value.type, ir.RankedTensorType) or shape == shape_of(value):
+        return value
+    space = structure(op)
+    reduced = any(
+        space.iterators[d] == "reduction" for e in space.maps[position].results for d in dimensions_of(e)
+    ) and _ragged_reduction(space, position, shape_of(value), shape)
+    return pad_value(rewrite, value, shape, outside, must_hold=reduced, needed=_reads(op, position, space))
+
+
+def _ragged_reduction(space: Structure, position: int, old: Sequence[int | None], new: Sequence[int]) -> bool:
+    """Whether an axis that a reduction walks over was padded: then what stands outside matters."""
+    for axis, expr in enumerate(space.maps[position].results):
+        if old[axis] != new[axis] and any(space.iterators[d] == "reduction" for d in dimensions_of(expr)):
+            return True
+    return False
+
+
+def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
+    """Whether the op reads the operand at all: an output that is only written needs no contents."""
+    if position < space.inputs:
+        return True
+    body = op.regions[0].blocks[0]
+    return any(True for _ in body.arguments[position].uses)
+
+
+def pad_value(
+    rewrite: Rewriter,
+    value: ir.Value,
+    shape: tuple[int, ...],
+    outside: Neutral,
+    *,
+    must_hold: bool,
+    needed: bool = True,
+) -> ir.Value:
+    """`value` with shape `shape`. `must_hold`: outside its old shape it has to be `outside`, not just anything."""
+    kind, old = element_type(value), shape_of(value)
+    producer = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if not needed or (producer is not None and producer.name == "tensor.empty"):
+        return gathers.empty(shape, kind)
+    if producer is None or not is_structured(producer) or len(list(value.uses)) > 1:
+        return gathers.gather(value, shape, outside)
+    with ir.InsertionPoint(producer):
+        if gathers.is_gather(producer) and segments(producer)[0] == 0:
+            return gathers.enlarge(producer, shape, outside)
+        extents = _producer_extents(producer, value, shape)
+        if extents is None:
+            return gathers.gather(value, shape, outside)
+    padded = pad(rewrite, producer, extents)
+    result = padded.results[0]
+    if must_hold and not _fills_with(padded, outside, kind):
+        with ir.InsertionPoint.after(padded):
+            return gathers.masked(result, old, outside)
+    return result
+
+
+def _producer_extents(producer: ir.Operation, value: ir.Value, shape: Sequence[int]) -> tuple[int | None, ...] | None:
+    """The producer's iteration space that yields `shape`; None where it can't simply be rounded up."""
+    if len(producer.results) != 1:
+        return None
+    space = structure(producer)
+    indexing = space.maps[-1]
+    if not indexing.is_projected_permutation or any(n is None for n in space.extents):
+        return None
+    extents = list(space.extents)
+    for axis, expr in enumerate(indexing.results):
+        d = dimension_of(expr)
+        if d is None:
+            return None
+        extents[d] = shape[axis]
+    return tuple(extents)
+
+
+def _fills_with(op: ir.Operation, outside: Neutral, kind: ir.Type) -> bool:
+    """Whether `op` is a fill with just that constant, so that its padding needs no mask."""
+    if op.name != "linalg.fill" or isinstance(op.operands[0].owner, ir.Block):
+        return False
+    source = op.operands[0].owner.operation
+    if source.name != "arith.constant":
+        return False
+    return str(source.attributes["value"]) == str(gathers.constant(outside, kind).owner.operation.attributes["value"])
+
+
+def _cut_back(op: ir.Operation, copy: ir.Operation) -> None:
+    """Replace the uses of `op`'s results by the parts of `copy`'s that lie inside the old shapes."""
+    with ir.InsertionPoint.after(copy):
+        for old, new in zip(op.results, copy.results, strict=True):
+            if old.type == new.type:
+                old.replace_all_uses_with(new)
+                continue
+            old.replace_all_uses_with(slice_of(new, [n or 0 for n in shape_of(old)], old.type))
+
+
+def slice_of(value: ir.Value, shape: Sequence[int], kind: ir.Type) -> ir.Value:
+    """The first `shape` elements of `value` along each dimension."""
+    rank = len(shape)
+    return tensor.ExtractSliceOp(kind, value, [], [], [], [0] * rank, list(shape), [1] * rank).result

@@ -1,0 +1,48 @@
+"""`bufferize`: from tensors to memrefs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..bufferization import bufferize_module, is_bufferized
+from ..mlir import ir
+from ..rewriter import Rewriter, upstream_messages
+from ..statement import Results, Statement, statement
+
+
+@statement("bufferize")
+@dataclass(frozen=True, kw_only=True)
+class Bufferize(Statement):
+    """Turn the module from tensors to memrefs.
+
+    Results become arguments that are written. Ragged results are written back under a guard, and gathers that were not
+    promoted become part of the op that reads them. Statements that need memrefs do this by themselves, and say so.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0336: upstream cannot bufferize an op.
+
+    Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
+
+    Example:
+        bufferize
+        before: func.func @mm(%a: tensor<64x32xf32>, …) -> tensor<64x64xf32>
+        after:  func.func @mm(%a: memref<64x32xf32>, …, %out: memref<64x64xf32> {bufferize.result})
+    """
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        ensure_bufferized(rewrite)
+        return {}
+
+
+def ensure_bufferized(rewrite: Rewriter) -> None:
+    """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
+    if is_bufferized(rewrite.module):
+        return
+    try:
+        bufferize_module(rewrite.module)
+    except ir.MLIRError as error:
+        raise rewrite.error("W0336", "upstream cannot bufferize this module", notes=upstream_messages(error)) from error
+    rewrite.remark("bufferized: tensors became memrefs")

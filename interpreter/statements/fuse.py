@@ -1,0 +1,89 @@
+"""`fuse PRODUCER into LOOP`: compute a producer tile by tile, inside the loop that consumes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import levels, mlir
+from ..fusing import fuse_gathers, fuse_tagged, is_within, remove_if_dead
+from ..mlir import ir
+from ..rewriter import Rewriter, describe
+from ..statement import Handle, Results, Statement, handle, statement
+
+
+@statement("fuse")
+@dataclass(frozen=True, kw_only=True)
+class Fuse(Statement):
+    """Compute a producer tile by tile, inside the loop that consumes it.
+
+    The producer's handle names the fused op afterwards; the original is gone, unless something else reads it too.
+
+    Args:
+        producer: a structured op whose result the loop reads; stays alive.
+        loop: a loop that `tile` made; stays alive.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0326: the loop does not read the producer's result.
+        W0327: the two are on memrefs, where only a dependence check could allow it.
+        W0311: upstream refuses; its reason is in the notes.
+
+    Source: upstream `transform.structured.fuse_into_containing_op`.
+
+    Example:
+        fuse init into tiles
+        before: %f = linalg.fill …; scf.forall … shared_outs(%o = %f) { … }
+        after:  scf.forall … { %t = linalg.fill … on one tile … }
+    """
+
+    producer: Handle = handle()
+    loop: Handle = handle()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
+        if loop.name not in ("scf.forall", "scf.for"):
+            raise rewrite.error("W0328", f"`fuse` goes into a loop, and this is {loop.name}", at="loop", payload=loop)
+        if is_within(producer, loop):
+            rewrite.remark("already inside")
+            return {}
+        if levels.is_memref(producer):
+            raise rewrite.error(
+                "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none",
+                at="producer", payload=producer, hint="fuse before `bufferize`, `map`s are kept",
+            )  # fmt: skip
+        self._is_read(rewrite, producer, loop)
+        fuse_tagged(rewrite, self.producer.tag, self.loop)
+        self._settle(rewrite)
+        fuse_gathers(rewrite, self.loop)
+        return {}
+
+    def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
+        uses = [u.owner.operation for r in producer.results for u in r.uses]
+        if not any(is_within(user, loop) for user in uses):
+            readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
+            raise rewrite.error(
+                "W0326",
+                f"the loop does not read what {producer.name} produces",
+                at="producer",
+                payload=producer,
+                notes=readers,
+                hint="tile the op that reads it, and fuse into that loop",
+            )
+
+    def _settle(self, rewrite: Rewriter) -> None:
+        """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""
+        loop = rewrite.find(self.loop)
+        tagged = [op for op in mlir.operations(rewrite.module.operation) if self.producer.tag in op.attributes]
+        fused = [op for op in tagged if is_within(op, loop)]
+        name = tagged[0].name
+        for op in tagged:
+            if op in fused:
+                continue
+            if not remove_if_dead(op):
+                del op.attributes[self.producer.tag]
+                rewrite.remark(f"a copy of {op.name} stays outside: others read it")
+        for extra in fused[1:]:
+            del extra.attributes[self.producer.tag]
+        rewrite.remark(f"{name} now runs once per tile")

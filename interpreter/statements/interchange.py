@@ -1,0 +1,68 @@
+"""`interchange OP [i, j, …]`: reorder the iteration dimensions of a structured op."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..rewriter import Rewriter
+from ..statement import Handle, Results, Statement, consumed, integers, statement
+from ..structured import is_structured, structure
+
+
+@statement("interchange", returns=("op",))
+@dataclass(frozen=True, kw_only=True)
+class Interchange(Statement):
+    """Reorder the iteration dimensions of a structured op.
+
+    Args:
+        target: a structured op with n dimensions; consumed.
+        order: a permutation of 0 … n-1; the i-th entry is the old dimension that becomes dimension i.
+
+    Returns:
+        op: the same op, reordered (a `linalg.generic`).
+
+    Errors:
+        W0320: not a structured op.
+        W0337: `order` is not a permutation of the op's dimensions.
+
+    Source: upstream `transform.structured.generalize`, `transform.structured.interchange`.
+
+    Example:
+        let gemm = interchange gemm [1, 0, 2]
+        before: linalg.matmul, dimensions (m, n, k)
+        after:  linalg.generic, dimensions (n, m, k)
+    """
+
+    target: Handle = consumed()
+    order: tuple[int, ...] = integers()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        op = rewrite.find(self.target)
+        if not is_structured(op):
+            raise rewrite.error(
+                "W0320", f"`interchange` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
+            )
+        space = structure(op)
+        if sorted(self.order) != list(range(space.rank)):
+            raise rewrite.error(
+                "W0337",
+                f"{list(self.order)} is no permutation of {space.rank} dimensions",
+                at="order",
+                payload=op,
+                notes=(f"dimensions {space.spelled()}",),
+                hint=f"name each of {', '.join(str(d) for d in range(space.rank))} once",
+            )
+        made = rewrite.new_handle(op)
+        del op.attributes[self.target.tag]
+        body = rewrite.matcher("op", made)
+        subject = "op"
+        if op.name != "linalg.generic":
+            body += "\n%g = transform.structured.generalize %op : (!transform.any_op) -> !transform.any_op"
+            subject = "g"
+        body += (
+            f"\n%i = transform.structured.interchange %{subject} iterator_interchange = {list(self.order)}"
+            " : (!transform.any_op) -> !transform.any_op"
+        )
+        rewrite.transform(body + f"\n{rewrite.annotate('i', made)}")
+        rewrite.remark("dimensions " + ", ".join(f"d{d}" for d in self.order))
+        return {"op": made}

@@ -1,0 +1,189 @@
+"""`match OP`, `match? OP`, `match* OP`: find ops of the payload by name and give them handles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import mlir
+from ..mlir import ir
+from ..rewriter import Rewriter, describe
+from ..statement import Handle, Results, Statement, handle, integer, statement, string, word
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Match(Statement):
+    """What the three forms share: the search."""
+
+    op: str = word()
+    scope: str | Handle | None = handle(optional=True)
+    index: int | None = integer(optional=True, minimum=0)
+    attribute: str | None = string(optional=True)
+    equals: str | None = string(optional=True)
+
+    def found(self, rewrite: Rewriter) -> list[ir.Operation]:
+        """The matching ops below the scope, in the order of the text; the `#index`-th alone if one is given."""
+        root = self._root(rewrite)
+        ops = [op for op in mlir.operations(root, self.op) if self._attribute_matches(op)]
+        if self.index is None:
+            return ops
+        if self.index >= len(ops):
+            raise rewrite.error(
+                "W0402",
+                f"#{self.index} of `{self.op}` is wanted, but there {'is' if len(ops) == 1 else 'are'} {len(ops)}",
+                at="index",
+                notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
+                hint="numbers start at 0",
+            )
+        return [ops[self.index]]
+
+    def _root(self, rewrite: Rewriter) -> ir.Operation:
+        if isinstance(self.scope, Handle):
+            return rewrite.find(self.scope)
+        if self.scope is None:
+            return rewrite.module.operation
+        name = self.scope.removeprefix("@")
+        functions = {
+            ir.StringAttr(op.attributes["sym_name"]).value: op
+            for op in mlir.operations(rewrite.module.operation, "func.func")
+        }
+        if name not in functions:
+            known = ", ".join(f"@{f}" for f in functions) or "none"
+            raise rewrite.error("W0404", f"the payload has no function @{name}", at="scope", notes=(f"it has {known}",))
+        return functions[name]
+
+    def _attribute_matches(self, op: ir.Operation) -> bool:
+        if self.attribute is None:
+            return True
+        if self.attribute not in op.attributes:
+            return False
+        value = op.attributes[self.attribute]
+        return self.equals in (None, str(value), str(value).strip('"'))
+
+    def nothing(self, rewrite: Rewriter) -> Exception:
+        """The error for no match, with what the payload has instead."""
+        names: dict[str, int] = {}
+        for op in mlir.operations(self._root(rewrite)):
+            if op.name.split(".")[0] not in ("builtin", "func", "arith", "tensor") and not op.name.endswith(".yield"):
+                names[op.name] = names.get(op.name, 0) + 1
+        listed = ", ".join(f"{n} × {name}" if n > 1 else name for name, n in sorted(names.items()))
+        return rewrite.error(
+            "W0401",
+            f"no `{self.op}` in the payload",
+            at="op",
+            notes=(f"it has {listed}" if listed else "it has no op to schedule",),
+            hint=f"write `match? {self.op}` if it may be absent",
+        )
+
+
+@statement("match", returns=("op",))
+@dataclass(frozen=True, kw_only=True)
+class Match(_Match):
+    """Find the one op of a name.
+
+    Args:
+        op: the op's name, e.g. `linalg.matmul`.
+        scope: where to look: `in @f` (a function) or `in h` (below a handle's op); the whole payload without it.
+        index: `#n`, the n-th match in the order of the text, from 0.
+        attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
+
+    Returns:
+        op: a handle to it.
+
+    Errors:
+        W0401: nothing matches; the diagnostic lists what is there.
+        W0402: fewer matches than the index asks for.
+        W0403: several match; the diagnostic lists them.
+        W0404: no function of that name.
+
+    Source: upstream `transform.structured.match`.
+
+    Example:
+        let gemm = match linalg.matmul
+        before: %2 = linalg.matmul ins(%a, %b : …) outs(%1 : …)
+        after:  the same, and `gemm` names it
+    """
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        ops = self.found(rewrite)
+        if not ops:
+            raise self.nothing(rewrite)
+        if len(ops) > 1:
+            raise rewrite.error(
+                "W0403",
+                f"{len(ops)} ops match `{self.op}`, and one is meant",
+                at="op",
+                notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
+                hint=f"pick one (`match {self.op} #0`), narrow it (`in @f`), or take all (`match* {self.op}`)",
+            )
+        rewrite.remark(describe(ops[0]))
+        return {"op": rewrite.new_handle(ops[0])}
+
+
+@statement("match?", returns=("op",))
+@dataclass(frozen=True, kw_only=True)
+class MatchOptional(_Match):
+    """Find the op of a name, which may be absent.
+
+    Args:
+        op, scope, index, attribute, equals: as for `match`.
+
+    Returns:
+        op: a handle to it, or an absent one: statements on an absent handle do nothing, `if op { … }` asks.
+
+    Errors:
+        W0403: several match.
+
+    Source: upstream `transform.structured.match`.
+
+    Example:
+        let init = match? linalg.fill
+        before: %1 = linalg.fill ins(%cst : f32) outs(%0 : …)
+        after:  the same, and `init` names it
+    """
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        ops = [] if self.index is not None and self.index >= len(self._all(rewrite)) else self.found(rewrite)
+        if not ops:
+            rewrite.remark(f"no {self.op}: absent")
+            return {"op": Handle(-1, absent=True)}
+        if len(ops) > 1:
+            raise rewrite.error(
+                "W0403",
+                f"{len(ops)} ops match `{self.op}`, and at most one is meant",
+                at="op",
+                notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
+                hint=f"pick one (`match? {self.op} #0`), narrow it (`in @f`), or take all (`match* {self.op}`)",
+            )
+        rewrite.remark(describe(ops[0]))
+        return {"op": rewrite.new_handle(ops[0])}
+
+    def _all(self, rewrite: Rewriter) -> list[ir.Operation]:
+        return [op for op in mlir.operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
+
+
+@statement("match*", returns=("ops",))
+@dataclass(frozen=True, kw_only=True)
+class MatchAll(_Match):
+    """Find all ops of a name, none included, for `foreach`.
+
+    Args:
+        op, scope, index, attribute, equals: as for `match`.
+
+    Returns:
+        ops: a handle each, in the order of the text.
+
+    Errors:
+        W0404: no function of that name.
+
+    Source: upstream `transform.structured.match`.
+
+    Example:
+        let ops = match* linalg.generic
+        before: two linalg.generic
+        after:  the same, and `foreach op in ops { … }` walks over both
+    """
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        ops = self.found(rewrite)
+        rewrite.remark(f"{len(ops)} × {self.op}")
+        return {"ops": tuple(rewrite.new_handle(op) for op in ops)}

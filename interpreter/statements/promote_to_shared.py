@@ -1,0 +1,131 @@
+"""`promote-to-shared OP.operand [transpose] [pad n] [vector n]`: stage an operand's tile in shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import levels
+from ..gathers import is_gather
+from ..mlir import ir, linalg
+from ..rewriter import Rewriter
+from ..shared_memory import allocate, as_tensor, element_bytes
+from ..statement import Operand, Results, Statement, flag, integer, operand, statement
+from ..structured import element_type, operand_names, segments, shape_of
+
+
+@statement("promote-to-shared", returns=("buffer", "copy"))
+@dataclass(frozen=True, kw_only=True)
+class PromoteToShared(Statement):
+    """Stage the tile of an operand in shared memory.
+
+    The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a masked
+    gather, the gather itself becomes the copy: it is performed once per tile.
+
+    Args:
+        operand: an input of a structured op inside a loop, by name: `step.lhs`. The op stays alive.
+        transpose: store the tile transposed (its two innermost dimensions exchanged).
+        pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
+        vector: the copy's accesses may be this wide; the same as `vector` on its `map`.
+
+    Returns:
+        buffer: the shared buffer.
+        copy: the op that fills it, all dimensions parallel, to be mapped.
+
+    Errors:
+        W0330: no such operand.
+        W0331: the operand is not an input.
+        W0332: the tile's shape is not static.
+        W0333: the op stands in no loop: there is no tile.
+        W0334: `transpose` needs two dimensions or more.
+        W0335: more shared memory than a block may have.
+
+    Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
+
+    Example:
+        let (a, copy_a) = promote-to-shared step.lhs pad 4
+        before: linalg.matmul ins(%tile_a, %tile_b : …) …
+        after:  %s = memref.alloc() : memref<16x20xf32, workgroup>; linalg.copy ins(%tile_a) outs(%s); linalg.matmul ins(%s, …)
+    """
+
+    operand: Operand = operand()
+    transpose: bool = flag()
+    pad: int | None = integer(optional=True, minimum=0)
+    vector: int | None = integer(optional=True, minimum=1)
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        op = levels.on_tensors(rewrite, self.operand.handle)
+        position = self._position(rewrite, op)
+        value = op.operands[position]
+        shape = self._shape(rewrite, op, value)
+        alloc, view = allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
+        copy = self._memref_copy(op, position, view) if levels.is_memref(op) else self._tensor_copy(op, position, view)
+        if self.vector:
+            copy.attributes["weft.vector"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.vector)
+        size = _bytes(alloc)
+        rewrite.remark(f"{alloc.results[0].type} ({size} bytes of shared memory)")
+        return {"buffer": rewrite.new_handle(alloc), "copy": rewrite.new_handle(copy)}
+
+    def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
+        names = operand_names(op)
+        if self.operand.name not in names:
+            raise rewrite.error(
+                "W0330", f"{op.name} has no operand `{self.operand.name}`", at="operand", payload=op,
+                notes=(f"its operands are {', '.join(names)}",),
+            )  # fmt: skip
+        position = names.index(self.operand.name)
+        if position >= segments(op)[0]:
+            raise rewrite.error(
+                "W0331", f"`{self.operand.name}` is written, and only inputs are staged", at="operand", payload=op,
+                hint="`promote-to-registers` keeps an accumulator close",
+            )  # fmt: skip
+        return position
+
+    def _shape(self, rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[int, ...]:
+        shape = shape_of(value)
+        if not shape or any(n is None for n in shape):
+            raise rewrite.error(
+                "W0332", f"a tile of type {value.type} has no static shape to allocate", at="operand", payload=op,
+                hint="tile with static sizes first",
+            )  # fmt: skip
+        if self.transpose and len(shape) < 2:
+            raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
+        if not _in_loop(op):
+            raise rewrite.error(
+                "W0333", "the op stands in no loop, so that the whole operand would be staged", at="operand",
+                payload=op, hint="`tile` it first",
+            )  # fmt: skip
+        return tuple(n or 0 for n in shape)
+
+    def _tensor_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
+        value = op.operands[position]
+        owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+        if owner is not None and is_gather(owner) and len(list(value.uses)) == 1:
+            with ir.InsertionPoint(owner):
+                target = as_tensor(view)
+            owner.operands[len(owner.operands) - 1] = target
+            del owner.attributes["weft.gather"]
+            return owner
+        with ir.InsertionPoint(op):
+            copied = linalg.copy(value, outs=[as_tensor(view)])
+        op.operands[position] = copied
+        return copied.owner.operation
+
+    def _memref_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
+        with ir.InsertionPoint(op):
+            linalg.copy(op.operands[position], outs=[view])
+        op.operands[position] = view
+        previous = list(op.block.operations)
+        return previous[[o.operation for o in previous].index(op) - 1].operation
+
+
+def _in_loop(op: ir.Operation) -> bool:
+    parent = op.parent
+    return parent is not None and parent.operation.name in ("scf.forall", "scf.for")
+
+
+def _bytes(alloc: ir.Operation) -> int:
+    kind = ir.MemRefType(alloc.results[0].type)
+    count = 1
+    for n in kind.shape:
+        count *= n
+    return count * element_bytes(kind.element_type)

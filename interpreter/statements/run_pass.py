@@ -1,0 +1,40 @@
+"""`run-pass "pipeline"`: any upstream pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..rewriter import Rewriter
+from ..statement import Results, Statement, statement, string
+
+
+@statement("run-pass")
+@dataclass(frozen=True, kw_only=True)
+class RunPass(Statement):
+    """Run any upstream pass pipeline on the module.
+
+    Handles whose ops a pass removes are gone afterwards (`canonicalize` deletes loops of one iteration, for one); using
+    them says so.
+
+    Args:
+        pipeline: as in `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0312: the pipeline does not parse, or a pass fails; upstream's messages are in the notes.
+
+    Source: upstream `PassManager.parse`.
+
+    Example:
+        run-pass "func.func(linalg-generalize-named-ops)"
+        before: linalg.matmul
+        after:  linalg.generic
+    """
+
+    pipeline: str = string()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        rewrite.passes(self.pipeline)
+        return {}

@@ -1,0 +1,136 @@
+"""`tile OP [sizes]`: cut the iteration space of a structured op into tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import levels
+from ..fusing import fuse_gathers
+from ..mlir import ir
+from ..padding import pad, pad_extents
+from ..rewriter import Rewriter
+from ..statement import Handle, Results, Statement, consumed, sizes, statement
+from ..structured import Structure, is_structured, structure
+
+
+@statement("tile", returns=("loop", "op"), variadic=True)
+@dataclass(frozen=True, kw_only=True)
+class Tile(Statement):
+    """Cut the iteration space of a structured op into tiles.
+
+    Parallel dimensions become one `scf.forall`, each reduction dimension a `scf.for`; mixing both returns both. A size that
+    does not divide its extent leaves every tile static and full: operands are read through masked gathers that hold the
+    reduction's neutral element outside, and the result is written back under a guard.
+
+    Args:
+        target: a structured op; consumed.
+        sizes: one per dimension, in the op's order; `_` or 0 leaves the dimension alone.
+
+    Returns:
+        loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
+        op: the op inside it, on one tile.
+
+    Errors:
+        W0320: not a structured op.
+        W0321: a ragged reduction without a neutral element.
+        W0322: a ragged tile of a dynamic extent in a reduction.
+        W0323: as many sizes as dimensions are needed.
+        W0324: no dimension is tiled.
+
+    Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.
+
+    Example:
+        let (tiles, tile_mm) = tile gemm [16, 16]
+        before: linalg.matmul ins(%a, %b : tensor<64x32xf32>, tensor<32x64xf32>) outs(%c : tensor<64x64xf32>)
+        after:  scf.forall (%i, %j) in (4, 4) … linalg.matmul … outs(… : tensor<16x16xf32>)
+    """
+
+    target: Handle = consumed()
+    sizes: tuple[int | None, ...] = sizes()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        op = rewrite.find(self.target)
+        space = self._space(rewrite, op)
+        op = levels.on_tensors(rewrite, self.target)
+        extents = pad_extents(space, self.sizes)
+        if extents != space.extents:
+            if levels.is_memref(op):
+                raise rewrite.error(
+                    "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", at="sizes", payload=op,
+                    notes=(f"dimensions {space.spelled()}",), hint="choose sizes that divide, or tile before `bufferize`",
+                )  # fmt: skip
+            op = pad(rewrite, op, extents)
+            rewrite.remark(f"ragged: {_times(space.extents)} rounded up to {_times(extents)}, guarded")
+        results = self._tile(rewrite, op, space)
+        rewrite.remark(self._summary(space, extents))
+        return results
+
+    def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
+        if not is_structured(op):
+            raise rewrite.error(
+                "W0320", f"`tile` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
+            )
+        space = structure(op)
+        if len(self.sizes) != space.rank:
+            raise rewrite.error(
+                "W0323",
+                f"{len(self.sizes)} sizes for {space.rank} dimensions",
+                at="sizes",
+                payload=op,
+                notes=(f"dimensions {space.spelled()}",),
+                hint="one size each; `_` leaves a dimension alone",
+            )
+        if not any(self.sizes):
+            raise rewrite.error(
+                "W0324", "no dimension is tiled", at="sizes", payload=op, notes=(f"dimensions {space.spelled()}",)
+            )
+        return space
+
+    def _tile(self, rewrite: Rewriter, op: ir.Operation, space: Structure) -> Results:
+        parallel = [s if s and space.iterators[d] == "parallel" else 0 for d, s in enumerate(self.sizes)]
+        reduction = [s if s and space.iterators[d] == "reduction" else 0 for d, s in enumerate(self.sizes)]
+        tiled = rewrite.new_handle(op)
+        del op.attributes[self.target.tag]
+        loops: list[Handle] = []
+        if any(parallel):
+            loops.append(self._loops(rewrite, tiled, "forall", parallel, 1)[0])
+            fuse_gathers(rewrite, loops[0])
+        if any(reduction):
+            inner = self._loops(rewrite, tiled, "for", reduction, sum(1 for s in reduction if s))
+            for loop in inner:
+                fuse_gathers(rewrite, loop)
+            loops += inner
+        names = ["loop"] if len(loops) == 1 else _names(any(parallel), len(loops))
+        return {**dict(zip(names, loops, strict=True)), "op": tiled}
+
+    def _loops(self, rewrite: Rewriter, op: Handle, kind: str, tile_sizes: Sequence[int], count: int) -> list[Handle]:
+        handles = [rewrite.fresh_handle("loop") for _ in range(count)]
+        values = ", ".join(f"%l{i}" for i in range(count))
+        types = ", ".join("!transform.any_op" for _ in range(count + 1))
+        rewrite.transform(
+            rewrite.matcher("op", op)
+            + f"\n%t, {values} = transform.structured.tile_using_{kind} %op tile_sizes {list(tile_sizes)}"
+            + f" : (!transform.any_op) -> ({types})\n"
+            + "\n".join(rewrite.annotate(f"l{i}", h) for i, h in enumerate(handles))
+        )
+        return handles
+
+    def _summary(self, space: Structure, extents: Sequence[int | None]) -> str:
+        trips = [
+            f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})"
+            for d, (n, s) in enumerate(zip(extents, self.sizes, strict=True))
+            if s
+        ]
+        return "tiles: " + ", ".join(trips)
+
+
+def _names(parallel: bool, count: int) -> list[str]:
+    """`loop` is the forall; the reduction loops are `k0`, `k1`, … (`k` if there is one)."""
+    reductions = count - 1 if parallel else count
+    inner = ["k"] if reductions == 1 else [f"k{i}" for i in range(reductions)]
+    return (["loop"] if parallel else []) + inner
+
+
+def _times(extents: Sequence[int | None]) -> str:
+    return "×".join("?" if n is None else str(n) for n in extents)

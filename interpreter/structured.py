@@ -1,0 +1,237 @@
+"""Reading structured (linalg) ops: dimensions, extents, operands by name, and the neutral element of a reduction.
+
+Shapes are those of the op's operands; an extent is None where it is dynamic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .mlir import ir, linalg
+
+Iterator = Literal["parallel", "reduction"]
+
+_ELEMENTWISE_NEUTRAL = {
+    "arith.addf": 0, "arith.addi": 0, "arith.subf": 0, "arith.subi": 0, "arith.ori": 0, "arith.xori": 0,
+    "arith.mulf": 1, "arith.muli": 1,
+    "arith.maximumf": "-inf", "arith.maxnumf": "-inf", "arith.minimumf": "inf", "arith.minnumf": "inf",
+    "arith.maxsi": "min", "arith.minsi": "max", "arith.maxui": 0, "arith.minui": "umax", "arith.andi": "umax",
+}  # fmt: skip
+_PASS_THROUGH = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp", "arith.truncf"}
+_PRODUCTS = {"arith.mulf", "arith.muli"}
+_SUMS = {"arith.addf", "arith.addi", "arith.subf", "arith.subi"}
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The iteration space of a structured op.
+
+    Args:
+        iterators: `parallel` or `reduction`, one per dimension.
+        extents: trip count per dimension; None where dynamic.
+        maps: indexing map per operand (inputs, then outputs).
+        inputs, outputs: how many operands of each.
+    """
+
+    iterators: tuple[Iterator, ...]
+    extents: tuple[int | None, ...]
+    maps: tuple[ir.AffineMap, ...]
+    inputs: int
+    outputs: int
+
+    @property
+    def rank(self) -> int:
+        return len(self.iterators)
+
+    def spelled(self) -> str:
+        """`(d0: parallel 1000, d1: reduction 333)`, for diagnostics."""
+        parts = [
+            f"d{i}: {kind} {'?' if n is None else n}"
+            for i, (kind, n) in enumerate(zip(self.iterators, self.extents, strict=True))
+        ]
+        return f"({', '.join(parts)})"
+
+
+def is_structured(op: ir.Operation | ir.OpView) -> bool:
+    """Whether `op` is a linalg op with an iteration space."""
+    name = op.operation.name
+    return name.startswith("linalg.") and name not in ("linalg.yield", "linalg.index", "linalg.softmax")
+
+
+def segments(op: ir.Operation) -> tuple[int, int]:
+    """How many inputs and outputs a structured op has."""
+    if "operandSegmentSizes" in op.attributes:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        return sizes[0], sizes[1]
+    outputs = max(len(op.results), 1)
+    return len(op.operands) - outputs, outputs
+
+
+def structure(op: ir.Operation) -> Structure:
+    """The iteration space of a structured op. Raises `ValueError` if it has none."""
+    if not is_structured(op):
+        raise ValueError(f"{op.name} is not a structured op")
+    inputs, outputs = segments(op)
+    maps = _maps(op)
+    rank = maps[0].n_dims if maps else 0
+    iterators = _iterators(op, maps, inputs, rank)
+    return Structure(iterators, _extents(op, maps, rank), maps, inputs, outputs)
+
+
+def _maps(op: ir.Operation) -> tuple[ir.AffineMap, ...]:
+    found = linalg.get_indexing_maps(op)
+    if found is None:
+        raise ValueError(f"{op.name} has no indexing maps")
+    return tuple(m.value for m in found)
+
+
+def _iterators(op: ir.Operation, maps: Sequence[ir.AffineMap], inputs: int, rank: int) -> tuple[Iterator, ...]:
+    if "iterator_types" in op.attributes:
+        kinds = [str(a) for a in ir.ArrayAttr(op.attributes["iterator_types"])]
+        return tuple("reduction" if "reduction" in k else "parallel" for k in kinds)
+    written = {d for m in maps[inputs:] for e in m.results for d in dimensions_of(e)}
+    return tuple("parallel" if d in written else "reduction" for d in range(rank))
+
+
+def _extents(op: ir.Operation, maps: Sequence[ir.AffineMap], rank: int) -> tuple[int | None, ...]:
+    extents: list[int | None] = [None] * rank
+    for value, indexing in zip(op.operands, maps, strict=True):
+        shape = shape_of(value)
+        for axis, expr in enumerate(indexing.results):
+            d = dimension_of(expr)
+            if d is not None and extents[d] is None:
+                extents[d] = shape[axis]
+    return tuple(extents)
+
+
+def dimension_of(expr: ir.AffineExpr) -> int | None:
+    """The position of `expr` if it is a single dimension, else None."""
+    return expr.position if isinstance(expr, ir.AffineDimExpr) else None
+
+
+def dimensions_of(expr: ir.AffineExpr) -> set[int]:
+    """All dimensions that occur in `expr`."""
+    if isinstance(expr, ir.AffineDimExpr):
+        return {expr.position}
+    if isinstance(expr, ir.AffineBinaryExpr):
+        both = expr
+        return dimensions_of(both.lhs) | dimensions_of(both.rhs)
+    return set()
+
+
+def largest(expr: ir.AffineExpr, extents: Sequence[int]) -> int:
+    """The largest value of `expr` over `0 <= d_i < extents[i]`. Exact for sums of dimensions with constant factors."""
+    low, high = _range(expr, extents)
+    return max(low, high)
+
+
+def _range(expr: ir.AffineExpr, extents: Sequence[int]) -> tuple[int, int]:
+    if isinstance(expr, ir.AffineDimExpr):
+        return 0, extents[expr.position] - 1
+    if isinstance(expr, ir.AffineConstantExpr):
+        value = expr.value
+        return value, value
+    both = expr
+    (a, b), (c, d) = _range(both.lhs, extents), _range(both.rhs, extents)
+    if isinstance(expr, ir.AffineAddExpr):
+        return a + c, b + d
+    if isinstance(expr, ir.AffineMulExpr):
+        corners = (a * c, a * d, b * c, b * d)
+        return min(corners), max(corners)
+    if isinstance(expr, ir.AffineFloorDivExpr) and c == d and c > 0:
+        return a // c, b // c
+    if isinstance(expr, ir.AffineModExpr) and c == d and c > 0:
+        return 0, min(c - 1, max(a, b))
+    raise ValueError(f"no bounds for {expr}")
+
+
+def shape_of(value: ir.Value) -> tuple[int | None, ...]:
+    """The shape of a tensor or memref value, None where dynamic; () for a scalar."""
+    if not isinstance(value.type, ir.ShapedType):
+        return ()
+    shaped = ir.ShapedType(value.type)
+    return tuple(None if shaped.is_dynamic_dim(i) else shaped.get_dim_size(i) for i in range(shaped.rank))
+
+
+def element_type(value: ir.Value) -> ir.Type:
+    return ir.ShapedType(value.type).element_type if isinstance(value.type, ir.ShapedType) else value.type
+
+
+def operand_names(op: ir.Operation) -> tuple[str, ...]:
+    """`lhs`, `rhs`, `acc` for contractions, else `in0`…, `out0`…: how a schedule calls the operands."""
+    inputs, outputs = segments(op)
+    if inputs == 2 and outputs == 1 and _contracts(op):
+        return ("lhs", "rhs", "acc")
+    return (*(f"in{i}" for i in range(inputs)), *(f"out{i}" for i in range(outputs)))
+
+
+def _contracts(op: ir.Operation) -> bool:
+    """Two inputs that are multiplied, and their products added up into the output."""
+    if linalg.isa_contraction_op(op):
+        return True
+    return neutral_elements(op) is not None and _is_sum_of_products(op) and "reduction" in structure(op).iterators
+
+
+def _is_sum_of_products(op: ir.Operation) -> bool:
+    body = op.regions[0].blocks[0]
+    names = [o.operation.name for o in body.operations]
+    return any(n in _PRODUCTS for n in names) and any(n in _SUMS for n in names)
+
+
+# ---- neutral elements ----------------------------------------------------------------------------------------------------
+
+
+def neutral_elements(op: ir.Operation) -> tuple[int | str | None, ...] | None:
+    """For each input, what to read outside the domain so that a reduction does not notice.
+
+    An entry is a number, or `inf`, `-inf`, `min`, `max`, `umax` of the element type; None where the input does not matter
+    because another one cancels it. The whole answer is None where there is no such element (`sum of exp(x)`, say).
+    """
+    inputs, outputs = segments(op)
+    body = op.regions[0].blocks[0]
+    if outputs != 1:
+        return None
+    accumulator = body.arguments[inputs]
+    result = body.operations[len(body.operations) - 1].operation.operands[0]
+    combiner = _defining(result)
+    if combiner is None or combiner.name not in _ELEMENTWISE_NEUTRAL or len(combiner.operands) != 2:
+        return None
+    left, right = combiner.operands
+    if left == accumulator:
+        term = right
+    elif right == accumulator and "sub" not in combiner.name:
+        term = left
+    else:
+        return None
+    found = _input_of(term, body, inputs)
+    if found is not None:
+        return tuple(_ELEMENTWISE_NEUTRAL[combiner.name] if i == found else None for i in range(inputs))
+    product = _defining(_unwrapped(term))
+    if product is None or product.name not in _PRODUCTS or combiner.name not in _SUMS:
+        return None
+    factors = [_input_of(v, body, inputs) for v in product.operands]
+    if any(f is None for f in factors):
+        return None
+    return tuple(0 if i in factors else None for i in range(inputs))
+
+
+def _input_of(value: ir.Value, body: ir.Block, inputs: int) -> int | None:
+    """Which input the value is, looking through conversions that keep zero and order."""
+    value = _unwrapped(value)
+    for i in range(inputs):
+        if value == body.arguments[i]:
+            return i
+    return None
+
+
+def _unwrapped(value: ir.Value) -> ir.Value:
+    while (op := _defining(value)) is not None and op.name in _PASS_THROUGH:
+        value = op.operands[0]
+    return value
+
+
+def _defining(value: ir.Value) -> ir.Operation | None:
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation

@@ -1,0 +1,47 @@
+"""Fold what tiling leaves behind, without touching loops: `canonicalize` would delete one-trip loops and their handles."""
+
+from __future__ import annotations
+
+from . import mlir
+from .mlir import ir, tensor
+from .structured import element_type, shape_of
+
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+def tidy(module: ir.Module) -> None:
+    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing; dead pure ops go."""
+    with module.context, ir.Location.unknown():
+        for op in mlir.operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
+            _fold(op)
+        mlir.run_passes(module, "cse")
+
+
+def _fold(op: ir.Operation) -> None:
+    source = op.operands[0]
+    result = op.results[0]
+    if not _whole(op):
+        if op.name == "tensor.extract_slice" and _is_empty(source) and None not in shape_of(result):
+            with ir.InsertionPoint(op):
+                small = tensor.EmptyOp([n or 0 for n in shape_of(result)], element_type(result)).result
+            result.replace_all_uses_with(small)
+            op.erase()
+        return
+    if source.type == result.type:
+        result.replace_all_uses_with(source)
+        op.erase()
+
+
+def _is_empty(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"
+
+
+def _whole(op: ir.Operation) -> bool:
+    """Whether the slice is all of the tensor: offsets 0, strides 1, the same shape."""
+    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    strides = list(ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
+    whole = op.operands[0] if op.name == "tensor.extract_slice" else op.operands[1]
+    part = op.results[0] if op.name == "tensor.extract_slice" else op.operands[0]
+    if any(offsets) or any(s != 1 for s in strides) or None in shape_of(part):
+        return False
+    return shape_of(whole) == shape_of(part)
