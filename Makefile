@@ -31,7 +31,7 @@ soak: $(STAMP)
 lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@rm -rf $(VENV)/copy build
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/copy .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --target $(VENV)/copy .
 	@rm -rf build
 	@$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python $(VENV)/copy/weft
 

@@ -17,7 +17,7 @@ def explain(code: str | None) -> None:
     if code is None:
         emit("\n".join(f"{name}  {explanation.title}" for name, explanation in codes.items()))
         return
-    wanted = code.upper() if code[:1] in "wW" else f"W{code}"
+    wanted = f"W{int(code):04}" if code.isdecimal() and len(code) < 9 else code.upper()
     if (found := codes.get(wanted)) is None:
         raise fail("W0057", f"there is no diagnostic `{code}`", hint="`weft explain` lists all codes")
     emit(f"{wanted}: {found.title}\n\n{found.text}")

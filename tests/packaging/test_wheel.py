@@ -1,0 +1,41 @@
+"""The wheel holds what an installed copy needs: every room, the grammar, the recipes, and nothing generic at its top."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ROOMS = {"grammar", "dsl", "interpreter", "runtime", "recipes", "weft"}
+
+
+def wheel(folder: Path) -> zipfile.ZipFile:
+    """Build the wheel from a copy of the tree: a build writes beside its sources."""
+    copy = folder / "tree"
+    copy.mkdir()
+    for name in [*ROOMS, "pyproject.toml", "README.md", "LICENSE"]:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy / name)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return zipfile.ZipFile(next(folder.glob("weft-*.whl")))
+
+
+def test_the_wheel_is_whole(tmp_path: Path) -> None:
+    names = set(wheel(tmp_path).namelist())
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"weft"}
+    wanted = {
+        f"weft/{path.relative_to(ROOT)}".replace("weft/weft/", "weft/")
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in (".py", ".weft", ".lark") or path.name == "py.typed"
+    }
+    assert wanted - names == set()
+    assert any(name.endswith("licenses/LICENSE") for name in names)
