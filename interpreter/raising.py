@@ -1,0 +1,148 @@
+"""From memrefs back to tensors: a payload written as linalg ops on memrefs gets values, so that it tiles and fuses like any other.
+
+A function that is a straight line of linalg ops on whole buffers (arguments, allocations) has one current value per buffer.
+Each op becomes the same op on those values; at the end every argument that was written receives its value
+(`bufferization.materialize_in_destination`), in place after bufferization. Arguments are taken as distinct buffers.
+"""
+
+from __future__ import annotations
+
+from . import mlir
+from .mlir import ir, linalg
+from .rewriter import Rewriter
+from .structured import is_structured, segments
+
+_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+_PLAIN = ("arith.", "math.", "index.")
+
+
+def raise_function(rewrite: Rewriter, op: ir.Operation) -> bool:
+    """Raise the function around `op`; says so and returns True if that was possible, else changes nothing."""
+    function = _function(op)
+    if function is None or not _raisable(function):
+        return False
+    with rewrite.module.context, ir.Location.unknown():
+        _Raising(function).run()
+    mlir.run_passes(rewrite.module, "cse")
+    rewrite.remark("raised from memrefs to tensors (arguments taken as distinct buffers)")
+    return True
+
+
+def _function(op: ir.Operation) -> ir.Operation | None:
+    parent = op.parent
+    if parent is None or parent.operation.name != "func.func":
+        return None
+    return parent.operation
+
+
+def _raisable(function: ir.Operation) -> bool:
+    """Whether the function is one block of linalg ops, allocations and scalar arithmetic, on whole static buffers."""
+    if len(function.regions[0].blocks) != 1:
+        return False
+    return all(_op_raisable(op.operation) for op in function.regions[0].blocks[0].operations)
+
+
+def _op_raisable(op: ir.Operation) -> bool:
+    if op.name == "func.return":
+        return not any(isinstance(v.type, ir.MemRefType) for v in op.operands)
+    if op.name in _ALLOCATIONS:
+        return not len(op.operands) and all(_plain_layout(r) for r in op.results)  # static sizes
+    if op.name == "memref.dealloc" or op.name.startswith(_PLAIN):
+        return True
+    if op.name == "memref.copy":
+        return all(_plain_layout(v) for v in op.operands)
+    return is_structured(op) and all(not isinstance(v.type, ir.MemRefType) or _plain_layout(v) for v in op.operands)
+
+
+def _plain_layout(value: ir.Value) -> bool:
+    """A buffer without a layout: it converts to a tensor of the same shape."""
+    kind = value.type
+    return (
+        isinstance(kind, ir.MemRefType)
+        and kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
+    )
+
+
+class _Raising:
+    """The walk over one function: `current` is the value of each buffer at this point."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.block = function.regions[0].blocks[0]
+        self.current: dict[ir.Value, ir.Value] = {}
+        self.written: list[ir.Value] = []
+
+    def run(self) -> None:
+        for view in list(self.block.operations):
+            op = view.operation
+            if op.name == "func.return":
+                self._store_back(op)
+            elif op.name == "memref.dealloc":
+                op.erase()
+            elif op.name == "memref.copy" or is_structured(op):
+                self._raise(op)
+        for view in reversed(list(self.block.operations)):
+            op = view.operation
+            if op.name in _ALLOCATIONS and not any(True for _ in op.results[0].uses):
+                op.erase()
+
+    def _value(self, buffer: ir.Value) -> ir.Value:
+        """The current value of a buffer, at the insertion point."""
+        if buffer in self.current:
+            return self.current[buffer]
+        kind = ir.MemRefType(buffer.type)
+        tensor_type = ir.RankedTensorType.get(list(kind.shape), kind.element_type)  # dynamic sizes included
+        if not isinstance(buffer.owner, ir.Block):
+            made = mlir.tensor.EmptyOp(list(kind.shape), kind.element_type).result
+        else:
+            made = ir.Operation.create(
+                "bufferization.to_tensor",
+                results=[tensor_type],
+                operands=[buffer],
+                attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
+            ).results[0]
+        self.current[buffer] = made
+        return made
+
+    def _raise(self, op: ir.Operation) -> None:
+        with ir.InsertionPoint(op):
+            values = [self._value(v) if isinstance(v.type, ir.MemRefType) else v for v in op.operands]
+            if op.name == "memref.copy":
+                results = [linalg.copy(values[0], outs=[values[1]])]
+                outputs = [op.operands[1]]
+            else:
+                results, outputs = self._on_values(op, values)
+        for buffer, result in zip(outputs, results, strict=True):
+            self.current[buffer] = result
+            if buffer not in self.written:
+                self.written.append(buffer)
+        op.erase()
+
+    def _on_values(self, op: ir.Operation, values: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value]]:
+        """The same op on tensors: regions and attributes move over, results appear."""
+        inputs, _ = segments(op)
+        outputs = list(op.operands)[inputs:]
+        result_types = [v.type for v in values[inputs:]]
+        made = ir.Operation.create(
+            op.name,
+            results=result_types,
+            operands=values,
+            attributes={name: op.attributes[name] for name in op.attributes},
+            regions=len(op.regions),
+            loc=op.location,
+        )
+        for old, new in zip(op.regions, made.regions, strict=True):
+            for block in list(old.blocks):
+                block.append_to(new)
+        return list(made.results), outputs
+
+    def _store_back(self, terminator: ir.Operation) -> None:
+        with ir.InsertionPoint(terminator):
+            for buffer in self.written:
+                if not isinstance(buffer.owner, ir.Block):
+                    continue
+                ir.Operation.create(
+                    "bufferization.materialize_in_destination",
+                    results=[],
+                    operands=[self.current[buffer], buffer],
+                    attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
+                )
