@@ -6,12 +6,13 @@ No MLIR here: a bundle's runner imports this file on a machine that has NumPy an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from .plan import Kernel
+from .simulator.report import LaunchReport
 
 Memory = Any
 """A device's own handle for one allocation: opaque to the runner."""
@@ -52,53 +53,6 @@ class View:
     def count(self) -> int:
         """How many elements it shows."""
         return int(np.prod(self.shape, dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class Race:
-    """Two accesses of one element that nothing orders. `first` and `second` say who they are and which ops they come
-    from.
-    """
-
-    kind: str
-    buffer: str
-    element: tuple[int, ...]
-    first: str
-    second: str
-
-
-@dataclass(frozen=True)
-class Fault:
-    """An access out of bounds, a read of memory nobody wrote, a barrier that not all threads reach."""
-
-    kind: str
-    buffer: str | None
-    element: tuple[int, ...] | None
-    message: str
-
-
-@dataclass(frozen=True)
-class LaunchReport:
-    """What a simulated launch found. `barriers`: how many barriers a thread executed at most."""
-
-    races: tuple[Race, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    barriers: int = 0
-
-
-@dataclass
-class StreamCount:
-    """Streams made and given back: equal when a run is over, however it ended."""
-
-    created: int = 0
-    destroyed: int = 0
-
-
-@dataclass
-class Counters:
-    streams: StreamCount = field(default_factory=StreamCount)
-    events: StreamCount = field(default_factory=StreamCount)
-    allocations: StreamCount = field(default_factory=StreamCount)
 
 
 class Device(Protocol):
@@ -145,8 +99,9 @@ class Device(Protocol):
         args: Sequence[View | np.generic],
         stream: Stream,
     ) -> LaunchReport | None:
-        """Launch `kernel`. `shared_bytes` is dynamic shared memory. A simulator reports what it found, a GPU returns
-        None.
+        """Launch `kernel`. A simulator reports what it found, a GPU returns None.
+
+        `shared_bytes` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
         """
         ...
 

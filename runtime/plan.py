@@ -4,9 +4,7 @@ A size, an offset or a launch dimension is an `int`, or an `Expr` over the input
 the payload is dynamic; `resolve` makes a plan of plain numbers of it. `plan_json.py` reads and writes it,
 `plan_check.py` validates it.
 
-Kernel arguments, as the CUDA text takes them: a scalar by value (`index` as `long long`); a memref as a pointer to
-its element [0, …, 0] (the offset is already in it), then one `long long` for each dynamic size and then for each
-dynamic stride of its type.
+How the CUDA text takes kernel arguments stands in `cuda/abi.py`; `Param` says which parts of a memref are dynamic.
 """
 
 from __future__ import annotations
@@ -93,12 +91,15 @@ Arg = BufferView | ScalarValue
 
 @dataclass(frozen=True)
 class Param:
-    """A kernel's parameter as its type says. A scalar has no shape and no strides; None in them is `?`."""
+    """A kernel's parameter as its type says. A scalar has no shape and no strides; a None in them, or as the offset, is
+    `?`.
+    """
 
     name: str
     dtype: str
     shape: tuple[int | None, ...] | None = None
     strides: tuple[int | None, ...] | None = None
+    offset: int | None = 0
 
     @property
     def scalar(self) -> bool:
@@ -107,11 +108,17 @@ class Param:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters."""
+    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters.
+
+    `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
+    text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0).
+    """
 
     name: str
     symbol: str
     params: tuple[Param, ...]
+    shared_bytes: int = 0
+    dynamic_shared_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

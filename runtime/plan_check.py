@@ -92,6 +92,12 @@ class _Checker:
             place = f"kernels[{i}]"
             if not IDENTIFIER.fullmatch(kernel.name):
                 yield self.error("W0703", f"{place}.name", f"`{kernel.name}` cannot be the name of a kernel")
+            for key, size in (
+                ("shared_bytes", kernel.shared_bytes),
+                ("dynamic_shared_bytes", kernel.dynamic_shared_bytes),
+            ):
+                if not 0 <= size <= MAX_SHARED_BYTES:
+                    yield self.error("W0704", f"{place}.{key}", f"{size} bytes are not in 0 … {MAX_SHARED_BYTES}")
             for j, param in enumerate(kernel.params):
                 yield from self.declared_param(param, f"{place}.params[{j}]")
 
@@ -248,10 +254,13 @@ class _Checker:
             threads = prod(int(b) for b in step.block)  # type: ignore[arg-type]
             yield self.error("W0704", f"{place}.block", f"{threads} threads are more than {MAX_THREADS} in a block")
         yield from self.size(step.shared_bytes, f"{place}.shared_bytes")
-        if isinstance(step.shared_bytes, int) and step.shared_bytes > MAX_SHARED_BYTES:
-            yield self.error(
-                "W0704", f"{place}.shared_bytes", f"{step.shared_bytes} bytes are more than {MAX_SHARED_BYTES}"
-            )
+        kernel = self.kernels.get(step.kernel)
+        if isinstance(step.shared_bytes, int) and kernel is not None:
+            total = step.shared_bytes + kernel.shared_bytes
+            if total > MAX_SHARED_BYTES:
+                yield self.error(
+                    "W0704", f"{place}.shared_bytes", f"{total} bytes in all are more than {MAX_SHARED_BYTES}"
+                )
 
     def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:
         if isinstance(arg, ScalarValue):
@@ -269,7 +278,12 @@ class _Checker:
             what = f"`{buffer.name}` of {buffer.dtype}, rank {len(arg.shape)},"
             yield self.error("W0705", place, f"{what} for {described(param)}")
             return
-        for what, given, wanted in (("shape", arg.shape, param.shape), ("strides", arg.strides, param.strides)):
+        parts = (
+            ("offset", (arg.offset,), (param.offset,)),
+            ("shape", arg.shape, param.shape),
+            ("strides", arg.strides, param.strides),
+        )
+        for what, given, wanted in parts:
             pairs = zip(given, wanted or (), strict=False)
             if any(w is not None and isinstance(g, int) and g != w for g, w in pairs):
                 yield self.error("W0705", f"{place}.{what}", f"{list(given)} for {described(param)}")
@@ -308,4 +322,5 @@ def described(param: Param) -> str:
         return f"the parameter `{param.name}` (scalar {param.dtype})"
     dims = "x".join("?" if s is None else str(s) for s in param.shape)
     strides = ", ".join("?" if s is None else str(s) for s in param.strides or ())
-    return f"the parameter `{param.name}` ({param.dtype}, shape {dims or 'scalar'}, strides [{strides}])"
+    offset = "?" if param.offset is None else param.offset
+    return f"the parameter `{param.name}` ({param.dtype}, shape [{dims}], strides [{strides}], offset {offset})"

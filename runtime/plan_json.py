@@ -55,7 +55,14 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "buffers": [_buffer(b) for b in plan.buffers],
         "scalars": [{"name": s.name, "dtype": s.dtype} for s in plan.scalars],
         "kernels": [
-            {"name": k.name, "symbol": k.symbol, "params": [_param(p) for p in k.params]} for k in plan.kernels
+            {
+                "name": k.name,
+                "symbol": k.symbol,
+                "params": [_param(p) for p in k.params],
+                "shared_bytes": k.shared_bytes,
+                "dynamic_shared_bytes": k.dynamic_shared_bytes,
+            }
+            for k in plan.kernels
         ],
         "steps": [_step(s) for s in plan.steps],
     }
@@ -71,7 +78,7 @@ def _buffer(buffer: Buffer) -> dict[str, Any]:
 def _param(param: Param) -> dict[str, Any]:
     made: dict[str, Any] = {"name": param.name, "dtype": param.dtype}
     if param.shape is not None and param.strides is not None:
-        made |= {"shape": list(param.shape), "strides": list(param.strides)}
+        made |= {"shape": list(param.shape), "strides": list(param.strides), "offset": param.offset}
     return made
 
 
@@ -238,14 +245,18 @@ def _read_scalar(at: Cursor) -> Scalar:
 
 
 def _read_kernel(at: Cursor) -> Kernel:
-    f = at.fields(("name", "symbol", "params"))
-    return Kernel(f["name"].text(), f["symbol"].text(), f["params"].list(_read_param))
+    f = at.fields(("name", "symbol", "params", "shared_bytes", "dynamic_shared_bytes"))
+    shared = (f["shared_bytes"].integer(), f["dynamic_shared_bytes"].integer())
+    return Kernel(f["name"].text(), f["symbol"].text(), f["params"].list(_read_param), *shared)
 
 
 def _read_param(at: Cursor) -> Param:
-    f = at.fields(("name", "dtype"), ("shape", "strides"))
-    sizes = {key: f[key].list(_read_dynamic) for key in ("shape", "strides") if key in f}
-    return Param(f["name"].text(), f["dtype"].text(), sizes.get("shape"), sizes.get("strides"))
+    if isinstance(at.value, dict) and not at.value.keys() & {"shape", "strides", "offset"}:
+        f = at.fields(("name", "dtype"))
+        return Param(f["name"].text(), f["dtype"].text())
+    f = at.fields(("name", "dtype", "shape", "strides", "offset"))
+    shape, strides = f["shape"].list(_read_dynamic), f["strides"].list(_read_dynamic)
+    return Param(f["name"].text(), f["dtype"].text(), shape, strides, _read_dynamic(f["offset"]))
 
 
 def _read_dynamic(at: Cursor) -> int | None:

@@ -1,0 +1,225 @@
+"""Functions of a module: which one runs, what it takes and gives, which of its arguments it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..dsl.diagnostics import fail
+from ..interpreter import mlir
+from ..interpreter.mlir import ir
+from .dtypes import NUMPY
+from .signature import Argument, FunctionSignature
+
+VIEWS = {
+    "bufferization.to_buffer",
+    "bufferization.to_tensor",
+    "memref.cast",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.memory_space_cast",
+    "memref.reinterpret_cast",
+    "memref.reshape",
+    "memref.subview",
+    "memref.transpose",
+    "memref.view",
+}
+"""Ops whose result shows the memory of their first operand."""
+
+READERS = {
+    "affine.load",
+    "affine.vector_load",
+    "gpu.dealloc",
+    "gpu.wait",
+    "memref.assume_alignment",
+    "memref.dealloc",
+    "memref.dim",
+    "memref.extract_strided_metadata",
+    "memref.load",
+    "memref.prefetch",
+    "memref.rank",
+    "vector.gather",
+    "vector.load",
+    "vector.maskedload",
+    "vector.transfer_read",
+    "func.return",
+}
+"""Ops that write to none of their memrefs."""
+
+WRITTEN_OPERAND = {
+    "memref.copy": 1,
+    "affine.store": 1,
+    "memref.store": 1,
+    "vector.store": 1,
+    "vector.transfer_write": 1,
+}
+"""Ops that write to exactly one memref, by the position of that operand."""
+
+
+def functions(module: ir.Module) -> list[ir.Operation]:
+    """The host functions that have a body, in the module's order."""
+    return [
+        op.operation for op in module.body.operations if op.operation.name == "func.func" and has_body(op.operation)
+    ]
+
+
+def has_body(function: ir.Operation) -> bool:
+    return len(function.regions[0].blocks) > 0
+
+
+def symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def is_public(function: ir.Operation) -> bool:
+    return "sym_visibility" not in function.attributes or (
+        ir.StringAttr(function.attributes["sym_visibility"]).value == "public"
+    )
+
+
+def launches(function: ir.Operation) -> bool:
+    return any(True for _ in mlir.operations(function, "gpu.launch_func", "gpu.launch"))
+
+
+def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
+    """The function to run: the one called `entry`, else the only public one with launches, else the only public one.
+
+    Errors: W0732, which lists the functions there are.
+    """
+    found = functions(module)
+    listed = ", ".join(f"@{symbol(f)}" for f in found) or "none"
+    if entry is not None:
+        for function in found:
+            if symbol(function) == entry.removeprefix("@"):
+                return function
+        raise fail("W0732", f"no function @{entry.removeprefix('@')} with a body; there are: {listed}")
+    public = [f for f in found if is_public(f)]
+    candidates = [f for f in public if launches(f)] or public
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise fail("W0732", f"no public function to run; functions with a body: {listed}")
+    raise fail(
+        "W0732",
+        f"several functions could run: {', '.join('@' + symbol(f) for f in candidates)}",
+        hint="choose one with --entry",
+    )
+
+
+def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
+    """Names, types and roles of what a function takes and gives, in a payload (tensors or memrefs) or a scheduled
+    module.
+
+    Trailing out-arguments that stand for results (`bufferize.result`) are results here, so that both sides of a
+    comparison use the same names. Errors: W0732, W0733 (a type that no array can be passed for).
+    """
+    function = entry_function(module, entry)
+    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    arguments: list[Argument] = []
+    results: list[Argument] = []
+    for i, (name, is_result) in enumerate(zip(argument_names(function), out_arguments(function), strict=True)):
+        value = function.regions[0].blocks[0].arguments[i]
+        dtype, shape = array_type(value.type, f"argument {i} of @{symbol(function)}")
+        if is_result:
+            results.append(Argument(name, dtype, shape, "output"))
+        else:
+            written = isinstance(value.type, ir.MemRefType) and is_written(value)
+            arguments.append(Argument(name, dtype, shape, "inout" if written else "input"))
+    for type_of_result in type_.results:
+        dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
+        results.append(Argument(f"result{len(results)}", dtype, shape, "output"))
+    return FunctionSignature(symbol(function), tuple(arguments), tuple(results))
+
+
+def argument_names(function: ir.Operation) -> list[str]:
+    """`weft.name` of each argument, else `arg0` …; `result0` … for those that stand for results."""
+    names: list[str] = []
+    results = 0
+    for i, attributes in enumerate(argument_attributes(function)):
+        if "bufferize.result" in attributes:
+            names.append(f"result{results}")
+            results += 1
+        elif "weft.name" in attributes:
+            names.append(ir.StringAttr(attributes["weft.name"]).value)
+        else:
+            names.append(f"arg{i}")
+    if len(set(names)) < len(names):
+        raise fail("W0733", f"two arguments of @{symbol(function)} have the same name: {', '.join(names)}")
+    return names
+
+
+def out_arguments(function: ir.Operation) -> list[bool]:
+    """Which arguments stand for results."""
+    return ["bufferize.result" in attributes for attributes in argument_attributes(function)]
+
+
+def argument_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each argument of a `func.func` or a `gpu.func`."""
+    inputs = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+    if "arg_attrs" not in function.attributes:
+        return [{} for _ in inputs]
+    return [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes["arg_attrs"])]
+
+
+def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] | None]:
+    """The element type and the shape (None: a scalar) of a memref, tensor or scalar type. W0733 if it is none of
+    them."""
+    element, shape = type_, None
+    if isinstance(type_, ir.MemRefType | ir.RankedTensorType):
+        element = type_.element_type
+        shape = tuple(None if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank))
+    if str(element) not in NUMPY:
+        raise fail("W0733", f"{what} is {type_}: no array can be passed for it", notes=(f"types: {', '.join(NUMPY)}",))
+    return str(element), shape
+
+
+def is_written(value: ir.Value, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether anything may write to the memory that the memref `value` shows. An unknown user counts as a writer."""
+    return any(_writes(use.owner.operation, use.operand_number, seen) for use in value.uses)
+
+
+def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
+    if op.name in READERS:
+        return False
+    if op.name in WRITTEN_OPERAND:
+        return WRITTEN_OPERAND[op.name] == position
+    if op.name in VIEWS:
+        return any(is_written(result, seen) for result in op.results if position == 0)
+    if op.name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
+        ins, *_ = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
+        return position >= ins
+    if op.name in ("func.call", "gpu.launch_func"):
+        return any(_callee_writes(op, position, seen))
+    return True
+
+
+def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Iterator[bool]:
+    """Whether the called function writes to the argument in operand `position`; True where it is not known."""
+    callee, index = called(op, position)
+    if callee is None or not has_body(callee):
+        yield True
+    elif index is not None and (key := f"{symbol(callee)}:{index}:{op.name}") not in seen:
+        yield is_written(callee.regions[0].blocks[0].arguments[index], seen | {key})
+
+
+def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:
+    """The function that a `func.call` or `gpu.launch_func` calls, and the argument that operand `position` becomes."""
+    root = op
+    while root.parent is not None:
+        root = root.parent.operation
+    if op.name == "func.call":
+        wanted = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        found = (f for f in mlir.operations(root, "func.func") if symbol(f) == wanted)
+        return next(found, None), position
+    outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    start = sum(segments[:KERNEL_OPERANDS])
+    index = position - start if start <= position < start + segments[KERNEL_OPERANDS] else None
+    for container in mlir.operations(root, "gpu.module"):
+        if symbol(container) == outer:
+            return next((f for f in mlir.operations(container, "gpu.func") if symbol(f) == inner), None), index
+    return None, index
+
+
+KERNEL_OPERANDS = 11
+"""The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
+cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`)."""

@@ -1,0 +1,131 @@
+"""The host function of a scheduled module → a `Plan`: what is allocated, copied, launched and freed, in which order.
+
+The function is interpreted, not translated: constants fold, loops and branches with known bounds are unrolled, calls
+are followed. What depends on an input's shape or on a scalar stays an expression. Everything runs on one stream in
+program order, which is an order that any tokens allow.
+"""
+
+from __future__ import annotations
+
+from ..dsl.diagnostics import fail
+from ..interpreter.mlir import ir
+from . import host_arithmetic, host_launch, host_memory
+from .functions import (
+    argument_attributes,
+    argument_names,
+    array_type,
+    entry_function,
+    is_written,
+    out_arguments,
+    symbol,
+)
+from .host_memory import static_strides
+from .host_program import Host, HostValue
+from .host_values import row_major
+from .kernels import kernel_functions, shared_memory
+from .plan import Alloc, Buffer, BufferView, Copy, DimOf, Free, Kernel, Param, Plan, Role, Scalar, ScalarOf, Size
+from .plan_check import validate
+
+RULES_FROM = (host_arithmetic, host_launch, host_memory)
+"""Importing them fills the table of rules."""
+
+
+def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
+    """The plan of the module's entry function.
+
+    Args:
+        module: after `launch`: host functions, and a `gpu.module` per kernel.
+        entry: the function to run; None: the only public one with launches.
+
+    Errors: W0730 (an op that is in no launch), W0731 (an op the host cannot do), W0732 (which function?), W0733 (a
+        type), W0734 (a value that is not known), W0735 (a result of unknown shape), W0736 (too many steps), W0737 (a
+        launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
+    """
+    function = entry_function(module, entry)
+    host = Host(module, {k.symbol: k.name for k in kernel_functions(module)})
+    given = _declare_arguments(function, host)
+    returned = host.run_function(function, given, function)
+    _declare_results(function, returned, host)
+    _free_the_rest(host)
+    kernels = tuple(
+        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op))
+        for k in kernel_functions(module)
+        if k.name in host.launched
+    )
+    plan = Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(host.steps), kernels)
+    return validate(plan, f"the plan of @{plan.entry}")
+
+
+def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:
+    """Buffers and scalars for the arguments; the values that the function's body sees."""
+    given: list[HostValue] = []
+    body = function.regions[0].blocks[0]
+    for name, is_result, value in zip(argument_names(function), out_arguments(function), body.arguments, strict=True):
+        what = f"argument `{name}` of @{symbol(function)}"
+        dtype, shape = array_type(value.type, what)
+        if shape is None:
+            host.scalars.append(Scalar(name, dtype))
+            given.append(ScalarOf(name))
+            continue
+        _check_layout(value.type, what)
+        role: Role = "output" if is_result else "inout" if is_written(value) else "input"
+        sizes: tuple[Size, ...] = tuple(DimOf(name, i) if s is None else s for i, s in enumerate(shape))
+        if is_result and None in shape:
+            host.shapeless.add(name)
+        host.buffers[name] = Buffer(name, dtype, sizes, role)
+        given.append(BufferView(name, 0, sizes, row_major(sizes)))
+    return given
+
+
+def _check_layout(type_: ir.Type, what: str) -> None:
+    """Callers pass contiguous arrays, so a layout must admit that."""
+    if not isinstance(type_, ir.MemRefType):
+        raise fail("W0733", f"{what} is still {type_}", hint="bufferize turns tensors into memrefs")
+    strides, offset = static_strides(type_)
+    shape = [DimOf("", i) if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
+    wanted = row_major(shape)
+    if offset not in (0, None) or any(s is not None and s != w for s, w in zip(strides, wanted, strict=True)):
+        raise fail("W0733", f"{what} is {type_}: arrays are passed contiguous", hint="take the subview in the function")
+
+
+def _declare_results(function: ir.Operation, returned: list[HostValue], host: Host) -> None:
+    """A memref that the function returns becomes an output buffer of its own name."""
+    number = sum(out_arguments(function))
+    for value in returned:
+        name, number = f"result{number}", number + 1
+        if not isinstance(value, BufferView):
+            raise fail("W0731", f"@{symbol(function)} returns a scalar: return a memref instead")
+        _return_buffer(host, name, value, symbol(function))
+    if host.shapeless:
+        name = min(host.shapeless)
+        raise fail("W0735", f"the shape of the result `{name}` of @{symbol(function)} is not known on the host")
+
+
+def _return_buffer(host: Host, name: str, view: BufferView, function: str) -> None:
+    """`view` becomes the output `name`: the temporary itself where it is one and all of it, else a copy."""
+    buffer = host.buffers[view.buffer]
+    whole = BufferView(name, 0, view.shape, row_major(view.shape))
+    host.buffers[name] = Buffer(name, buffer.dtype, view.shape, "output")
+    if any(isinstance(s, Free) and s.buffer == view.buffer for s in host.steps):
+        raise fail("W0731", f"@{function} returns memory that it has freed")
+    host.steps.append(Copy(source=view, target=whole))
+
+
+def _free_the_rest(host: Host) -> None:
+    """Temporaries that the program never frees are freed last."""
+    freed = {step.buffer for step in host.steps if isinstance(step, Free)}
+    for step in tuple(host.steps):
+        if isinstance(step, Alloc) and step.buffer not in freed:
+            host.steps.append(Free(buffer=step.buffer))
+
+
+def _params(kernel: ir.Operation) -> tuple[Param, ...]:
+    """The kernel's parameters as its type says."""
+    params: list[Param] = []
+    arguments = kernel.regions[0].blocks[0].arguments
+    for i, (attributes, value) in enumerate(zip(argument_attributes(kernel), arguments, strict=False)):
+        name = ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else f"arg{i}"
+        dtype, shape = array_type(value.type, f"parameter `{name}` of @{symbol(kernel)}")
+        strides, offset = static_strides(value.type) if isinstance(value.type, ir.MemRefType) else (None, 0)
+        params.append(Param(name, dtype, shape, strides, offset))
+    return tuple(params)

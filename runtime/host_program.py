@@ -1,0 +1,142 @@
+"""The host program under interpretation: its values so far, the plan so far, and the table of what each op does.
+
+The rules stand in `host_arithmetic.py` and `host_memory.py`, one small function per op, found by the op's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..dsl.diagnostics import Diagnostic, WeftError
+from ..interpreter.mlir import ir
+from ..interpreter.rewriter import describe
+from .functions import symbol
+from .plan import AnyStep, Buffer, BufferView, Scalar, Size, Value
+
+MAX_STEPS = 100_000
+MAX_DEPTH = 32
+
+
+class Token:
+    """The value of a `!gpu.async.token`: program order already does what it asks for."""
+
+
+TOKEN = Token()
+HostValue = Value | BufferView | Token
+Env = dict[ir.Value, HostValue]
+
+
+@dataclass
+class Host:
+    """The plan under construction, and the host program's values so far."""
+
+    module: ir.Module
+    kernel_names: Mapping[str, str]
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    scalars: list[Scalar] = field(default_factory=list)
+    steps: list[AnyStep] = field(default_factory=list)
+    launched: set[str] = field(default_factory=set)
+    shapeless: set[str] = field(default_factory=set)
+    """Results whose shape only the copy into them will tell."""
+    temporaries: int = 0
+    values: Env = field(default_factory=dict)
+
+    depth: int = 0
+
+    def run_function(
+        self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation
+    ) -> list[HostValue]:
+        """Interpret a function on `arguments`; what it returns."""
+        if self.depth >= MAX_DEPTH:
+            raise self.error("W0731", caller, f"@{symbol(function)} calls itself, or calls are nested {MAX_DEPTH} deep")
+        self.depth += 1
+        body = function.regions[0].blocks[0]
+        self.values.update(zip(body.arguments, arguments, strict=True))
+        returned = self.run_block(body)
+        self.depth -= 1
+        return returned
+
+    def run_block(self, block: ir.Block) -> list[HostValue]:
+        """Interpret the ops of a block; the operands of its terminator."""
+        for op_view in block.operations:
+            op = op_view.operation
+            if op.name in TERMINATORS:
+                return [self.value(v, op) for v in op.operands]
+            rule = RULES.get(op.name)
+            if rule is None:
+                raise self.unmapped(op)
+            results = rule(self, op)
+            self.values.update(zip(op.results, results, strict=True))
+        return []
+
+    def value(self, value: ir.Value, user: ir.Operation) -> HostValue:
+        if value not in self.values:
+            raise self.error("W0734", user, f"operand {value} of {user.name} is not known on the host")
+        return self.values[value]
+
+    def size(self, value: ir.Value, user: ir.Operation) -> Size:
+        """The integer (or expression) behind an operand."""
+        found = self.value(value, user)
+        if isinstance(found, BufferView | Token | float):
+            raise self.error("W0734", user, f"{user.name} needs an integer")
+        return found
+
+    def number(self, value: ir.Value, user: ir.Operation, what: str) -> int:
+        """An integer that must be known now."""
+        found = self.size(value, user)
+        if not isinstance(found, int):
+            raise self.error(
+                "W0734",
+                user,
+                f"{what} of {user.name} depends on an input's shape or on a scalar",
+                hint="make it a constant, or bring the op into a kernel",
+            )
+        return found
+
+    def view(self, value: ir.Value, user: ir.Operation) -> BufferView:
+        found = self.value(value, user)
+        if not isinstance(found, BufferView):
+            raise self.error("W0731", user, f"{user.name} needs a memref")
+        if found.buffer in self.shapeless:
+            raise self.error(
+                "W0735",
+                user,
+                f"the shape of the result `{found.buffer}` is not known when {user.name} uses it",
+                hint="give the result a static shape",
+            )
+        return found
+
+    def add(self, step: AnyStep, op: ir.Operation) -> None:
+        if len(self.steps) >= MAX_STEPS:
+            raise self.error("W0736", op, f"the host program has more than {MAX_STEPS} steps")
+        self.steps.append(step)
+
+    def error(self, code: str, op: ir.Operation, message: str, hint: str | None = None) -> WeftError:
+        return WeftError(Diagnostic(code, message, hint=hint, payload=describe(op)))
+
+    def unmapped(self, op: ir.Operation) -> WeftError:
+        """An op that has no place on the host: it computes, and computing is for kernels."""
+        if op.name == "gpu.launch":
+            return self.error(
+                "W0731",
+                op,
+                "this gpu.launch is not outlined",
+                hint='run-pass "gpu-kernel-outlining" makes a kernel of it',
+            )
+        return self.error(
+            "W0730", op, f"{describe(op)} is in no launch", hint="map it (or the loop around it) and launch it"
+        )
+
+
+TERMINATORS = {"func.return", "scf.yield", "affine.yield", "memref.alloca_scope.return"}
+Rule = Callable[[Host, ir.Operation], Sequence[HostValue]]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register

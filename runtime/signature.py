@@ -1,0 +1,78 @@
+"""What a function takes and gives, by name: shared by the inputs, the reference, the host plan and the bundle. No
+MLIR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .dtypes import is_float
+from .plan import Plan
+
+Shape = tuple[int | None, ...]
+"""A None is a dynamic dimension."""
+
+FLOAT_PRECISION = ("f64", "f32", "f16", "bf16")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument or result.
+
+    Args:
+        name: the argument's `weft.name`, else `arg0` …; a result is `result0` ….
+        dtype: the element type.
+        shape: None for a scalar.
+        role: `inout` is an argument that the function writes.
+    """
+
+    name: str
+    dtype: str
+    shape: Shape | None
+    role: Literal["input", "output", "inout"]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {type_text(self.dtype, self.shape)}"
+
+
+@dataclass(frozen=True)
+class FunctionSignature:
+    entry: str
+    arguments: tuple[Argument, ...]
+    results: tuple[Argument, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """All that the function writes: its `inout` arguments and its results."""
+        return tuple(a for a in self.arguments if a.role == "inout") + self.results
+
+    @property
+    def lowest_precision(self) -> str | None:
+        """The float type of lowest precision among arguments and results; None if there are only integers."""
+        floats = [a.dtype for a in (*self.arguments, *self.results) if is_float(a.dtype)]
+        return max(floats, key=FLOAT_PRECISION.index, default=None)
+
+    def __str__(self) -> str:
+        arguments = ", ".join(str(a) for a in self.arguments)
+        results = ", ".join(str(r) for r in self.results)
+        return f"@{self.entry}({arguments})" + (f" -> ({results})" if results else "")
+
+
+def type_text(dtype: str, shape: Shape | None) -> str:
+    """`4x?xf32`, or `f32` for a scalar."""
+    return "".join(f"{'?' if s is None else s}x" for s in shape or ()) + dtype
+
+
+def plan_signature(plan: Plan) -> FunctionSignature:
+    """The signature of a plan's entry, as the payload's: outputs are results, whatever they were made of."""
+    arguments = [
+        Argument(b.name, b.dtype, static_shape(b.shape), "input" if b.role == "input" else "inout") for b in plan.inputs
+    ]
+    arguments += [Argument(s.name, s.dtype, None, "input") for s in plan.scalars]
+    results = [Argument(b.name, b.dtype, static_shape(b.shape), "output") for b in plan.buffers if b.role == "output"]
+    return FunctionSignature(plan.entry, tuple(arguments), tuple(results))
+
+
+def static_shape(sizes: tuple[object, ...]) -> Shape:
+    """The shape a caller may give: a dimension that is a symbol is dynamic."""
+    return tuple(s if isinstance(s, int) else None for s in sizes)
