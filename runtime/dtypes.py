@@ -60,7 +60,7 @@ def poison_byte(dtype: str) -> int:
 def poisoned(array: np.ndarray, dtype: str) -> np.ndarray:
     """A mask of the elements of `array` that nobody wrote since they were poisoned."""
     size = itemsize(dtype)
-    raw = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, size)
+    raw = np.asarray(array, order="C").reshape(-1).view(np.uint8).reshape(*array.shape, size)
     return (raw == poison_byte(dtype)).all(axis=-1)
 
 
@@ -75,7 +75,7 @@ def narrow(array: np.ndarray, dtype: str) -> np.ndarray:
     """`array` as the NumPy type of `dtype`; floats to bf16 round to nearest even, with or without `ml_dtypes`."""
     target = NUMPY[dtype]
     if dtype == "bf16" and target == np.uint16 and array.dtype != np.uint16:
-        bits = np.ascontiguousarray(array, dtype=np.float32).view(np.uint32)
+        bits = np.asarray(array, dtype=np.float32, order="C").view(np.uint32)
         rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
         return np.where(np.isnan(array), 0x7FC0, rounded).astype(np.uint16)
-    return np.ascontiguousarray(array, dtype=target)
+    return np.asarray(array, dtype=target, order="C")

@@ -1,0 +1,271 @@
+"""Run a plan on a device. One runner for all devices; everything it makes is given back, whatever fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from .device import Device, Event, Memory, Stream, View
+from .dtypes import NUMPY, narrow, poison_byte
+from .inputs import check_inputs
+from .plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Free, Kernel, Launch, Plan, ScalarValue
+from .resolve import concrete_shape, resolve
+from .signature import plan_signature
+from .simulator.report import Fault, LaunchReport, Race
+
+WHOLE_DEVICE = 0
+"""The stream that everything runs on which no step orders otherwise."""
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory."""
+
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run.
+
+    Args:
+        outputs: every output and inout buffer, by name.
+        seconds: wall time of the phases `load`, `upload`, `run`, `download`.
+        kernels: the launches, in order.
+        races, faults: what a simulator found; None on a device that does not look.
+        barriers: barriers that a thread executed, summed over the launches; None likewise.
+        streams_created, streams_destroyed: counted as it happened.
+        repeats: seconds of each further run of the steps, where `repeat` asked for them.
+    """
+
+    device: str
+    outputs: Mapping[str, np.ndarray]
+    seconds: Mapping[str, float]
+    kernels: tuple[KernelRun, ...]
+    races: tuple[Race, ...] | None
+    faults: tuple[Fault, ...] | None
+    barriers: int | None
+    streams_created: int
+    streams_destroyed: int
+    repeats: tuple[float, ...] = ()
+
+
+def run_plan(
+    plan: Plan, device: Device, inputs: Mapping[str, np.ndarray], *, text: str | None = None, repeat: int = 0
+) -> RunResult:
+    """Run the plan once on `inputs`, and `repeat` times more to measure.
+
+    Args:
+        inputs: an array per input and inout buffer and per scalar, by name; they are not changed.
+        text: the kernels, as `device.wants` says; None: they are loaded already.
+
+    Errors: W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound for these shapes, and what
+        the device raises (W072x). Nothing stays allocated then.
+    """
+    signature = plan_signature(plan)
+    given = check_inputs(signature, inputs)
+    scalars = {s.name: given[s.name].item() for s in plan.scalars}
+    shapes = {b.name: given[b.name].shape for b in plan.inputs}
+    fixed = resolve(plan, shapes, scalars)
+    run = _Run(fixed, device)
+    with run.phase("load"):
+        if text is not None:
+            device.load(text, fixed.kernels)
+    with run.resources():
+        with run.phase("upload"):
+            run.upload(given)
+        with run.phase("run"):
+            run.steps(record=True)
+        repeats = [run.measure() for _ in range(0)]
+        with run.phase("download"):
+            outputs = run.download()
+        repeats = [run.measure() for _ in range(repeat)]
+    return run.result(outputs, tuple(repeats))
+
+
+@dataclass
+class _Run:
+    plan: Plan
+    device: Device
+    seconds: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, Memory] = field(default_factory=dict)
+    streams: dict[int, Stream] = field(default_factory=dict)
+    events: dict[int, Event] = field(default_factory=dict)
+    reports: list[LaunchReport | None] = field(default_factory=list)
+    created: int = 0
+    destroyed: int = 0
+
+    def __post_init__(self) -> None:
+        self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
+        self.kernels: dict[str, Kernel] = {k.name: k for k in self.plan.kernels}
+        stream_of = [s.stream for s in self.plan.steps]
+        self.awaited = {earlier for s in self.plan.steps for earlier in s.after if stream_of[earlier] != s.stream}
+        """Steps that another stream waits for: an event is recorded behind each."""
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start
+
+    # ---- what is made and given back ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def resources(self) -> Iterator[None]:
+        """Streams and the caller's buffers, made on entry; all that is left of anything is given back on exit."""
+        with ExitStack() as stack:
+            stack.callback(self._free_all)
+            stack.callback(self._destroy_streams)
+            stack.callback(self._destroy_events)
+            for number in sorted({WHOLE_DEVICE, *(s.stream for s in self.plan.steps)}):
+                self.streams[number] = self.device.create_stream()
+                self.created += 1
+            for buffer in self.plan.buffers:
+                if buffer.role != "temp":
+                    self._alloc(buffer)
+            yield
+            self.device.synchronize()
+
+    def _alloc(self, buffer: Buffer) -> None:
+        count = prod(concrete_shape(buffer))
+        self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, count)
+
+    def _free_all(self) -> None:
+        self._each(self.memory, self.device.free)
+
+    def _destroy_events(self) -> None:
+        self._each(self.events, self.device.destroy_event)
+
+    def _destroy_streams(self) -> None:
+        def destroy(stream: Stream) -> None:
+            self.destroyed += 1
+            self.device.destroy_stream(stream)
+
+        self._each(self.streams, destroy)
+
+    @staticmethod
+    def _each(things: dict, give_back) -> None:
+        """Give back all of `things`, also those after one that fails."""
+        with ExitStack() as stack:
+            while things:
+                _, thing = things.popitem()
+                stack.callback(give_back, thing)
+
+    # ---- phases ------------------------------------------------------------------------------------------------------
+
+    def upload(self, given: Mapping[str, np.ndarray]) -> None:
+        stream = self.streams[WHOLE_DEVICE]
+        for buffer in self.plan.buffers:
+            if buffer.role == "output":
+                self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), stream)
+            elif buffer.role != "temp":
+                self.device.upload(self.memory[buffer.name], _contents(buffer, given), stream)
+        self.device.synchronize()
+
+    def steps(self, *, record: bool) -> None:
+        """Issue all steps and wait for them. `record`: keep the reports (and poison temporaries)."""
+        for i, step in enumerate(self.plan.steps):
+            self._await(step)
+            self._do(step, record)
+            if i in self.awaited:
+                self.events[i] = self.device.record(self.streams[step.stream])
+        self.device.synchronize()
+        self._destroy_events()
+
+    def _await(self, step: AnyStep) -> None:
+        for earlier in step.after:
+            if earlier in self.events:
+                self.device.wait(self.streams[step.stream], self.events[earlier])
+
+    def _do(self, step: AnyStep, record: bool) -> None:
+        stream = self.streams[step.stream]
+        if isinstance(step, Alloc):
+            buffer = self.buffers[step.buffer]
+            self._alloc(buffer)
+            if record:
+                self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), stream)
+        elif isinstance(step, Free):
+            self.device.free(self.memory.pop(step.buffer))
+        elif isinstance(step, Copy):
+            self.device.copy(self._view(step.target), self._view(step.source), stream)
+        elif 0 not in step.grid:
+            report = self._launch(step, stream)
+            if record:
+                self.reports.append(report)
+
+    def _launch(self, step: Launch, stream: Stream) -> LaunchReport | None:
+        args = [self._argument(a) for a in step.args]
+        grid, block = _triple(step.grid), _triple(step.block)
+        return self.device.launch(self.kernels[step.kernel], grid, block, int(step.shared_bytes), args, stream)  # type: ignore[arg-type]
+
+    def _argument(self, arg: Arg) -> View | np.generic:
+        if isinstance(arg, ScalarValue):
+            return narrow(np.array(arg.value), arg.dtype)[()]
+        return self._view(arg)
+
+    def _view(self, view: BufferView) -> View:
+        buffer = self.buffers[view.buffer]
+        shape, strides = _integers(view.shape), _integers(view.strides)
+        return View(self.memory[buffer.name], buffer.name, buffer.dtype, int(view.offset), shape, strides)  # type: ignore[arg-type]
+
+    def measure(self) -> float:
+        """Seconds of one more run of the steps, everything included that a caller would wait for."""
+        start = time.perf_counter()
+        self.steps(record=False)
+        return time.perf_counter() - start
+
+    def download(self) -> dict[str, np.ndarray]:
+        outputs: dict[str, np.ndarray] = {}
+        for buffer in self.plan.outputs:
+            array = np.empty(concrete_shape(buffer), NUMPY[buffer.dtype])
+            self.device.download(self.memory[buffer.name], array, self.streams[WHOLE_DEVICE])
+            outputs[buffer.name] = array
+        return outputs
+
+    def result(self, outputs: Mapping[str, np.ndarray], repeats: tuple[float, ...]) -> RunResult:
+        found = [r for r in self.reports if r is not None]
+        looked = bool(found) or not self.reports
+        kernels = tuple(
+            KernelRun(s.kernel, _triple(s.grid), _triple(s.block), _shared(s, self.kernels[s.kernel]))
+            for s in self.plan.launches
+        )
+        return RunResult(
+            device=self.device.name,
+            outputs=outputs,
+            seconds=dict(self.seconds),
+            kernels=kernels,
+            races=tuple(race for r in found for race in r.races) if looked else None,
+            faults=tuple(fault for r in found for fault in r.faults) if looked else None,
+            barriers=sum(r.barriers for r in found) if looked else None,
+            streams_created=self.created,
+            streams_destroyed=self.destroyed,
+            repeats=repeats,
+        )
+
+
+def _contents(buffer: Buffer, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The array that an input or a constant starts with."""
+    if buffer.role == "constant":
+        return np.frombuffer(buffer.data or b"", NUMPY[buffer.dtype]).reshape(concrete_shape(buffer))
+    return np.ascontiguousarray(given[buffer.name])
+
+
+def _shared(step: Launch, kernel: Kernel) -> int:
+    return kernel.shared_bytes + int(step.shared_bytes)  # type: ignore[arg-type]
+
+
+def _integers(sizes: Sequence[object]) -> tuple[int, ...]:
+    return tuple(int(s) for s in sizes)  # type: ignore[call-overload]
+
+
+def _triple(sizes: Sequence[object]) -> tuple[int, int, int]:
+    x, y, z = _integers(sizes)
+    return x, y, z
