@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .dtypes import FLOATS, POISON_FLOAT, POISON_INTEGER, widen
+from .dtypes import FLOATS, poisoned, widen
 from .signature import FunctionSignature
 
 TOLERANCES: Mapping[str, float] = MappingProxyType({"f64": 1e-12, "f32": 1e-5, "tf32": 1e-3, "f16": 1e-2, "bf16": 1e-2})
@@ -102,7 +102,7 @@ def _floats(name: str, dtype: str, allowed: float, got: np.ndarray, reference: n
     """NaN and infinities must stand where the reference has them; the rest counts by its error."""
     if not got.size:
         return OutputError(name, dtype, 0.0, allowed)
-    unwritten = _poison_left(got, POISON_FLOAT)
+    unwritten = poisoned(got, dtype)
     mine = widen(got, dtype).astype(np.float64)
     theirs = (widen(reference, dtype) if reference.dtype == np.uint16 else reference).astype(np.float64)
     finite = np.isfinite(theirs)
@@ -132,7 +132,7 @@ def _integers(name: str, dtype: str, got: np.ndarray, reference: np.ndarray) -> 
     difference = np.abs(mine.astype(np.float64) - theirs.astype(np.float64))
     error = _relative(float(difference.max()), float(np.abs(theirs.astype(np.float64)).max()))
     at = _first(wrong)
-    left = int((_poison_left(got, POISON_INTEGER) & wrong).sum())
+    left = int((poisoned(got, dtype) & wrong).sum())
     reason = f"{int(wrong.sum())} elements differ, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"
     return OutputError(
         name, dtype, error or float("inf"), 0.0, f"{left} elements were never written" if left else reason, at
@@ -143,11 +143,6 @@ def _relative(difference: float, scale: float) -> float:
     if difference == 0:
         return 0.0
     return difference / scale if scale > 0 else float("inf")
-
-
-def _poison_left(array: np.ndarray, byte: int) -> np.ndarray:
-    raw = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, array.itemsize)
-    return (raw == byte).all(axis=-1)
 
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:

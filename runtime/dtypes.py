@@ -59,9 +59,8 @@ def poison_byte(dtype: str) -> int:
 
 def poisoned(array: np.ndarray, dtype: str) -> np.ndarray:
     """A mask of the elements of `array` that nobody wrote since they were poisoned."""
-    size = itemsize(dtype)
-    raw = np.asarray(array, order="C").reshape(-1).view(np.uint8).reshape(*array.shape, size)
-    return (raw == poison_byte(dtype)).all(axis=-1)
+    raw = np.asarray(array, order="C").reshape(-1).view(np.uint8)
+    return (raw.reshape(*array.shape, itemsize(dtype)) == poison_byte(dtype)).all(axis=-1)
 
 
 def widen(array: np.ndarray, dtype: str) -> np.ndarray:
