@@ -1,0 +1,8 @@
+"""Which processor does which iteration: the maps that `map` records, and `launch`, which makes a kernel of them all at once."""
+
+from .kernel import LaunchInfo, find_kernel
+from .launch import launch_loop
+from .legality import check_map
+from .mapping import ATTRIBUTE, Mapping, mapping_of
+
+__all__ = ["ATTRIBUTE", "LaunchInfo", "Mapping", "check_map", "find_kernel", "launch_loop", "mapping_of"]

@@ -1,0 +1,82 @@
+"""What is proven of an address: that an n-wide access there is aligned."""
+
+from __future__ import annotations
+
+from ..mlir import ir, producer
+from .arithmetic import Bound, known
+from .space import DYNAMIC, subview_offsets
+
+
+def aligned_rows(memref: ir.Value, lanes: int) -> bool:
+    """Whether each `memref[i, j, …, lanes * u]` is the start of `lanes` aligned consecutive elements.
+
+    Allocations and kernel arguments are taken as aligned to 16 bytes, as every device allocator and `cudaMalloc` give.
+    """
+    if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
+        return False
+    strides, _ = memref.type.get_strides_and_offset()
+    if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in strides[:-1]):
+        return False
+    return _offset_divisible(memref, lanes)
+
+
+def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
+    kind = memref.type
+    if not isinstance(kind, ir.MemRefType):
+        return False
+    _, offset = kind.get_strides_and_offset()
+    if offset != DYNAMIC:
+        return offset % lanes == 0
+    owner = producer(memref)
+    if owner is None:
+        return False
+    if owner.name == "memref.cast":
+        return _offset_divisible(owner.operands[0], lanes)
+    if owner.name != "memref.subview":
+        return False
+    source = owner.operands[0]
+    assert isinstance(source.type, ir.MemRefType)
+    strides, _ = source.type.get_strides_and_offset()
+    parts = zip(subview_offsets(owner), strides, strict=True)
+    return _offset_divisible(source, lanes) and all(
+        divisible(offset, lanes) or (stride != DYNAMIC and stride % lanes == 0) for offset, stride in parts
+    )
+
+
+def divisible(bound: Bound, divisor: int) -> bool:
+    """Whether the index is proven to be a multiple of `divisor`."""
+    bound = known(bound)
+    if isinstance(bound, int):
+        return bound % divisor == 0
+    owner = producer(bound)
+    if owner is None:
+        assert isinstance(bound, ir.BlockArgument)
+        loop = bound.owner.owner.operation
+        if loop.name != "scf.for" or bound.arg_number != 0:
+            return False
+        return divisible(loop.operands[0], divisor) and divisible(loop.operands[2], divisor)
+    operands = list(owner.operands)
+    if owner.name == "affine.apply":
+        return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor)
+    if owner.name == "arith.muli":
+        return any(divisible(o, divisor) for o in operands)
+    if owner.name in ("arith.addi", "arith.subi"):
+        return all(divisible(o, divisor) for o in operands)
+    return False
+
+
+def _expression_divisible(apply: ir.AffineMap, operands: list[ir.Value], divisor: int) -> bool:
+    def check(expression: ir.AffineExpr) -> bool:
+        if isinstance(expression, ir.AffineConstantExpr):
+            return expression.value % divisor == 0
+        if isinstance(expression, ir.AffineDimExpr):
+            return divisible(operands[expression.position], divisor)
+        if isinstance(expression, ir.AffineSymbolExpr):
+            return divisible(operands[apply.n_dims + expression.position], divisor)
+        if isinstance(expression, ir.AffineAddExpr):
+            return check(expression.lhs) and check(expression.rhs)
+        if isinstance(expression, ir.AffineMulExpr):
+            return check(expression.lhs) or check(expression.rhs)
+        return False
+
+    return check(apply.results[0])

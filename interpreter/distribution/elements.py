@@ -1,0 +1,167 @@
+"""One iteration of an all-parallel structured op, inlined as loads, the body, and stores: scalars, or n-wide where aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..mlir import affine, ir, memref, operations, vector
+from .alignment import aligned_rows
+from .arithmetic import Sum
+from .space import indexing_maps
+
+
+@dataclass(frozen=True)
+class StructuredOp:
+    """An all-parallel linalg op on memrefs, taken apart.
+
+    Args:
+        operands: inputs, then outputs; scalars (of a fill) among them.
+        maps: one indexing map per operand.
+        block: the body: one argument per operand, ended by `linalg.yield`.
+    """
+
+    operands: tuple[ir.Value, ...]
+    maps: tuple[ir.AffineMap, ...]
+    block: ir.Block
+    outputs: int
+
+    @classmethod
+    def of(cls, op: ir.Operation) -> StructuredOp:
+        block = op.regions[0].blocks[0]
+        terminator = list(block.operations)[-1]
+        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands))
+
+    def input_numbers(self) -> range:
+        return range(len(self.operands) - self.outputs)
+
+    def output_numbers(self) -> range:
+        return range(len(self.operands) - self.outputs, len(self.operands))
+
+    def used(self, number: int) -> bool:
+        """Whether the body reads this operand."""
+        return any(True for _ in self.block.arguments[number].uses)
+
+    def wide(self, number: int, lanes: int) -> bool:
+        """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
+        results = list(self.maps[number].results)
+        last = self.maps[number].n_dims - 1
+        if not results or not all(isinstance(r, ir.AffineDimExpr) for r in results):
+            return False
+        positions = [r.position for r in results if isinstance(r, ir.AffineDimExpr)]
+        return positions[-1] == last and last not in positions[:-1] and aligned_rows(self.operands[number], lanes)
+
+
+Address = tuple[ir.Value, Sequence[ir.Value]]
+"""A buffer and the subscripts of one of its elements."""
+
+
+def emit_element(op: StructuredOp, indices: Sequence[Sum], instead: Mapping[int, Address] | None = None) -> None:
+    """Emit the iteration at `indices`: scalar loads, the body, scalar stores. `instead`: where an operand's element really is."""
+    values = [i.emit() for i in indices]
+    elsewhere = instead or {}
+
+    def load(number: int) -> ir.Value:
+        return memref.LoadOp(*elsewhere[number]).result if number in elsewhere else _load(op, number, values)
+
+    results = _body(op, values, {n: load(n) for n in range(len(op.operands)) if op.used(n)})
+    for number, result in zip(op.output_numbers(), results, strict=True):
+        buffer, subscripts = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
+        memref.StoreOp(result, buffer, subscripts)
+
+
+def emit_vector(op: StructuredOp, indices: Sequence[Sum], lanes: int) -> None:
+    """Emit the `lanes` iterations from `indices` on along the last dimension, n-wide on every side that is aligned."""
+    start = [i.emit() for i in indices]
+    each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
+    used = [n for n in range(len(op.operands)) if op.used(n)]
+    loaded = {n: _load_vector(op, n, start, lanes) for n in used if op.wide(n, lanes)}
+    forwarded = _forwarded(op)
+    if forwarded is not None and forwarded in loaded:
+        lane_results, vectors = None, [loaded[forwarded]] * op.outputs
+    else:
+        lane_results = [
+            _body(op, at, {n: _extract(loaded[n], e) if n in loaded else _load(op, n, at) for n in used})
+            for e, at in enumerate(each)
+        ]
+        vectors = [None] * op.outputs
+    for position, number in enumerate(op.output_numbers()):
+        whole = vectors[position]
+        if op.wide(number, lanes):
+            if whole is None:
+                parts = [r[position] for r in lane_results or ()]
+                whole = vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result
+            vector.StoreOp(whole, op.operands[number], _subscripts(op, number, start))
+            continue
+        for e, at in enumerate(each):
+            part = lane_results[e][position] if lane_results is not None else _extract(whole, e)
+            memref.StoreOp(part, op.operands[number], _subscripts(op, number, at))
+
+
+def _forwarded(op: StructuredOp) -> int | None:
+    """The operand that the body yields untouched as its only result (a copy), if it is one."""
+    first = next(iter(op.block.operations))
+    if op.outputs != 1 or first.operation.name != "linalg.yield":
+        return None
+    yielded = first.operands[0]
+    return yielded.arg_number if isinstance(yielded, ir.BlockArgument) and yielded.owner == op.block else None
+
+
+def _load(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> ir.Value:
+    operand = op.operands[number]
+    if not isinstance(operand.type, ir.MemRefType):
+        return operand
+    return memref.LoadOp(operand, _subscripts(op, number, at)).result
+
+
+def _load_vector(op: StructuredOp, number: int, at: Sequence[ir.Value], lanes: int) -> ir.Value:
+    operand = op.operands[number]
+    assert isinstance(operand.type, ir.MemRefType)
+    kind = ir.VectorType.get([lanes], operand.type.element_type)
+    return vector.LoadOp(kind, operand, _subscripts(op, number, at)).result
+
+
+def _extract(whole: ir.Value | None, lane: int) -> ir.Value:
+    assert whole is not None
+    return vector.ExtractOp(whole, [], [lane]).result
+
+
+def _subscripts(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> list[ir.Value]:
+    """The operand's indexing map, applied to the iteration's indices."""
+    indexing = op.maps[number]
+    subscripts = []
+    for result in indexing.results:
+        if isinstance(result, ir.AffineDimExpr):
+            subscripts.append(at[result.position])
+        else:
+            subscripts.append(affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [result]), list(at)).result)
+    return subscripts
+
+
+def _body(op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value]) -> list[ir.Value]:
+    """Clone the body with its arguments and `linalg.index`es replaced; the values that it yields."""
+    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()}
+    for inner in op.block.operations:
+        operation = inner.operation
+        if operation.name == "linalg.yield":
+            return [copies.get(v, v) for v in operation.operands]
+        if operation.name == "linalg.index":
+            copies[operation.results[0]] = at[_dimension(operation)]
+            continue
+        copy = operation.clone(ir.InsertionPoint.current)
+        indices: list[ir.Operation] = []
+        for nested in operations(copy):
+            if nested.name == "linalg.index":
+                indices.append(nested)
+            for position, operand in enumerate(nested.operands):
+                if operand in copies:
+                    nested.operands[position] = copies[operand]
+        for index in indices:
+            index.results[0].replace_all_uses_with(at[_dimension(index)])
+            index.erase()
+        copies.update(zip(operation.results, copy.operation.results, strict=True))
+    return []
+
+
+def _dimension(index: ir.Operation) -> int:
+    return ir.IntegerAttr(index.attributes["dim"]).value

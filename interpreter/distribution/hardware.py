@@ -1,0 +1,76 @@
+"""The processors of a kernel, as index values: which block, which thread, and how many of them there are."""
+
+from __future__ import annotations
+
+from ..mlir import gpu, ir
+from .arithmetic import Bound, Sum, multiply
+from .geometry import Geometry
+from .kernel import AXES, Outlined
+from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, Mapping
+from .owned import Processors
+
+_DIMENSIONS = {"x": gpu.Dimension.x, "y": gpu.Dimension.y, "z": gpu.Dimension.z}
+_IDS = {"blocks": gpu.BlockIdOp, "threads": gpu.ThreadIdOp}
+_SIZES = {"blocks": gpu.GridDimOp, "threads": gpu.BlockDimOp}
+
+
+class Hardware:
+    """Ids and sizes, each read once, at the top of the kernel; an axis with a single processor costs nothing."""
+
+    def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
+        self._entry = kernel.entry
+        self._geometry = geometry
+        self._values: dict[tuple[str, str, str], ir.Value] = {}
+
+    def size(self, space: str, axis: str) -> Bound:
+        """How many blocks or threads there are along an axis: a number where the launch fixes it."""
+        static = self._static(space, axis)
+        return static if static is not None else self._read("size", space, axis)
+
+    def id(self, space: str, axis: str) -> Sum:
+        extent = self._static(space, axis)
+        return Sum() if extent == 1 else Sum.of(self._read("id", space, axis), extent)
+
+    def linear_thread(self) -> Processors:
+        """The thread's number in its block (x runs fastest), and how many there are."""
+        index, count = Sum(), 1
+        for axis in AXES:
+            if isinstance(count, int):
+                index = index + self.id("threads", axis).times(count)
+            else:
+                index = index + Sum.of(multiply(self.id("threads", axis).emit(), count))
+            count = multiply(self.size("threads", axis), count)
+        return Processors(index, count)
+
+    def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
+        """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
+        axis, count = mapping.axes[position], mapping.counts[position]
+        if mapping.space == "grid":
+            return self._grid(axis, count, trips)
+        if count == AS_MANY_AS_ITERATIONS:
+            there = self.size(mapping.space, axis)
+            return Processors(self.id(mapping.space, axis), there if isinstance(there, int) else trips)
+        return Processors(self.id(mapping.space, axis), self.size(mapping.space, axis) if count == SYMBOLIC else count)
+
+    def _grid(self, axis: str, count: int, trips: Bound) -> Processors:
+        per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
+        block = self.id("blocks", axis)
+        base = block.times(per_block) if isinstance(per_block, int) else Sum.of(multiply(block.emit(), per_block))
+        index = base + self.id("threads", axis)
+        if count == SYMBOLIC:
+            return Processors(index, multiply(blocks, per_block))
+        processors = trips if count == AS_MANY_AS_ITERATIONS else count
+        there = multiply(blocks, per_block) if isinstance(blocks, int) else None
+        return Processors(index, processors, surplus=there != processors)
+
+    def _static(self, space: str, axis: str) -> int | None:
+        sizes = self._geometry.static_grid() if space == "blocks" else self._geometry.static_block()
+        return sizes[AXES.index(axis)]
+
+    def _read(self, what: str, space: str, axis: str) -> ir.Value:
+        key = (what, space, axis)
+        if key not in self._values:
+            op = (_IDS if what == "id" else _SIZES)[space]
+            with ir.InsertionPoint.at_block_begin(self._entry):
+                self._values[key] = op(_DIMENSIONS[axis]).result
+        return self._values[key]

@@ -1,0 +1,81 @@
+"""`launch_loop`: realise all maps of a loop at once, and put a kernel and its launch in the loop's place."""
+
+from __future__ import annotations
+
+from ..mlir import ir
+from .geometry import Geometry, GridSize, geometry_of
+from .kernel import AXES, LaunchInfo, Outlined, host_function, install, outline, symbol
+from .legality import check_distributed, check_launch, mapped_things
+from .lowering import lower
+from .realise import Realiser
+from .temporaries import place_temporaries
+from .writeback import inherit_maps
+
+
+def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
+    """Launch the mapped loop (or mapped op) `root` of a module on memrefs, in place.
+
+    Barriers in the loop come through where they stand, with their attributes (`weft.candidate`), so that a trial launch
+    of a cloned module shows what a barrier would separate. No pass runs on the host's module: other loops keep their
+    handles. Nothing is rewritten where the launch is refused.
+
+    Args:
+        module: the module, bufferized.
+        root: a `scf.forall` or an all-parallel linalg op with `weft.map`; erased.
+
+    Raises:
+        WeftError: W0350 … W0361, without spans.
+    """
+    with module.context, root.location:
+        host_function(root)
+        check_launch(root)
+        kernel = outline(module, root)
+        remarks = inherit_maps(kernel)
+        mapped = mapped_things(kernel.root)
+        geometry = geometry_of(mapped)
+        check_distributed(kernel.root, geometry)
+        remarks += place_temporaries(kernel, mapped)
+        grid = [geometry.blocks[axis].on_host(kernel.on_host) for axis in AXES]
+        realiser = Realiser(kernel, geometry)
+        realiser.run(kernel.root)
+        shared = lower(kernel)
+        return _finish(module, root, kernel, geometry, grid, shared, [*remarks, *realiser.remarks])
+
+
+def _finish(
+    module: ir.Module,
+    root: ir.Operation,
+    kernel: Outlined,
+    geometry: Geometry,
+    sizes: list[GridSize],
+    shared: int,
+    remarks: list[str],
+) -> LaunchInfo:
+    block, grid = geometry.static_block(), geometry.static_grid()
+    _record_sizes(kernel.function, "known_block_size", block)
+    _record_sizes(kernel.function, "known_grid_size", grid)
+    kernel.module.operation.verify()
+    with ir.InsertionPoint(root), root.location:
+        grid_sizes = [size.emit() for size in sizes]
+    block_sizes = [geometry.block[a] for a in AXES]
+    module_name, name = symbol(kernel.module.body.operations[0]), symbol(kernel.function)
+    launch = install(module, root, kernel, grid_sizes, block_sizes)
+    summary = f"kernel @{name}: grid {_shape(grid)}, block {_shape(tuple(block_sizes))}"
+    if shared:
+        summary += f", {shared} bytes of shared memory"
+    return LaunchInfo(module_name, name, _three(grid), _three(block), shared, launch, (summary, *remarks))
+
+
+def _record_sizes(function: ir.Operation, name: str, sizes: tuple[int | None, ...]) -> None:
+    numbers = [s for s in sizes if s is not None]
+    if len(numbers) == len(sizes):
+        function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
+
+
+def _shape(sizes: tuple[int | None, ...]) -> str:
+    return "x".join("?" if s is None else str(s) for s in sizes)
+
+
+def _three(sizes: tuple[int | None, ...]) -> tuple[int | None, int | None, int | None]:
+    x, y, z = sizes
+    return x, y, z

@@ -1,0 +1,119 @@
+"""From a realised kernel to what the runtime reads: no linalg, views folded, the shared buffers as attributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...dsl.diagnostics import fail
+from ..mlir import ir, linalg, operations, run_passes
+from ..rewriter import describe, upstream_messages
+from .kernel import Outlined
+
+MAX_STATIC_SHARED = 48 * 1024
+_ALIGNMENT = 16
+_STAND_IN = "weft.barrier"
+_PIPELINE = (
+    "gpu.module(gpu.func(scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,"
+    "fold-memref-alias-ops,canonicalize,cse,loop-invariant-code-motion,canonicalize,cse))"
+)
+
+
+def lower(kernel: Outlined) -> int:
+    """Lower the kernel in place; its static shared memory in bytes. Raises W0355 or W0358."""
+    copies_to_linalg(kernel.function)
+    with _barriers_hidden(kernel.function):
+        try:
+            run_passes(kernel.module, _PIPELINE)
+        except ir.MLIRError as error:
+            raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error
+    left = [op for op in operations(kernel.function) if op.name.startswith("linalg.")]
+    if left:
+        raise fail(
+            "W0358",
+            f"{describe(left[0])} has no lowering to loops",
+            hint="decompose it before the launch (`run-pass`, `transform`)",
+        )
+    return _attribute_shared(kernel)
+
+
+def copies_to_linalg(root: ir.Operation) -> None:
+    """`memref.copy` → `linalg.copy`, which has a lowering to loops."""
+    for copy in operations(root, "memref.copy"):
+        with ir.InsertionPoint(copy), copy.location:
+            made = linalg.copy(copy.operands[0], outs=[copy.operands[1]])
+        written = made.operation if hasattr(made, "operation") else made.owner.operation
+        for named in copy.attributes:
+            written.attributes[named] = copy.attributes[named]
+        copy.erase()
+
+
+@contextmanager
+def _barriers_hidden(function: ir.Operation) -> Iterator[None]:
+    """Keep `canonicalize` from merging neighbouring barriers that bear marks: it would drop the second one's.
+
+    An op of an unknown dialect may have any effect, so nothing moves across it either.
+    """
+    for barrier in operations(function, "gpu.barrier"):
+        if any(name.startswith("weft.") for name in barrier.attributes):
+            _replace(barrier, _STAND_IN)
+    yield
+    for stand_in in operations(function, _STAND_IN):
+        _replace(stand_in, "gpu.barrier")
+
+
+def _replace(op: ir.Operation, name: str) -> None:
+    attributes = {key: op.attributes[key] for key in op.attributes}
+    with ir.InsertionPoint(op):
+        ir.Operation.create(name, operands=list(op.operands), attributes=attributes, loc=op.location)
+    op.erase()
+
+
+def is_shared(kind: ir.Type) -> bool:
+    """Whether a memref stands in workgroup memory."""
+    return isinstance(kind, ir.MemRefType) and kind.memory_space is not None and "workgroup" in str(kind.memory_space)
+
+
+def _attribute_shared(kernel: Outlined) -> int:
+    """Allocations in workgroup memory become `workgroup(…)` attributions of the `gpu.func`."""
+    total, count = 0, 0
+    for alloc in operations(kernel.function, "memref.alloc"):
+        kind = alloc.results[0].type
+        if not is_shared(kind):
+            raise fail(
+                "W0355",
+                f"{describe(alloc)} would allocate global memory in every block",
+                hint="promote it to shared memory",
+            )
+        total = -(-total // _ALIGNMENT) * _ALIGNMENT + bytes_of(kind)
+        argument = kernel.entry.add_argument(kind, alloc.location)
+        alloc.results[0].replace_all_uses_with(argument)
+        alloc.erase()
+        count += 1
+    for dealloc in operations(kernel.function, "memref.dealloc"):
+        dealloc.erase()
+    if total > MAX_STATIC_SHARED:
+        raise fail(
+            "W0355",
+            f"the block's shared buffers take {total} bytes, and static shared memory has {MAX_STATIC_SHARED}",
+            hint="take smaller tiles (dynamic shared memory, up to 227 KB on newer chips, is not supported yet)",
+        )
+    if count:
+        i64 = ir.IntegerType.get_signless(64)
+        kernel.function.attributes["workgroup_attributions"] = ir.IntegerAttr.get(i64, count)
+    return total
+
+
+def bytes_of(kind: ir.Type) -> int:
+    """The size of a static memref. Raises W0355 for a dynamic one."""
+    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
+        raise fail(
+            "W0355",
+            f"a buffer of type {kind} has no size that is known when the kernel is built",
+            hint="take static tile sizes",
+        )
+    width = 64 if isinstance(kind.element_type, ir.IndexType) else getattr(kind.element_type, "width", 0)
+    elements = 1
+    for extent in kind.shape:
+        elements *= extent
+    return elements * max((width + 7) // 8, 1)

@@ -1,0 +1,133 @@
+"""Realise maps: a mapped loop or op becomes the iterations that one processor owns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from ..mlir import ir
+from ..rewriter import describe
+from .arithmetic import Bound, Sum, conjunction, delinearise, is_zero, multiply
+from .elements import StructuredOp, emit_element, emit_vector
+from .geometry import Geometry
+from .hardware import Hardware
+from .kernel import AXES, Outlined
+from .mapping import Mapping, mapping_of
+from .owned import Emit, Processors, for_each_owned, when
+from .space import extents, loop_dimensions
+
+EmitAt = Callable[[Sequence[Sum]], None]
+"""Emits the body of the iteration with this multi-index, at the ambient insertion point."""
+
+
+class Realiser:
+    """Rewrites the kernel's mapped loops and ops in place, outermost first."""
+
+    def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
+        self._hardware = Hardware(kernel, geometry)
+        self._geometry = geometry
+        self.remarks: list[str] = []
+
+    def run(self, op: ir.Operation, taken: frozenset[tuple[str, str]] = frozenset()) -> None:
+        """Realise `op` if it is mapped, and whatever is mapped inside. `taken`: what the maps around it distribute."""
+        mapping = mapping_of(op)
+        if mapping is None:
+            for inner in _children(op):
+                self.run(inner, taken)
+            return
+        taken = taken | mapping.slots()
+        with ExitStack() as scope:
+            scope.enter_context(ir.InsertionPoint(op))
+            scope.enter_context(op.location)
+            if not any(_has_map(inner) for inner in _children(op)):
+                self._guard_idle_axes(op, mapping, taken, scope)
+            moved = self._forall(op, mapping) if op.name == "scf.forall" else self._structured(op, mapping)
+        op.erase()
+        for inner in moved:
+            self.run(inner, taken)
+
+    def _guard_idle_axes(
+        self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]], scope: ExitStack
+    ) -> None:
+        """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
+        static = self._geometry.static_block()
+        idle = [a for a, size in zip(AXES, static, strict=True) if size != 1 and ("threads", a) not in taken]
+        if idle and mapping.space != "blocks":
+            scope.enter_context(when(conjunction([is_zero(self._hardware.id("threads", a)) for a in idle])))
+            self.remarks.append(
+                f"{mapping} leaves {', '.join(idle)} idle: {describe(op)} runs where {' and '.join(idle)} = 0"
+            )
+
+    def _forall(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
+        dimensions = loop_dimensions(op)
+        body = op.regions[0].blocks[0]
+        moved: list[ir.Operation] = []
+
+        def emit(iterations: Sequence[Sum]) -> None:
+            for variable, dimension, iteration in zip(body.arguments, dimensions, iterations, strict=True):
+                variable.replace_all_uses_with(dimension.induction(iteration))
+            for inner in list(body.operations)[:-1]:
+                inner.operation.detach_from_parent()
+                ir.InsertionPoint.current.insert(inner)
+                moved.append(inner.operation)
+
+        self._distribute(mapping, [d.trips() for d in dimensions], emit)
+        return moved
+
+    def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
+        structured = StructuredOp.of(op)
+        space = extents(op)
+        lanes = mapping.vector
+        if lanes == 1:
+            self._distribute(mapping, space, lambda at: emit_element(structured, at))
+            return []
+        last = space[-1]
+        assert isinstance(last, int), "checked: a vector's row length is known"
+        units: list[Bound] = [*space[:-1], last // lanes]
+        self._distribute(mapping, units, lambda at: emit_vector(structured, [*at[:-1], at[-1].times(lanes)], lanes))
+        sides = [("load", n) for n in structured.input_numbers() if structured.used(n)]
+        sides += [("store", n) for n in structured.output_numbers()]
+        if not any(kind == "load" for kind, _ in sides):
+            self.remarks.append(f"{describe(op)}: loads scalar (they stand in the body)")
+        for kind, number in sides:
+            if isinstance(structured.operands[number].type, ir.MemRefType):
+                width = f"{lanes}-wide" if structured.wide(number, lanes) else "scalar (alignment not proven)"
+                self.remarks.append(f"{describe(op)}: {kind}s {width}")
+        return []
+
+    def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
+        """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""
+        if not trips:
+            trips = [1]
+            inner = emit
+
+            def emit(at: Sequence[Sum]) -> None:
+                inner([])
+
+        if mapping.every or len(mapping.axes) < len(trips):
+            total: Bound = 1
+            for count in trips:
+                total = multiply(total, count)
+            who = self._hardware.linear_thread() if mapping.every else self._hardware.along(mapping, 0, total)
+            self._owned(total, who, mapping, lambda linear: emit(delinearise(linear, trips)))
+            return
+
+        def nest(position: int, at: tuple[Sum, ...]) -> None:
+            if position == len(trips):
+                return emit(at)
+            who = self._hardware.along(mapping, position, trips[position])
+            self._owned(trips[position], who, mapping, lambda i: nest(position + 1, (*at, i)))
+
+        nest(0, ())
+
+    @staticmethod
+    def _owned(trips: Bound, who: Processors, mapping: Mapping, body: Emit) -> None:
+        for_each_owned(trips, who, mapping.dist, mapping.chunk, body)
+
+
+def _children(op: ir.Operation) -> list[ir.Operation]:
+    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+
+
+def _has_map(op: ir.Operation) -> bool:
+    return mapping_of(op) is not None or any(_has_map(inner) for inner in _children(op))

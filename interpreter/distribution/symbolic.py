@@ -1,0 +1,24 @@
+"""The spelling of an index or a view: equal spellings are equal values, though the ops that make them are different ones."""
+
+from __future__ import annotations
+
+from ..mlir import ir, producer
+
+_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.subview", "memref.cast", "memref.dim")
+
+
+def spelled(value: ir.Value, loop: ir.Operation | None = None) -> str:
+    """What `value` computes, from values that pure ops do not make.
+
+    Loop variables of `loop` are spelled by their number, so that the tiles that two loops take can be compared.
+    """
+    op = producer(value)
+    if op is None:
+        assert isinstance(value, ir.BlockArgument)
+        if loop is not None and value.owner.owner.operation == loop:
+            return f"iv{value.arg_number}"
+        return f"value{hash(value)}"
+    if op.regions or not op.name.startswith(_PURE):
+        return f"value{hash(value)}"
+    attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
+    return f"{op.name}({', '.join(spelled(o, loop) for o in op.operands)}){{{attributes}}}: {value.type}"

@@ -1,0 +1,70 @@
+"""Views of a buffer: which allocation stands behind one, which tiles a loop takes of it, and what their types become."""
+
+from __future__ import annotations
+
+from ..mlir import ir, operations, producer
+from .space import DYNAMIC, subview_offsets
+
+VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape")
+
+
+def base_of(value: ir.Value) -> ir.Value | None:
+    """The buffer behind a view; None for a scalar."""
+    if not isinstance(value.type, ir.MemRefType):
+        return None
+    op = producer(value)
+    return base_of(op.operands[0]) if op is not None and op.name in VIEWS else value
+
+
+def is_temporary(buffer: ir.Value) -> bool:
+    """Whether a block or a thread allocated it, in no particular memory."""
+    op = producer(buffer)
+    return (
+        op is not None
+        and op.name == "memref.alloc"
+        and isinstance(buffer.type, ir.MemRefType)
+        and buffer.type.memory_space is None
+    )
+
+
+def tiles_of(buffer: ir.Value, loop: ir.Operation) -> list[ir.Operation]:
+    """The subviews of `buffer` that stand in `loop`."""
+    return [op for op in operations(loop, "memref.subview") if op.operands[0] == buffer]
+
+
+def drop_dead_view(value: ir.Value) -> None:
+    """Erase a view, and the views behind it, if nobody looks through it any more."""
+    op = producer(value)
+    if op is not None and op.name in VIEWS and not any(True for _ in value.uses):
+        source = op.operands[0]
+        op.erase()
+        drop_dead_view(source)
+
+
+def users(value: ir.Value) -> list[ir.Operation]:
+    return [use.owner.operation for use in value.uses]
+
+
+def retype(value: ir.Value, kind: ir.MemRefType) -> None:
+    """Give a buffer another type, and its views the types that follow from it."""
+    value.set_type(kind)
+    for user in users(value):
+        if user.name in VIEWS:
+            view = user.results[0]
+            assert isinstance(view.type, ir.MemRefType)
+            retype(view, _view_type(user, view.type, kind))
+
+
+def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
+    layout = _subview_layout(view, source) if view.name == "memref.subview" and old.rank == source.rank else old.layout
+    return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
+
+
+def _subview_layout(view: ir.Operation, source: ir.MemRefType) -> ir.Attribute:
+    strides, offset = source.get_strides_and_offset()
+    steps = list(ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
+    new_strides = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
+    for start, stride in zip(subview_offsets(view), strides, strict=True):
+        moves = isinstance(start, int) and stride != DYNAMIC and offset != DYNAMIC
+        offset = offset + start * stride if moves and isinstance(start, int) else DYNAMIC
+    return ir.StridedLayoutAttr.get(offset, new_strides)

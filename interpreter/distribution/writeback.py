@@ -1,0 +1,227 @@
+"""Copies between a block's temporary and global memory inherit the map of the loop that owns the temporary's tiles.
+
+A ragged tile is computed whole in a temporary of static size, and then written back under a guard. Nobody maps that copy: each
+thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dsl.diagnostics import fail
+from ..mlir import ir, operations, producer, scf
+from ..rewriter import describe
+from .arithmetic import Bound, Sum, conjunction, less
+from .elements import StructuredOp, emit_element
+from .kernel import Outlined
+from .lowering import copies_to_linalg
+from .mapping import ATTRIBUTE, Mapping, mapping_of
+from .owned import loop_over, when
+from .space import extents, indexing_maps, is_parallel_op, subview_offsets, subview_sizes
+from .symbolic import spelled
+from .views import base_of, drop_dead_view, is_temporary, tiles_of
+
+MARK = "weft.writeback"
+
+
+def inherit_maps(kernel: Outlined) -> list[str]:
+    """Give every unmapped copy of a temporary a loop with its owner's map; what was done, in a few words each."""
+    remarks: list[str] = []
+    for copy in list(_unmapped_copies(kernel.root)):
+        if copy.name == "memref.copy" and spelled(copy.operands[0]) == spelled(copy.operands[1]):
+            copy.erase()  # bufferization writes a tile back onto itself
+    _copies_between_loops_to_linalg(kernel.root)
+    for copy in list(_unmapped_copies(kernel.root)):
+        remark = _inherit(kernel.root, copy)
+        if remark:
+            remarks.append(remark)
+    return remarks
+
+
+def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
+    """Copies, and ops marked as write-backs, that stand outside the loops over threads and have no map."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> None:
+        mapping = mapping_of(op)
+        if mapping is None and (op.name in ("memref.copy", "linalg.copy") or MARK in op.attributes):
+            found.append(op)
+            return
+        if mapping is not None and mapping.space != "blocks":
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    visit(inner.operation)
+
+    visit(root)
+    return found
+
+
+def _copies_between_loops_to_linalg(root: ir.Operation) -> None:
+    for copy in _unmapped_copies(root):
+        if copy.name == "memref.copy":
+            copies_to_linalg(copy)
+
+
+def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
+    if not is_parallel_op(copy):
+        raise fail("W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions")
+    structured = StructuredOp.of(copy)
+    for number in (*structured.input_numbers(), *structured.output_numbers()):
+        temporary = base_of(structured.operands[number])
+        if temporary is None or not is_temporary(temporary):
+            continue
+        owner = _owner(root, copy, temporary, writes=number in structured.input_numbers())
+        if owner is None:
+            continue
+        _check_view(copy, structured, number)
+        mapping = mapping_of(owner)
+        with copy.location:
+            if owner.name == "scf.forall":
+                _copy_tiles(owner, copy, structured, number, temporary)
+            else:
+                _copy_elements(owner, copy, structured, number, temporary)
+        where = describe(copy)
+        operands = list(copy.operands)
+        copy.erase()
+        for operand in operands:
+            drop_dead_view(operand)
+        return f"{where} follows its temporary's owner: {mapping}"
+    return None
+
+
+def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> ir.Operation | None:
+    """The mapped loop or op nearest to the copy that touches the temporary: before it if the copy reads it, else after."""
+    order = list(operations(root))
+    here = order.index(copy)
+    nearby = reversed(order[:here]) if writes else order[here + 1 :]
+    for op in nearby:
+        mapping = mapping_of(op)
+        if mapping is None or mapping.space == "blocks":
+            continue
+        if any(base_of(v) == temporary for inner in operations(op) for v in (_written(inner) if writes else inner.operands)):
+            return op
+    return None
+
+
+def _written(op: ir.Operation) -> list[ir.Value]:
+    """The buffers that an op writes."""
+    operands = list(op.operands)
+    if op.name in ("memref.store", "affine.store", "vector.store", "memref.copy"):
+        return operands[1:2]
+    if indexing_maps(op) is not None:
+        return operands[StructuredOp.of(op).output_numbers().start :]
+    return []
+
+
+def _check_view(copy: ir.Operation, structured: StructuredOp, number: int) -> None:
+    """The copy walks the temporary from its first element, each element once."""
+    results = list(structured.maps[number].results)
+    once = structured.maps[number].is_permutation
+    view = producer(structured.operands[number])
+    start = view is None or view.name != "memref.subview" or all(o == 0 for o in subview_offsets(view))
+    if not once or not start or not all(isinstance(r, ir.AffineDimExpr) for r in results):
+        raise fail(
+            "W0357",
+            f"{describe(copy)} does not walk its temporary element by element, so it cannot follow the temporary's owner",
+            hint="map the copy itself: `threads(*) cyclic`",
+        )
+
+
+def _copy_tiles(
+    owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> None:
+    """A loop like `owner` in which each iteration copies the tile of the temporary that it owns."""
+    tiles = tiles_of(temporary, owner)
+    if not tiles or len({spelled(t.results[0], owner) for t in tiles}) != 1:
+        raise fail(
+            "W0357",
+            f"which part of its temporary {describe(copy)} is to copy is not to be seen in the loop that fills it",
+            hint="map the copy itself: `threads(*) cyclic`",
+        )
+    if not all(isinstance(s, int) for s in subview_sizes(tiles[0])):
+        raise fail(
+            "W0357",
+            f"the tiles that {describe(copy)} follows have no static size",
+            hint="tile with sizes that are numbers",
+        )
+    position = list(operations(owner)).index(tiles[0])
+    clone = owner.clone(ir.InsertionPoint(copy)).operation
+    tile = list(operations(clone))[position]
+    _keep_only(clone, tile)
+    terminator = list(clone.regions[0].blocks[0].operations)[-1]
+    offsets = [Sum.of(o) for o in subview_offsets(tile)]
+    sizes = [s for s in subview_sizes(tile) if isinstance(s, int)]
+    with ir.InsertionPoint(terminator):
+        _copy_part(copy, structured, number, tile.results[0], offsets, sizes)
+
+
+def _keep_only(forall: ir.Operation, tile: ir.Operation) -> None:
+    """Erase what the tile's address does not need."""
+    terminator = list(forall.regions[0].blocks[0].operations)[-1].operation
+    for op in reversed(list(forall.regions[0].blocks[0].operations)):
+        operation = op.operation
+        if operation in (terminator, tile) or any(True for r in operation.results for _ in r.uses):
+            continue
+        operation.erase()
+
+
+def _copy_elements(
+    owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> None:
+    """A loop over the temporary's elements with the map of the op that fills it; an iteration is one element."""
+    kind = temporary.type
+    mapping = mapping_of(owner)
+    assert isinstance(kind, ir.MemRefType) and mapping is not None
+    with ir.InsertionPoint(copy):
+        shape = list(kind.shape)
+        loop = scf.ForallOp([0] * len(shape), shape, [1] * len(shape), [])
+    plain = Mapping(mapping.space, mapping.axes, mapping.counts, mapping.every, mapping.dist, mapping.chunk)
+    loop.operation.attributes[ATTRIBUTE] = plain.attribute()
+    body = loop.operation.regions[0].blocks[0]
+    with ir.InsertionPoint(body):
+        if not list(body.operations):
+            scf.InParallelOp()
+    with ir.InsertionPoint(list(body.operations)[-1]):
+        offsets = [Sum.of(i, e) for i, e in zip(body.arguments, shape, strict=True)]
+        _copy_part(copy, structured, number, None, offsets, [1] * len(shape))
+
+
+def _copy_part(
+    copy: ir.Operation,
+    structured: StructuredOp,
+    number: int,
+    tile: ir.Value | None,
+    offsets: Sequence[Sum],
+    sizes: Sequence[int],
+) -> None:
+    """Copy the elements [offset, offset + size) of the temporary, as far as the copy's extents reach."""
+    order = [r.position for r in structured.maps[number].results if isinstance(r, ir.AffineDimExpr)]
+    bounds = extents(copy)
+    whole = _whole_extents(structured.operands[number])
+
+    def nest(axis: int, local: tuple[Sum, ...]) -> None:
+        if axis < len(sizes):
+            return loop_over(sizes[axis], lambda e: nest(axis + 1, (*local, e)))
+        at = [offset + e for offset, e in zip(offsets, local, strict=True)]
+        indices = [Sum()] * len(order)
+        for position, index in zip(order, at, strict=True):
+            indices[position] = index
+        inside = {number: (tile, [e.emit() for e in local])} if tile is not None else None
+        guards = [
+            less(i, b) for d, (i, b) in enumerate(zip(indices, bounds, strict=True)) if b != whole[order.index(d)]
+        ]
+        if guards:
+            with when(conjunction(guards)):
+                emit_element(structured, indices, inside)
+        else:
+            emit_element(structured, indices, inside)
+
+    nest(0, ())
+
+
+def _whole_extents(operand: ir.Value) -> list[Bound]:
+    base = base_of(operand)
+    assert base is not None and isinstance(base.type, ir.MemRefType)
+    return list(base.type.shape)

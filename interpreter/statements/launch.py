@@ -1,0 +1,66 @@
+"""`launch LOOP`: realise all maps of a loop at once, as a kernel and its launch."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from ...dsl.diagnostics import WeftError
+from ..rewriter import Rewriter
+from ..statement import Handle, Results, Statement, consumed, statement
+from .bufferize import ensure_bufferized
+
+
+@statement("launch", returns=("launch",))
+@dataclass(frozen=True, kw_only=True)
+class Launch(Statement):
+    """Realise all maps of a loop at once: a kernel, and its launch in the loop's place.
+
+    The kernel is named after the payload function. It computes its loop bounds for itself; only buffers and scalar arguments are
+    passed. Bufferizes first where the payload still has tensors. Temporaries of a block become each thread's own where nobody else
+    looks at its part, and shared memory otherwise.
+
+    Args:
+        loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
+
+    Returns:
+        launch: the launch in the host function.
+
+    Errors:
+        W0345, W0346: the maps do not fit the launch's threads.
+        W0350: the loop has no map.
+        W0351: something in the loop is distributed by no map.
+        W0352: maps that disagree on the block's size.
+        W0353: `threads(*)`, and nothing says how many.
+        W0354: a size that is known too late.
+        W0355: too much shared memory, or of no known size.
+        W0356: tensors are left.
+        W0357: a write-back whose owner is not to be seen.
+        W0358: an op that has no lowering to loops.
+        W0359: part of another launch.
+        W0360: loops over blocks that do not nest perfectly.
+        W0361: a value that no kernel takes.
+        W0362: a barrier in a loop over threads.
+
+    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `distribution/kernel.py` for why not that one).
+
+    Example:
+        launch tiles
+        before: scf.forall (%i, %j) in (4, 4) { … scf.forall (%y, %x) in (16, 16) { … } {weft.map = …} } {weft.map = …}
+        after:  gpu.launch_func @mm_kernel::@mm blocks in (%c4, %c4, %c1) threads in (%c16, %c16, %c1) args(…)
+    """
+
+    loop: Handle = consumed()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..distribution import launch_loop
+
+        ensure_bufferized(rewrite)
+        try:
+            info = launch_loop(rewrite.module, rewrite.find(self.loop))
+        except WeftError as error:
+            span, keyword = rewrite.span("loop"), self.node.keyword
+            raise WeftError.of(dataclasses.replace(d, span=span, statement=keyword) for d in error.diagnostics) from error
+        for remark in info.remarks:
+            rewrite.remark(remark)
+        return {"launch": rewrite.new_handle(info.launch, "launch")}

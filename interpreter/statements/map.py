@@ -1,0 +1,99 @@
+"""`map OP to SPACE [DISTRIBUTION] [vector n]`: say which processors do which iterations."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ..mlir import ir
+from ..rewriter import Rewriter
+from ..statement import (
+    DistributionSpec,
+    Handle,
+    Results,
+    SpaceSpec,
+    Statement,
+    distribution,
+    handle,
+    integer,
+    space,
+    statement,
+)
+
+_FIELDS = {"W0341": "space", "W0347": "space", "W0348": "vector", "W0349": "space", "W0343": "target", "W0344": "target"}
+
+
+@statement("map")
+@dataclass(frozen=True, kw_only=True)
+class Map(Statement):
+    """Say which processors do which iterations of a parallel loop, or of an op without reductions.
+
+    The decision is recorded; `launch` realises all of them at once. With n iterations over P processors, processor p does: without
+    a distribution word iteration p; `block` the contiguous chunk p of ceildiv(n, P) iterations; `cyclic` p, p+P, p+2P, …;
+    `block-cyclic(b)` chunks of b at p*b, p*b + P*b, …
+
+    Args:
+        target: a parallel loop, or an op all of whose dimensions are parallel (its elements count row by row); stays alive.
+        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `grid(x)` (block and
+            thread as one; 256 threads a block, 16 x 16 for two axes, where no other map says). An axis without a count gets as many
+            processors as iterations; `?` is read at run time.
+        distribution: `block`, `cyclic` or `block-cyclic(b)`; none: each processor gets one iteration.
+        vector: for an op: one iteration is that many consecutive elements.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0340: mapped already.
+        W0341: an axis per dimension is needed, each once.
+        W0342: a loop around it, or inside, takes the axis.
+        W0343: the iterations depend on each other.
+        W0344: neither a parallel loop nor an op without reductions.
+        W0345: more iterations than processors, and no distribution.
+        W0346: more threads than a block may have.
+        W0347: a count or a chunk below 1.
+        W0348: a vector that divides no row, or is too wide.
+        W0349: a space that is not to be had.
+
+    Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`.
+
+    Example:
+        map lanes to threads(y: 16, x: 16) cyclic
+        before: scf.forall (%i, %j) in (64, 64) { … }
+        after:  scf.forall (%i, %j) in (64, 64) { … } {weft.map = {axes = ["y", "x"], dist = "cyclic", …}}
+    """
+
+    target: Handle = handle()
+    space: SpaceSpec = space()
+    distribution: DistributionSpec | None = distribution()
+    vector: int | None = integer(optional=True, minimum=1)
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..distribution import ATTRIBUTE, Mapping, check_map, mapping_of
+
+        op = rewrite.find(self.target)
+        earlier = mapping_of(op)
+        if earlier is not None:
+            raise rewrite.error("W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once")
+        mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op))
+        try:
+            check_map(op, mapping)
+        except WeftError as error:
+            raise WeftError.of(self._placed(rewrite, d) for d in error.diagnostics) from error
+        with rewrite.module.context:
+            op.attributes[ATTRIBUTE] = mapping.attribute()
+        rewrite.remark(str(mapping))
+        return {}
+
+    def _placed(self, rewrite: Rewriter, diagnostic: Diagnostic) -> Diagnostic:
+        field = _FIELDS.get(diagnostic.code, "space")
+        if diagnostic.code == "W0347" and "chunk" in diagnostic.message:
+            field = "distribution"
+        at = field if field in self.node.fields else None
+        return dataclasses.replace(diagnostic, span=rewrite.span(at), statement=self.node.keyword)
+
+
+def _promised_vector(op: ir.Operation) -> int | None:
+    """The `vector n` of the `promote-to-shared` that made the copy."""
+    return ir.IntegerAttr(op.attributes["weft.vector"]).value if "weft.vector" in op.attributes else None
