@@ -1,0 +1,177 @@
+"""From the arrays of a launch to the buffers of the simulation: windows, aliases, names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from ...interpreter.mlir import ir
+from .memory import Global, Window
+from .types import DYNAMIC, element_dtype
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A kernel argument as its type says; `shape` is None for a scalar, a None in it is dynamic.
+
+    `changes`: the kernel may write it.
+    """
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int | None, ...] | None
+    changes: bool = False
+
+    @classmethod
+    def of(cls, function: ir.Operation, writes: Sequence[bool]) -> list[Argument]:
+        """All arguments of a `gpu.func`; `writes`: per memref, whether the kernel may write it."""
+        changing = iter(writes)
+        kinds = list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+        given: list[ir.Attribute] = []
+        if "arg_attrs" in function.attributes:
+            given = list(ir.ArrayAttr(function.attributes["arg_attrs"]))
+        made: list[Argument] = []
+        for number, kind in enumerate(kinds):
+            attributes = ir.DictAttr(given[number]) if given else None
+            named = attributes is not None and "weft.name" in attributes
+            name = ir.StringAttr(attributes["weft.name"]).value if named and attributes else f"arg{number}"
+            if isinstance(kind, ir.MemRefType):
+                shape = tuple(None if n == DYNAMIC else n for n in kind.shape)
+                made.append(cls(name, element_dtype(kind.element_type, function), shape, next(changing)))
+            else:
+                made.append(cls(name, element_dtype(kind, function), None))
+        return made
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The buffers of a launch, and the values of the generated function's parameters."""
+
+    memories: list[Global]
+    values: list[Any]
+
+
+def bind(
+    parameters: Sequence[Argument],
+    args: Sequence[Any],
+    names: Sequence[str] | None,
+    written: Sequence[np.ndarray | None] | None,
+) -> Bound:
+    """Give each argument its buffer. Arguments that are windows into one array share it. Raises W0752 and W0754."""
+    if len(args) != len(parameters):
+        raise fail("W0752", f"the kernel takes {len(parameters)} arguments, not {len(args)}")
+    masks = written or [None] * len(args)
+    roots: list[_Root] = []
+    slots: list[tuple[_Root, int, np.ndarray] | Any] = []
+    for number, (parameter, value, mask) in enumerate(zip(parameters, args, masks, strict=True)):
+        name = names[number] if names else parameter.name
+        if parameter.shape is None:
+            slots.append(_scalar(value, parameter, name))
+            continue
+        _fits(value, parameter, name)
+        root, offset = _place(roots, value, mask, name)
+        root.changes |= parameter.changes
+        root.windows.append(Window(name, offset, value.shape, _strides(value)))
+        slots.append((root, offset, value))
+    memories = {id(root): Global(root.windows, root.flat, root.written, root.changes) for root in roots}
+    values: list[Any] = []
+    for slot in slots:
+        if not isinstance(slot, tuple):
+            values.append(slot)
+            continue
+        root, offset, array = slot
+        memory = memories[id(root)]
+        values += [memory, offset, *array.shape, *_strides(array)]
+    return Bound(list(memories.values()), values)
+
+
+@dataclass
+class _Root:
+    """One stretch of memory, seen as a flat array."""
+
+    flat: np.ndarray
+    written: np.ndarray | None
+    windows: list[Window]
+    changes: bool = False
+
+    @property
+    def address(self) -> int:
+        return _address(self.flat)
+
+
+def _place(roots: list[_Root], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[_Root, int]:
+    """The root that the array lies in, made if there is none yet, and the offset of its first element."""
+    flat = _flatten(_owner(array))
+    low, high = _address(flat), _address(flat) + flat.size * flat.itemsize
+    for root in roots:
+        if low < root.address + root.flat.nbytes and root.address < high:
+            within = root.address <= low and high <= root.address + root.flat.nbytes
+            if root.flat.dtype != array.dtype or not within or (low - root.address) % flat.itemsize:
+                raise fail("W0754", f"`{name}` and `{root.windows[0].name}` overlap, with different types or bounds")
+            return root, (_address(array) - root.address) // array.itemsize
+    flags = None if mask is None else _flags(mask, array, flat, name)
+    roots.append(_Root(flat, flags, []))
+    return roots[-1], (_address(array) - low) // array.itemsize
+
+
+def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> np.ndarray:
+    """The mask of the whole root: it must be laid out as the array is."""
+    found = _flatten(_owner(mask))
+    offset = (_address(mask) - _address(found), (_address(array) - _address(flat)) // array.itemsize)
+    if mask.dtype != np.bool_ or mask.shape != array.shape or found.size != flat.size or offset[0] != offset[1]:
+        raise fail("W0752", f"the mask of what is written of `{name}` is not laid out like the array")
+    return found
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """The array whose memory this one shows, if that is a flat stretch of the same type; else the array itself."""
+    found, base = array, array.base
+    while base is not None:
+        if isinstance(base, np.ndarray) and base.dtype == array.dtype and base.flags.c_contiguous:
+            found = base
+        base = getattr(base, "base", None)
+    return found
+
+
+def _flatten(array: np.ndarray) -> np.ndarray:
+    """All memory from the first to the last element, as a flat array."""
+    if array.flags.c_contiguous:
+        return array.reshape(-1)
+    reach = sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
+    span = reach + 1 if array.size else 0
+    return np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+
+
+def _strides(array: np.ndarray) -> tuple[int, ...]:
+    """In elements."""
+    return tuple(stride // array.itemsize for stride in array.strides)
+
+
+def _address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _fits(value: Any, parameter: Argument, name: str) -> None:
+    if not isinstance(value, np.ndarray):
+        raise fail("W0752", f"`{name}` is a memref: it wants an array, not {type(value).__name__}")
+    if value.dtype != parameter.dtype:
+        raise fail("W0752", f"`{name}` has elements of type {parameter.dtype}, not {value.dtype}")
+    wanted = parameter.shape or ()
+    if len(wanted) != value.ndim or any(w not in (None, n) for w, n in zip(wanted, value.shape, strict=True)):
+        shown = " x ".join("?" if n is None else str(n) for n in wanted)
+        raise fail("W0752", f"`{name}` has shape {shown or '()'}, not {' x '.join(map(str, value.shape)) or '()'}")
+    if any(stride % value.itemsize or stride < 0 for stride in value.strides):
+        raise fail("W0752", f"`{name}` has strides {value.strides}, which are not whole elements forward")
+
+
+def _scalar(value: Any, parameter: Argument, name: str) -> Any:
+    """The number as generated code holds uniform values."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise fail("W0752", f"`{name}` is a scalar: it wants a number, not an array")
+    if parameter.dtype == np.int64:
+        return int(value)
+    return bool(value) if parameter.dtype == np.bool_ else np.asarray(value).astype(parameter.dtype)[()]

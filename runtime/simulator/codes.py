@@ -1,0 +1,113 @@
+"""The long form of the simulator's codes."""
+
+from __future__ import annotations
+
+from ...dsl.diagnostics import Explanation
+
+CODES: dict[str, Explanation] = {
+    "W0650": Explanation(
+        "a race, met while simulating",
+        "Two threads touched one element, at least one of them wrote it, and nothing orders the two accesses: no barrier of "
+        "their block that covers the memory's address space stands between them, or they are of different blocks.\n\n"
+        "wrong: store %a[%tx]; load %a[%tx + 1]\n"
+        "right: store %a[%tx]; gpu.barrier; load %a[%tx + 1]",
+    ),
+    "W0651": Explanation(
+        "a barrier that not all threads reach",
+        "Some threads of a block came to a barrier at which others never arrive together with them. On a GPU that hangs or "
+        "worse. Barriers belong where the whole block goes: not under a condition, and not in a loop whose trip count "
+        "differs between threads.\n\n"
+        "wrong: scf.if %guard { …; gpu.barrier }\n"
+        "right: scf.if %guard { … }; gpu.barrier",
+    ),
+    "W0652": Explanation(
+        "an access out of bounds",
+        "An index lies outside its dimension, even if the address happens to be inside the buffer. A ragged edge wants a "
+        "guard.\n\n"
+        "wrong: memref.store %v, %C[%row, %col]\n"
+        "right: scf.if %inside { memref.store %v, %C[%row, %col] }",
+    ),
+    "W0653": Explanation(
+        "a read of memory that nobody has written",
+        "The element was never written since its memory was allocated. Shared memory is uninitialized at the start of every "
+        "block, private memory at the start of every thread, temporaries until a kernel or a copy fills them.\n\n"
+        "wrong: load %tile[0] before anything is stored there\n"
+        "right: store %zero, %tile[0], then load",
+    ),
+    "W0654": Explanation(
+        "a vector access that is not aligned",
+        "A vector access has to start at a multiple of its size (at most 16 bytes), counted from the buffer's beginning, "
+        "unless the op bears an `alignment`.\n\n"
+        "wrong: vector.load %A[%tx] : vector<4xf32>\n"
+        "right: vector.load %A[4 * %tx] : vector<4xf32>",
+    ),
+    "W0655": Explanation(
+        "an integer division by zero",
+        "An active thread divided an integer by zero; the result would be undefined.\n\n"
+        "wrong: arith.divsi %n, %count with %count = 0\n"
+        "right: guard the division, or make the divisor at least 1",
+    ),
+    "W0750": Explanation(
+        "an op that the simulator does not know",
+        "The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`. Others have to be "
+        "lowered first, and a few forms of known ops are refused too.\n\n"
+        "wrong: linalg.matmul inside a gpu.func\n"
+        "right: the loops that it stands for",
+    ),
+    "W0751": Explanation(
+        "a type that the simulator has no numbers for",
+        "Known are f64, f32, f16, bf16, i64, i32, i16, i8, i1, index, fixed-size vectors of them, and memrefs of scalars "
+        "with a strided layout.\n\n"
+        "wrong: memref<16xi4>\n"
+        "right: memref<16xi8>",
+    ),
+    "W0752": Explanation(
+        "arguments that do not fit the kernel",
+        "Their number, an element type, a shape or the layout differs from what the kernel declares.\n\n"
+        "wrong: a float64 array for memref<16xf32>\n"
+        "right: array.astype(numpy.float32)",
+    ),
+    "W0753": Explanation(
+        "a launch size that does not fit the kernel",
+        "A block has 1 to 1024 threads, and a kernel with `known_block_size` or `known_grid_size` runs with just that.\n\n"
+        "wrong: 32 x 64 threads\n"
+        "right: 32 x 32 threads",
+    ),
+    "W0754": Explanation(
+        "arguments that overlap in part",
+        "Two arguments share memory but are not windows of the same type into one array, so that their elements cannot be "
+        "told apart.\n\n"
+        "wrong: an f32 and an i32 view of the same bytes\n"
+        "right: two views of one f32 array, or separate arrays",
+    ),
+    "W0755": Explanation(
+        "threads that each have a memref of their own",
+        "A memref chosen by `select`, `if` or a loop has to be the same for all threads that go on together.\n\n"
+        "wrong: arith.select %thread_dependent, %bufA, %bufB : memref<…>\n"
+        "right: select the index, or branch and access each buffer in its arm",
+    ),
+    "W0756": Explanation(
+        "a loop that does not seem to end",
+        "A `while` went so many rounds that the simulation was given up.\n\n"
+        "wrong: scf.while whose condition stays true\n"
+        "right: a condition that the body makes false",
+    ),
+    "W0757": Explanation(
+        "a launch too large to watch",
+        "The race check numbers barrier intervals, blocks, threads and ops in 63 bits; this launch needs more.\n\n"
+        "wrong: 2^31 blocks with millions of barriers each\n"
+        "right: a smaller grid, or a run without the race check",
+    ),
+    "W0758": Explanation(
+        "memory used after it was freed",
+        "A plan copied, launched on or freed an allocation that had been given back.\n\n"
+        "wrong: free %tmp; launch @k(%tmp)\n"
+        "right: launch @k(%tmp); free %tmp",
+    ),
+    "W0759": Explanation(
+        "a kernel that the module does not have",
+        "The plan names a kernel by its symbol, and the module that was loaded has none of that name.\n\n"
+        "wrong: a plan.json of another build beside this module.mlir\n"
+        "right: build the bundle again",
+    ),
+}

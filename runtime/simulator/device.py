@@ -1,0 +1,208 @@
+"""`SimDevice`: the plan runner's device where there is no GPU. Everything is done at once, in the order of the calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from ...interpreter import mlir
+from .. import device
+from ..dtypes import NUMPY, poison_byte
+from ..kernels import kernel_functions
+from ..plan import Kernel
+from . import report
+from .kernel import Order, SimKernel
+
+
+@dataclass(eq=False)
+class Allocation:
+    """Memory of the simulated device; `written` tells which elements anybody has written."""
+
+    name: str
+    dtype: str
+    data: np.ndarray
+    written: np.ndarray
+    freed: bool = False
+
+
+@dataclass(eq=False)
+class SimStream:
+    destroyed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SimEvent:
+    reached: float = field(default_factory=time.perf_counter)
+
+
+class SimDevice:
+    """Runs kernels on the simulator.
+
+    Args:
+        check: look for races and reads of memory that nobody wrote.
+        order: in which order lanes act, see `SimKernel.launch`.
+
+    Attributes:
+        counters: what was made and given back.
+        reports: the full report of every launch, by kernel name, in order.
+    """
+
+    name = "simulator"
+    wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
+
+    def __init__(self, *, check: bool = True, order: Order = "forward") -> None:
+        self.check = check
+        self.order: Order = order
+        self.counters = device.Counters()
+        self.reports: list[tuple[str, report.LaunchReport]] = []
+        self._texts: dict[str, dict[str, SimKernel]] = {}
+        self._kernels: dict[str, SimKernel] = {}
+
+    # ---- kernels --------------------------------------------------------------------------------------------------------
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        if text not in self._texts:
+            self._texts[text] = _translate(text, [kernel.symbol for kernel in kernels])
+        known = self._texts[text]
+        for kernel in kernels:
+            if kernel.symbol not in known:
+                raise fail("W0759", f"the module has no kernel `{kernel.symbol}`")
+            self._kernels[kernel.symbol] = known[kernel.symbol]
+
+    def launch(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[device.View | np.generic],
+        stream: device.Stream,
+    ) -> device.LaunchReport:
+        found = self._kernels.get(kernel.symbol)
+        if found is None:
+            raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
+        values: list[np.ndarray | np.generic] = []
+        written: list[np.ndarray | None] = []
+        names: list[str] = []
+        for number, argument in enumerate(args):
+            if isinstance(argument, device.View):
+                array, mask = _window(argument)
+                values.append(array)
+                written.append(mask)
+                names.append(argument.name)
+            else:
+                values.append(argument)
+                written.append(None)
+                names.append(kernel.params[number].name if number < len(kernel.params) else f"arg{number}")
+        made = found.launch(grid, block, values, self.check, names, written, self.order)
+        if not self.check:
+            _assume_written(args)
+        self.reports.append((kernel.name, made))
+        return _summary(made)
+
+    # ---- memory ---------------------------------------------------------------------------------------------------------
+
+    def alloc(self, name: str, dtype: str, count: int) -> Allocation:
+        data = np.empty(count, NUMPY[dtype])
+        data.view(np.uint8).fill(poison_byte(dtype))
+        self.counters.allocations.created += 1
+        return Allocation(name, dtype, data, np.zeros(count, dtype=bool))
+
+    def free(self, memory: Allocation) -> None:
+        _alive(memory)
+        memory.freed = True
+        self.counters.allocations.destroyed += 1
+
+    def poison(self, memory: Allocation, byte: int, stream: device.Stream) -> None:
+        _alive(memory)
+        memory.data.view(np.uint8).fill(byte)
+        memory.written.fill(False)
+
+    def upload(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
+        _alive(memory)
+        memory.data[...] = array.reshape(-1).view(memory.data.dtype)
+        memory.written.fill(True)
+
+    def download(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
+        _alive(memory)
+        array.reshape(-1).view(memory.data.dtype)[...] = memory.data
+
+    def copy(self, target: device.View, source: device.View, stream: device.Stream) -> None:
+        into, into_mask = _window(target)
+        array, mask = _window(source)
+        into[...] = array.copy()
+        into_mask[...] = mask.copy()
+
+    # ---- streams and events: all is done when the call returns ----------------------------------------------------------
+
+    def create_stream(self) -> SimStream:
+        self.counters.streams.created += 1
+        return SimStream()
+
+    def destroy_stream(self, stream: SimStream) -> None:
+        stream.destroyed = True
+        self.counters.streams.destroyed += 1
+
+    def record(self, stream: SimStream) -> SimEvent:
+        self.counters.events.created += 1
+        return SimEvent()
+
+    def wait(self, stream: SimStream, event: SimEvent) -> None:
+        """The event was reached before this call could be made."""
+
+    def destroy_event(self, event: SimEvent) -> None:
+        self.counters.events.destroyed += 1
+
+    def elapsed(self, start: SimEvent, end: SimEvent) -> float | None:
+        return end.reached - start.reached
+
+    def synchronize(self) -> None:
+        """Nothing is ever under way."""
+
+
+def _translate(text: str, symbols: Sequence[str]) -> dict[str, SimKernel]:
+    """The kernels of a module by symbol."""
+    context = mlir.context()
+    try:
+        module = mlir.parse(text, context)
+    except mlir.ir.MLIRError as error:
+        raise fail("W0759", "the module of the kernels does not parse", notes=(str(error),)) from error
+    return {found.symbol: SimKernel(found.op) for found in kernel_functions(module) if found.symbol in symbols}
+
+
+def _alive(memory: Allocation) -> None:
+    if memory.freed:
+        raise fail("W0758", f"`{memory.name}` is used after it was freed")
+
+
+def _window(view: device.View) -> tuple[np.ndarray, np.ndarray]:
+    """The elements of a view, and the flags which tell that they were written."""
+    memory: Allocation = view.memory
+    _alive(memory)
+    return tuple(_strided(flat, view) for flat in (memory.data, memory.written))  # type: ignore[return-value]
+
+
+def _strided(flat: np.ndarray, view: device.View) -> np.ndarray:
+    reach = view.offset + sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True))
+    if view.count and not 0 <= view.offset <= reach < flat.size:
+        raise fail("W0752", f"a window of `{view.name}` reaches element {reach} of {flat.size}")
+    steps = tuple(s * flat.itemsize for s in view.strides)
+    return np.lib.stride_tricks.as_strided(flat[min(view.offset, flat.size) :], view.shape, steps)
+
+
+def _assume_written(args: Sequence[device.View | np.generic]) -> None:
+    """An unchecked launch does not follow what it writes: take all it got for written."""
+    for argument in args:
+        if isinstance(argument, device.View):
+            argument.memory.written.fill(True)
+
+
+def _summary(made: report.LaunchReport) -> device.LaunchReport:
+    races = tuple(device.Race(r.kind, r.buffer, r.element, str(r.first), str(r.second)) for r in made.races)
+    faults = tuple(device.Fault(f.kind, f.buffer, f.element, str(f)) for f in made.faults)
+    return device.LaunchReport(races, faults, made.barriers)

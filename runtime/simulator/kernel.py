@@ -1,0 +1,169 @@
+"""A kernel that can be launched on the CPU, and tells what was wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from ...interpreter.mlir import ir
+from ..dtypes import NUMPY
+from . import numeric, ops, vector_values, warp
+from .arguments import Argument, bind
+from .lanes import Lanes
+from .local_memory import Private, Shared
+from .memory import Global, Window, row_major
+from .report import LaunchReport, Recorder, Statistics, Triple
+from .shadow import KeyLayout
+from .translate import Translator
+
+BATCH = 16384
+"""Lanes that run at a time: their arrays stay in the cache, and NumPy's cost per call is small beside the work."""
+
+MOST_THREADS = 1024
+MOST_BLOCKS = 1 << 31
+
+Order = Literal["forward", "reverse"] | int
+
+
+class SimKernel:
+    """A `gpu.func`, translated once.
+
+    Args:
+        function: the `gpu.func`. Its module must live as long as it is translated, that is: during this call.
+
+    Attributes:
+        source: the Python text it became.
+
+    Raises:
+        WeftError: W0750 for an op, W0751 for a type that the simulator does not know.
+    """
+
+    def __init__(self, function: ir.Operation | ir.OpView) -> None:
+        operation = function.operation
+        translator = Translator(operation)
+        self.name = ir.StringAttr(operation.attributes["sym_name"]).value
+        self.source = translator.source()
+        self.sites = translator.sites
+        self.atomics = frozenset(translator.atomics)
+        self.static_barriers = translator.static_barriers
+        self.known_block = _known(operation, "known_block_size")
+        self.known_grid = _known(operation, "known_grid_size")
+        self.arguments = Argument.of(operation, translator.writes)
+        namespace: dict[str, Any] = {
+            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "atomic": warp.atomic,
+            **translator.constants,
+        }  # fmt: skip
+        exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)
+        self._run = namespace["kernel"]
+
+    def launch(
+        self,
+        grid: Triple,
+        block: Triple,
+        args: Sequence[Any],
+        check: bool = True,
+        names: Sequence[str] | None = None,
+        written: Sequence[np.ndarray | None] | None = None,
+        order: Order = "forward",
+        batch: int = BATCH,
+    ) -> LaunchReport:
+        """Run the kernel. Arrays are changed in place.
+
+        Args:
+            grid, block: sizes (x, y, z).
+            args: one per argument: an array for a memref (strided ones too), a number for a scalar.
+            check: look for races and for reads of memory that nobody wrote. Accesses out of bounds, divergent barriers
+                and divisions by zero are always found.
+            names: what reports call the arguments; by default their `weft.name`, else `arg0`, ….
+            written: per argument a boolean array of its shape (laid out like it) that tells which elements have been
+                written, or None: all. Updated in place.
+            order: in which order lanes of one op act, blocks included: a number shuffles them.
+            batch: how many lanes run at a time.
+
+        Raises:
+            WeftError: W0752 to W0757, for a launch that does not fit the kernel.
+        """
+        start = time.perf_counter()
+        self._check_sizes(grid, block)
+        nt, total = int(np.prod(block)), int(np.prod(grid, dtype=np.int64))
+        given = bind(self.arguments, args, names, written)
+        found = Recorder()
+        stats = {"batches": 0, "loads": 0, "stores": 0, "barriers": 0}
+        layout = self._layout(nt, total)
+        for memory in given.memories:
+            memory.layout = layout
+            if check:
+                memory.watch(layout, self.atomics, single_block=total == 1)
+            else:
+                memory.written = None
+        threads, blocks = _ordered(np.arange(nt), order), _ordered(np.arange(total), order)
+        width = max(1, batch // nt)
+        with np.errstate(all="ignore"):
+            for first in range(0, total, width):
+                lanes = Lanes(grid, block, threads, blocks[first : first + width], self.sites, found)
+                self._run_batch(lanes, given.memories, given.values, layout, check)
+                stats["batches"] += 1
+                stats["loads"] += lanes.loads
+                stats["stores"] += lanes.stores
+                stats["barriers"] = max(stats["barriers"], lanes.barriers)
+        seconds = time.perf_counter() - start
+        statistics = Statistics(total, nt, stats["batches"], stats["loads"], stats["stores"], seconds)
+        return LaunchReport(
+            found.races, found.faults, found.race_count, found.fault_count, stats["barriers"], self.static_barriers,
+            statistics,
+        )  # fmt: skip
+
+    def _run_batch(
+        self, lanes: Lanes, memories: list[Global], values: list[Any], layout: KeyLayout, check: bool
+    ) -> None:
+        local = KeyLayout(layout.site, layout.thread, 0)
+
+        def constant(name: str, contents: np.ndarray) -> Global:
+            made = Global([Window(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))
+            made.layout = layout
+            made.attach(lanes)
+            return made
+
+        lanes.make_shared = lambda name, shape, dtype: Shared(name, shape, dtype, lanes, local, check, self.atomics)
+        lanes.make_private = lambda name, shape, dtype: Private(name, shape, dtype, lanes, check)
+        lanes.make_constant = constant
+        for memory in memories:
+            memory.attach(lanes)
+            lanes.memories.append(memory)
+        self._run(lanes, *values)
+        for memory in memories:
+            memory.end_batch()
+
+    def _layout(self, nt: int, total: int) -> KeyLayout:
+        block = (total - 1).bit_length()
+        return KeyLayout(max(len(self.sites).bit_length(), 1), max((nt - 1).bit_length(), 1), block)
+
+    def _check_sizes(self, grid: Triple, block: Triple) -> None:
+        for what, sizes, known, most in (
+            ("block", block, self.known_block, MOST_THREADS),
+            ("grid", grid, self.known_grid, MOST_BLOCKS - 1),
+        ):
+            if len(sizes) != 3 or min(sizes) < 1 or int(np.prod([int(n) for n in sizes], dtype=object)) > most:
+                raise fail("W0753", f"kernel `{self.name}`: {what} size {tuple(sizes)} is not in 1 … {most}")
+            if known is not None and tuple(sizes) != known:
+                raise fail("W0753", f"kernel `{self.name}` is made for {what} size {known}, not {tuple(sizes)}")
+
+
+def _known(op: ir.Operation, name: str) -> Triple | None:
+    if name not in op.attributes:
+        return None
+    x, y, z = (int(i) for i in op.attributes[name])
+    return x, y, z
+
+
+def _ordered(ids: np.ndarray, order: Order) -> np.ndarray:
+    if order == "forward":
+        return ids
+    return ids[::-1].copy() if order == "reverse" else np.random.default_rng(order).permutation(ids)
+
+
+__all__ = ["NUMPY", "SimKernel", "ops"]

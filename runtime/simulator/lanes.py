@@ -1,0 +1,238 @@
+"""A batch of blocks in flight: which lane is which thread, which lanes are active, and what a barrier does to them.
+
+A value of the kernel is held as small as it may be: a scalar if all lanes agree, else an array that broadcasts to
+(threads, blocks): (threads, 1) if the blocks agree, (1, blocks) if the threads do. Vectors append their own dimensions.
+A mask is None (all lanes), False (none; only ever tested, never passed on), or such an array of booleans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from .report import Access, Fault, FaultKind, Recorder, Site, Triple
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+MOST_ROUNDS = 1 << 22
+Maker = Callable[[str, tuple[int, ...], np.dtype], "Memory"]
+Lane = Any
+"""A Python or NumPy scalar, or an array that broadcasts to (threads, blocks, …)."""
+
+
+class Lanes:
+    """One batch.
+
+    Args:
+        grid, block: sizes (x, y, z) of the launch.
+        threads: linear thread id of each row; a permutation, which is the order in which lanes of one op act.
+        blocks: linear block ids of the columns.
+        sites: the kernel's memory and barrier ops by number.
+    """
+
+    def __init__(
+        self, grid: Triple, block: Triple, threads: np.ndarray, blocks: np.ndarray, sites: list[Site], found: Recorder
+    ) -> None:
+        self.grid, self.block = grid, block
+        self.threads, self.blocks = threads, blocks
+        self.nt, self.nb = len(threads), len(blocks)
+        self.shape = (self.nt, self.nb)
+        self.sites = sites
+        self.found = found
+        self.memories: list[Memory] = []
+        self.make_shared: Maker
+        self.make_private: Maker
+        self.make_constant: Callable[[str, np.ndarray], Memory]
+        self.columns = np.arange(self.nb, dtype=np.int64)
+        self.thread_id = [_compact(part)[..., None] for part in _split(threads, block)]
+        self.block_id = [_compact(part) for part in _split(blocks, grid)]
+        self.thread_id = [part if part.size > 1 else np.int64(part.item()) for part in self.thread_id]
+        self.block_id = [part[None, :] if part.size > 1 else np.int64(part.item()) for part in self.block_id]
+        self.intervals: dict[str, int | np.ndarray] = {"shared": 0, "global": 0}
+        self.executed: int | np.ndarray = 0
+        self.loads = self.stores = 0
+
+    # ---- masks --------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def split(mask: Any, condition: Lane) -> tuple[Any, Any]:
+        """The lanes of `mask` for which `condition` holds, and those for which it doesn't."""
+        if not isinstance(condition, np.ndarray):
+            return (mask, False) if condition else (False, mask)
+        if mask is None:
+            if condition.all():
+                return None, False
+            return (condition, ~condition) if condition.any() else (False, None)
+        taken, other = mask & condition, mask & ~condition
+        if not taken.any():
+            return False, mask
+        return (taken, other) if other.any() else (mask, False)
+
+    @staticmethod
+    def merge(condition: Lane, taken: Any, other: Any, a: Lane, b: Lane, rank: int) -> Lane:
+        """The value after an if/else whose arms ran under the masks `taken` and `other`."""
+        if taken is False:
+            return b
+        if other is False:
+            return a
+        return np.where(_beside(condition, rank), a, b)
+
+    @staticmethod
+    def pick(mask: Any, new: Lane, old: Lane, rank: int) -> Lane:
+        """`new` in the lanes of `mask`, `old` elsewhere."""
+        return new if mask is None else np.where(_beside(mask, rank), new, old)
+
+    def full(self, mask: Any) -> np.ndarray:
+        """The mask with all its lanes."""
+        return np.broadcast_to(True if mask is None else mask, self.shape)
+
+    # ---- who is who ---------------------------------------------------------------------------------------------------
+
+    def thread(self, row: int) -> Triple:
+        x, y, z = _split(self.threads[row], self.block)
+        return int(x), int(y), int(z)
+
+    def block_at(self, linear: int) -> Triple:
+        x, y, z = _split(np.int64(linear), self.grid)
+        return int(x), int(y), int(z)
+
+    def access(self, site: int, row: int, linear_block: int) -> Access:
+        where = self.sites[site]
+        return Access(where.op, where.location, self.block_at(linear_block), self.thread(row))
+
+    def fault(
+        self,
+        kind: FaultKind,
+        bad: np.ndarray,
+        site: int,
+        message: str,
+        buffer: str | None = None,
+        element: tuple[int, ...] | None = None,
+    ) -> None:
+        """Record a fault of the lanes `bad` (threads, blocks); the witness is the first of them."""
+        row, column = first_lane(bad)
+        access = self.access(site, row, int(self.blocks[column]))
+        self.found.fault(Fault(kind, message, access, buffer, element, int(np.count_nonzero(bad))))
+
+    def nonzero(self, divisor: Lane, mask: Any, site: int) -> Lane:
+        """The divisor with 1 for 0; a 0 in an active lane is a fault."""
+        zero = np.equal(divisor, 0)
+        if not zero.any():
+            return divisor
+        lanes = zero if zero.ndim <= 2 else zero.any(axis=tuple(range(2, zero.ndim)))
+        bad = np.broadcast_to(lanes, self.shape) & self.full(mask)
+        if bad.any():
+            self.fault("division by zero", bad, site, "an integer is divided by zero")
+        return np.where(zero, np.asarray(divisor).dtype.type(1), divisor)
+
+    # ---- what the generated code asks for -------------------------------------------------------------------------------
+
+    def shared(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Memory:
+        return self.make_shared(name, shape, dtype)
+
+    def private(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Memory:
+        return self.make_private(name, shape, dtype)
+
+    def constant(self, name: str, contents: np.ndarray) -> Memory:
+        return self.make_constant(name, contents)
+
+    def linear_thread(self) -> np.ndarray:
+        return self.threads[:, None]
+
+    def shuffle(self, value: Lane, offset: Lane, width: Lane, mode: str, mask: Any) -> tuple[Lane, Lane]:
+        return warp.shuffle(self, value, offset, width, mode, mask)
+
+    def reduce(self, value: Lane, kind: str, size: int, mask: Any, site: int) -> Lane:
+        return warp.reduce(self, value, kind, size, mask, site)
+
+    def turn(self, rounds: int, site: int) -> int:
+        """Count the rounds of a `while`. Raises W0756 for one that seems to run forever."""
+        if rounds >= MOST_ROUNDS:
+            where = self.sites[site]
+            raise fail("W0756", f"`{where.op}` at {where.location} went {rounds} rounds: it may never end")
+        return rounds + 1
+
+    @staticmethod
+    def one(condition: Lane, a: Any, b: Any) -> Any:
+        """A choice that all lanes must agree about: which buffer. Raises W0755."""
+        if isinstance(condition, np.ndarray) and condition.ndim:
+            if not (condition.all() or not condition.any()):
+                raise fail("W0755", "threads choose between two memrefs, each its own")
+            condition = condition.flat[0]
+        return a if condition else b
+
+    @staticmethod
+    def agreed(mask: Any, new: Any, old: Any) -> Any:
+        """The part of a memref that a loop carries on. Raises W0755 if only some lanes do."""
+        if mask is None or new is old or (isinstance(new, int) and new == old):
+            return new
+        raise fail("W0755", "threads leave a loop at different times, each with a memref of its own")
+
+    @staticmethod
+    def agreed_arm(taken: Any, other: Any, a: Any, b: Any) -> Any:
+        """The part of a memref that the arms of an `if` yield. Raises W0755 if lanes took both and they differ."""
+        if taken is False:
+            return b
+        if other is False or a is b or (isinstance(a, int) and a == b):
+            return a
+        raise fail("W0755", "threads take different arms of an `if`, each with a memref of its own")
+
+    # ---- barriers -----------------------------------------------------------------------------------------------------
+
+    def barrier(self, mask: Any, spaces: tuple[str, ...], site: int) -> None:
+        """All threads of each block meet; accesses of `spaces` before are ordered with those behind."""
+        if mask is None:
+            self.executed = self.executed + 1
+            for memory in self.memories:
+                if memory.space in spaces:
+                    memory.barrier(everyone=True)
+            for space in spaces:
+                self.intervals[space] = self.intervals[space] + 1
+            return
+        here = self.full(mask)
+        reached, some = here.all(axis=0), here.any(axis=0)
+        divergent = some & ~reached
+        if divergent.any():
+            missing = ~here & divergent[None, :]
+            row, _ = first_lane(missing)
+            absent = f"thread {self.thread(row)} of its block does not reach this barrier together with it"
+            self.fault("divergent barrier", here & divergent[None, :], site, absent)
+        self.executed = self.executed + some[None, :].astype(np.int64)
+        for memory in self.memories:
+            if memory.space in spaces:
+                memory.barrier(everyone=False)
+        for space in spaces:
+            self.intervals[space] = self.intervals[space] + some[None, :].astype(np.int64)
+
+    @property
+    def barriers(self) -> int:
+        """How many barriers a thread executed at most."""
+        return int(np.max(self.executed))
+
+
+def _split(linear: Any, sizes: Triple) -> tuple[Any, Any, Any]:
+    return linear % sizes[0], linear // sizes[0] % sizes[1], linear // (sizes[0] * sizes[1])
+
+
+def first_lane(lanes: np.ndarray) -> tuple[int, int]:
+    """Row and column of the first lane set, by block and then by thread."""
+    column = int(lanes.any(axis=0).argmax())
+    return int(lanes[:, column].argmax()), column
+
+
+def _compact(ids: np.ndarray) -> np.ndarray:
+    return ids if (ids != ids[0]).any() else ids[:1]
+
+
+def _beside(mask: Any, rank: int) -> Any:
+    """The mask shaped to go with values of a vector type of that rank."""
+    if rank == 0 or not isinstance(mask, np.ndarray) or mask.ndim > 2:
+        return mask
+    return mask.reshape(mask.shape + (1,) * rank)
+
+
+from . import warp  # noqa: E402  (it needs Lanes)

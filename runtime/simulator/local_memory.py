@@ -1,0 +1,198 @@
+"""Memory inside a block: workgroup memory, one copy a block, and private memory, one copy a thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .lanes import Lane, Lanes, first_lane
+from .memory import Memory, Tracked, Window, poison_of, row_major
+from .shadow import Index, KeyLayout, Mask, Shadow
+
+
+class Shared(Tracked):
+    """Workgroup memory as an array (elements, blocks): an access whose element all blocks agree on moves whole rows.
+
+    As long as all blocks do the same, one shadow stands for all of them; the first access that differs gives each
+    block its own.
+    """
+
+    space = "shared"
+
+    def __init__(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, layout: KeyLayout, check: bool,
+        atomics: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        size = int(np.prod(shape, dtype=np.int64))
+        super().__init__([Window(name, 0, shape, row_major(shape))], dtype, size)
+        self.lanes = lanes
+        self.layout = layout
+        self.data = np.full((size, lanes.nb), poison_of(dtype), dtype)
+        self.width = 1
+        self.keys = np.arange(lanes.nt, dtype=np.int64) << layout.site
+        if check:
+            self.shadow = Shadow(size, layout, self.address, self.report, atomics)
+            self.written = np.zeros(size, dtype=bool)
+        lanes.memories.append(self)
+
+    def load(self, flat: Index, mask: Mask, site: int) -> Lane:
+        self.lanes.loads += 1
+        if self.shadow is not None:
+            self.note_read(flat, mask, site)
+        if not isinstance(flat, np.ndarray) or flat.ndim == 0:
+            return self.data[flat][None, :].copy()
+        if flat.shape[1] == 1:
+            rows = self.data.take(flat[:, 0], axis=0)
+            return rows if flat.ndim == 2 else np.ascontiguousarray(np.moveaxis(rows, -1, 1))
+        return self.data.reshape(-1).take(self._linear(flat))
+
+    def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
+        lanes = self.lanes
+        lanes.stores += 1
+        vector = np.shape(flat)[2:]
+        what = np.broadcast_to(value, (*lanes.shape, *vector))
+        rowwise = (np.ndim(flat) < 2 or np.shape(flat)[1] == 1) and (mask is None or mask.shape[1] == 1)
+        if rowwise and not vector:
+            rows = np.broadcast_to(flat, (lanes.nt, 1))[:, 0]
+            if mask is None:
+                self.data[rows] = what
+            else:
+                active = np.broadcast_to(mask, (lanes.nt, 1))[:, 0]
+                self.data[rows[active]] = what[active]
+        else:
+            where = np.broadcast_to(self._linear(np.asarray(flat)), what.shape)
+            active = lanes.full(mask)
+            self.data.reshape(-1)[where[active]] = what[active]
+        self.note_write(flat, mask, site)
+
+    def note_write(self, flat: Index, mask: Mask, site: int) -> None:
+        super().note_write(flat, mask, site)
+        if self.written is not None and self.written.all():
+            self.written = None
+
+    def barrier(self, everyone: bool) -> None:
+        if self.shadow is not None:
+            self.shadow.barrier(everyone)
+
+    def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
+        lanes = self.lanes
+        vector = np.shape(flat)[2:]
+        interval = lanes.intervals["shared"]
+        agree = (np.ndim(flat) < 2 or np.shape(flat)[1] == 1) and (mask is None or mask.shape[1] == 1)
+        if not agree or isinstance(interval, np.ndarray):
+            self._widen()
+        stamp = np.asarray(interval, dtype=np.int64) << self.layout.interval | site
+        columns = self.width
+        where = np.asarray(flat) if columns == 1 else self._linear(np.asarray(flat))
+        where = np.broadcast_to(where, (lanes.nt, columns, *vector))
+        keys = (self.keys[:, None] + stamp).reshape((lanes.nt, -1) + (1,) * len(vector))
+        keys = np.broadcast_to(keys, where.shape)
+        if mask is None:
+            return where.ravel(), keys.ravel()
+        active = np.broadcast_to(mask, (lanes.nt, columns))
+        return where[active].ravel(), keys[active].ravel()
+
+    def flat_of(self, position: int) -> int:
+        return position // self.width
+
+    def column_of(self, key: np.int64, position: int) -> int:
+        return position % self.width
+
+    def block_of(self, key: np.int64, position: int) -> int:
+        return int(self.lanes.blocks[position % self.width])
+
+    def _widen(self) -> None:
+        copies = self.lanes.nb // self.width
+        if copies > 1:
+            self.width = self.lanes.nb
+            if self.shadow is not None:
+                self.shadow.widen(copies)
+            if self.written is not None:
+                self.written = np.repeat(self.written, copies)
+
+    def _linear(self, flat: np.ndarray) -> np.ndarray:
+        """Positions in (elements, blocks)."""
+        columns = self.lanes.columns.reshape((1, -1) + (1,) * (flat.ndim - 2 if flat.ndim > 2 else 0))
+        return flat * self.lanes.nb + columns
+
+
+class Private(Memory):
+    """A thread's own memory: per element one value of all lanes, never changed in place.
+
+    The first access whose element differs between lanes turns the elements into one array.
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, check: bool) -> None:
+        size = int(np.prod(shape, dtype=np.int64))
+        super().__init__([Window(name, 0, shape, row_major(shape))], dtype, size)
+        self.lanes = lanes
+        self.check = check
+        self.values: list[Lane] = [poison_of(dtype)] * size
+        self.written: list[Any] = [False] * size  # False, None (in all lanes) or a mask
+        self.dense: np.ndarray | None = None
+        self.dense_written: np.ndarray | None = None
+
+    def load(self, flat: Index, mask: Mask, site: int) -> Lane:
+        if isinstance(flat, np.ndarray) and flat.ndim:
+            return self._load_dense(flat, mask, site)
+        if self.dense is not None:
+            return self._load_dense(np.full((1, 1), flat), mask, site)
+        at = int(flat)
+        if self.check and self.written[at] is not None:
+            missing = self.lanes.full(mask) & ~self._where_written(at)
+            self._report(missing, site, np.full(self.lanes.shape, at))
+        return self.values[at]
+
+    def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
+        if (isinstance(flat, np.ndarray) and flat.ndim) or self.dense is not None:
+            self._store_dense(np.asarray(flat), value, mask)
+            return
+        at = int(flat)
+        if mask is None:
+            self.values[at], self.written[at] = value, None
+            return
+        self.values[at] = np.where(mask, value, self.values[at])
+        if self.written[at] is not None:
+            everywhere = self._where_written(at) | mask
+            self.written[at] = None if everywhere.all() else everywhere
+
+    def _where_written(self, at: int) -> np.ndarray:
+        return self.lanes.full(self.written[at]) if self.written[at] is not False else np.zeros(self.lanes.shape, bool)
+
+    def _densify(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.dense is None or self.dense_written is None:
+            shape = (self.size, *self.lanes.shape)
+            self.dense, self.dense_written = np.empty(shape, self.dtype), np.empty(shape, bool)
+            for at, value in enumerate(self.values):
+                self.dense[at] = value
+                self.dense_written[at] = self._where_written(at)
+        return self.dense, self.dense_written
+
+    def _positions(self, flat: np.ndarray) -> np.ndarray:
+        nt, nb = self.lanes.shape
+        own = np.arange(nt * nb, dtype=np.int64).reshape((nt, nb) + (1,) * max(flat.ndim - 2, 0))
+        return flat * (nt * nb) + own
+
+    def _load_dense(self, flat: np.ndarray, mask: Mask, site: int) -> Lane:
+        dense, written = self._densify()
+        at = self._positions(flat)
+        if self.check:
+            missing = ~written.reshape(-1).take(at)
+            vector = tuple(range(2, missing.ndim))
+            lanes = missing.any(axis=vector) & self.lanes.full(mask)
+            self._report(lanes, site, np.broadcast_to(flat.min(axis=vector) if vector else flat, self.lanes.shape))
+        return dense.reshape(-1).take(at)
+
+    def _store_dense(self, flat: np.ndarray, value: Lane, mask: Mask) -> None:
+        dense, written = self._densify()
+        at = self._positions(flat)
+        active = self.lanes.full(mask)
+        dense.reshape(-1)[at[active]] = np.broadcast_to(value, at.shape)[active]
+        written.reshape(-1)[at[active]] = True
+
+    def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
+        if missing.any():
+            name, element = self.element(int(flat[first_lane(missing)]))
+            message = f"`{name}`{list(element)} is read and this thread has not written it"
+            self.lanes.fault("uninitialized read", missing, site, message, name, element)

@@ -1,0 +1,286 @@
+"""What global and workgroup memory have in common: bounds, initialization and the shadow; and global memory itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .lanes import Lane, Lanes, first_lane
+from .report import Race, RaceKind
+from .shadow import Index, KeyLayout, Mask, Shadow
+
+MISALIGNED = "a vector access must start at a multiple of its size (at most 16 bytes)"
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a buffer's elements are numbered for its user: an argument's (or an allocation's) name, shape and strides."""
+
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def element(self, flat: int) -> tuple[int, ...] | None:
+        """The indices of element `flat` of the memory, or None if it lies outside the window."""
+        rest = flat - self.offset
+        found = [0] * len(self.shape)
+        for axis in sorted(range(len(self.shape)), key=lambda a: -self.strides[a]):
+            if self.strides[axis] > 0:
+                found[axis], rest = divmod(rest, self.strides[axis])
+        inside = all(0 <= i < n for i, n in zip(found, self.shape, strict=True))
+        return tuple(found) if inside and rest == 0 else None
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return tuple(strides)
+
+
+class Memory:
+    """One buffer as the generated code uses it.
+
+    `load`, `store` take a flat element number (scalar, or an array that broadcasts to the lanes), of which the caller
+    knows that it is inside the buffer in every lane; the `_checked` forms take indices and bounds and find out.
+    """
+
+    space = "private"
+
+    def __init__(self, windows: list[Window], dtype: np.dtype, size: int) -> None:
+        self.windows = windows
+        self.dtype = dtype
+        self.size = size
+        self.lanes: Lanes
+
+    @property
+    def name(self) -> str:
+        return self.windows[0].name
+
+    def element(self, flat: int) -> tuple[str, tuple[int, ...]]:
+        """Name and indices of an element, seen through the first window that shows it."""
+        for window in self.windows:
+            found = window.element(flat)
+            if found is not None:
+                return window.name, found
+        return self.name, (flat,)
+
+    @property
+    def poison(self) -> np.generic:
+        """What a faulty read yields."""
+        return poison_of(self.dtype)
+
+    def load(self, flat: Index, mask: Mask, site: int) -> Lane:
+        raise NotImplementedError
+
+    def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
+        raise NotImplementedError
+
+    def barrier(self, everyone: bool) -> None:
+        """A barrier that orders this memory's space is about to end the interval."""
+
+    def load_checked(
+        self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]
+    ) -> Lane:
+        good, active = self._inside(flat, mask, site, indices, bounds, write=False)
+        rank = max(np.ndim(flat) - 2, 0)
+        if active is False:
+            return np.full((1, 1, *np.shape(flat)[2:]), self.poison, self.dtype) if rank else self.poison
+        value = self.load(np.where(_wide(good, rank), flat, 0), active, site)
+        return np.where(_wide(good, rank), value, self.poison)
+
+    def store_checked(
+        self, flat: Index, value: Lane, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]
+    ) -> None:
+        good, active = self._inside(flat, mask, site, indices, bounds, write=True)
+        if active is not False:
+            self.store(np.where(_wide(good, max(np.ndim(flat) - 2, 0)), flat, 0), value, active, site)
+
+    def aligned(self, flat: Index, mask: Mask, site: int, elements: int) -> None:
+        """Fault if an active lane's access does not start at a multiple of `elements`."""
+        wrong = np.remainder(flat, elements) != 0
+        if wrong.any():
+            bad = np.broadcast_to(wrong, self.lanes.shape) & self.lanes.full(mask)
+            if bad.any():
+                row, column = first_lane(bad)
+                at = int(np.broadcast_to(flat, self.lanes.shape)[row, column])
+                name, element = self.element(at)
+                self.lanes.fault("misaligned access", bad, site, f"`{name}`{list(element)}: {MISALIGNED}", name, element)
+
+    def _inside(
+        self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...], write: bool
+    ) -> tuple[Any, Any]:
+        """The lanes whose indices are good, and the active ones among them (None: all, False: none)."""
+        lanes = self.lanes
+        good: Any = np.bool_(True)
+        for index, bound in zip(indices, bounds, strict=True):
+            good = good & np.greater_equal(index, 0) & np.less(index, bound)
+        rank = max(np.ndim(flat) - 2, 0)
+        low, high = (flat, flat) if not rank else (np.min(flat, tuple(range(2, 2 + rank))), np.max(flat, tuple(range(2, 2 + rank))))
+        good = good & np.greater_equal(low, 0) & np.less(high, self.size)
+        bad = lanes.full(mask) & ~np.broadcast_to(good, lanes.shape)
+        if bad.any():
+            row, column = first_lane(bad)
+            at = tuple(int(np.broadcast_to(index, lanes.shape)[row, column]) for index in indices)
+            sizes = " x ".join(str(int(b)) for b in bounds) or "1"
+            message = f"{list(at)} in `{self.name}`, where {sizes} can be addressed here"
+            lanes.fault("out-of-bounds write" if write else "out-of-bounds read", bad, site, message, self.name, at)
+        taken, _ = lanes.split(mask, good if isinstance(good, np.ndarray) and good.ndim else bool(good))
+        return good, taken
+
+
+class Tracked(Memory):
+    """Memory that several threads see: it has a shadow and knows which elements were written."""
+
+    def __init__(self, windows: list[Window], dtype: np.dtype, size: int) -> None:
+        super().__init__(windows, dtype, size)
+        self.shadow: Shadow | None = None
+        self.written: np.ndarray | None = None  # None: all of them
+        self.layout: KeyLayout
+
+    def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
+        """Shadow positions and keys of the active lanes, one-dimensional."""
+        raise NotImplementedError
+
+    def note_read(self, flat: Index, mask: Mask, site: int) -> None:
+        if self.written is not None:
+            self._check_written(flat, mask, site)
+        if self.shadow is not None:
+            self.shadow.read(flat, mask, site)
+
+    def note_write(self, flat: Index, mask: Mask, site: int) -> None:
+        if self.shadow is not None:
+            self.shadow.write(flat, mask, site)
+        if self.written is not None:
+            self.written[self.address(flat, mask, site)[0]] = True
+
+    def _check_written(self, flat: Index, mask: Mask, site: int) -> None:
+        elements, keys = self.address(flat, mask, site)
+        if self.written is None:
+            return
+        unwritten = ~self.written.take(elements)
+        if unwritten.any():
+            at = int(unwritten.argmax())
+            name, element = self.element(self.flat_of(int(elements[at])))
+            row = int(self.layout.threads_of(keys[at]))
+            access_lanes = np.zeros(self.lanes.shape, dtype=bool)
+            access_lanes[row, self.column_of(keys[at], int(elements[at]))] = True
+            message = f"`{name}`{list(element)} is read and nobody has written it"
+            self.lanes.fault("uninitialized read", access_lanes, site, message, name, element)
+            self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
+
+    def flat_of(self, position: int) -> int:
+        """The element that a shadow position stands for."""
+        return position
+
+    def column_of(self, key: np.int64, position: int) -> int:
+        """The column of the block whose access has this key at this shadow position."""
+        raise NotImplementedError
+
+    def block_of(self, key: np.int64, position: int) -> int:
+        """The linear id of that block."""
+        raise NotImplementedError
+
+    def report(self, kind: RaceKind, positions: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
+        """Record the races of one op, one for each op that it meets."""
+        layout, lanes = self.layout, self.lanes
+        sites = layout.sites_of(old)
+        for site in np.unique(sites):
+            chosen = np.flatnonzero(sites == site)
+            at = chosen[0]
+            position = int(positions[at])
+            name, element = self.element(self.flat_of(position))
+            first, second = (
+                lanes.access(int(layout.sites_of(k)), int(layout.threads_of(k)), self.block_of(k, position))
+                for k in (old[at], new[at])
+            )
+            lanes.found.race(Race(kind, name, element, first, second, len(chosen)))
+
+
+class Global(Tracked):
+    """Global memory: one flat array that all blocks share, and arguments that are windows into it."""
+
+    space = "global"
+
+    def __init__(
+        self, windows: list[Window], data: np.ndarray, written: np.ndarray | None = None, changes: bool = False
+    ) -> None:
+        super().__init__(windows, data.dtype, data.size)
+        self.data = data
+        self.written = written
+        self.changes = changes  # a buffer that nobody writes can have no race
+        self.single_block = False
+
+    def watch(self, layout: KeyLayout, atomics: frozenset[int], single_block: bool) -> None:
+        """Look for races, in a launch of a single block or of more."""
+        self.layout = layout
+        self.single_block = single_block
+        if self.changes:
+            self.shadow = Shadow(self.size, layout, self.address, self.report, atomics)
+
+    def attach(self, lanes: Lanes) -> None:
+        """Go on with another batch of blocks."""
+        self.lanes = lanes
+        rows = np.arange(lanes.nt, dtype=np.int64)[:, None] << self.layout.site
+        self.keys = rows | (lanes.blocks[None, :] << (self.layout.site + self.layout.thread))
+
+    def load(self, flat: Index, mask: Mask, site: int) -> Lane:
+        self.lanes.loads += 1
+        if self.shadow is not None or self.written is not None:
+            self.note_read(flat, mask, site)
+        return self.data.take(flat) if isinstance(flat, np.ndarray) else self.data[flat]
+
+    def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
+        self.lanes.stores += 1
+        shape = (*self.lanes.shape, *np.shape(flat)[2:])
+        where, what = np.broadcast_to(flat, shape), np.broadcast_to(value, shape)
+        if mask is None:
+            self.data[where] = what
+        else:
+            active = self.lanes.full(mask)
+            self.data[where[active]] = what[active]
+        self.note_write(flat, mask, site)
+
+    def barrier(self, everyone: bool) -> None:
+        if self.shadow is not None:
+            self.shadow.barrier(everyone and self.single_block)
+
+    def end_batch(self) -> None:
+        """Enter what is pending while the batch's keys are still at hand."""
+        if self.shadow is not None:
+            self.shadow.flush()
+
+    def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
+        lanes = self.lanes
+        vector = np.shape(flat)[2:]
+        interval = np.asarray(lanes.intervals["global"], dtype=np.int64) << self.layout.interval
+        keys = (self.keys + (interval | site)).reshape(lanes.shape + (1,) * len(vector))
+        where = np.broadcast_to(flat, (*lanes.shape, *vector))
+        keys = np.broadcast_to(keys, where.shape)
+        if mask is None:
+            return where.ravel(), keys.ravel()
+        active = lanes.full(mask)
+        return where[active].ravel(), keys[active].ravel()
+
+    def column_of(self, key: np.int64, position: int) -> int:
+        return int(np.flatnonzero(self.lanes.blocks == self.layout.blocks_of(key))[0])
+
+    def block_of(self, key: np.int64, position: int) -> int:
+        return int(self.layout.blocks_of(key))
+
+
+def poison_of(dtype: np.dtype) -> np.generic:
+    """NaN for floats, all bytes 0xA5 for integers, False for booleans."""
+    if dtype.kind == "b":
+        return np.bool_(False)
+    if dtype.kind in "iu":
+        return np.full(dtype.itemsize, 0xA5, dtype=np.uint8).view(dtype)[0]
+    return dtype.type(np.nan)
+
+
+def _wide(good: Any, rank: int) -> Any:
+    """The lanes' mask shaped to go with vectors of that rank."""
+    return good.reshape(good.shape + (1,) * rank) if rank and isinstance(good, np.ndarray) and good.ndim else good

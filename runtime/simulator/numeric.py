@@ -1,0 +1,336 @@
+"""The arithmetic of `arith` and `math` on NumPy scalars and arrays: rounded once per op, integers wrap in their width.
+
+Python integers stand for uniform `index` and `i64` values; everything else carries its NumPy type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+# ---- integers ---------------------------------------------------------------------------------------------------------
+
+
+def wrap(value: int) -> int:
+    """A Python integer as 64 bits, two's complement."""
+    return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def typed(value: Any) -> Any:
+    """The value with a NumPy type: what may become an array in another lane must not stay a Python integer."""
+    if isinstance(value, bool):
+        return np.bool_(value)
+    return np.int64(value) if isinstance(value, int) else value
+
+
+def unsigned(value: Any) -> Any:
+    value = np.asarray(typed(value))
+    return value if value.dtype.kind == "b" else value.view(UNSIGNED[value.dtype.itemsize])
+
+
+def signed(value: Any, like: Any) -> Any:
+    return np.asarray(value).view(np.asarray(typed(like)).dtype)[()]
+
+
+def divsi(a: Any, b: Any) -> Any:
+    """Division that truncates towards zero; the divisor is not 0."""
+    a, b = typed(a), typed(b)
+    quotient = np.floor_divide(a, b)
+    return quotient + ((np.less(a, 0) != np.less(b, 0)) & (quotient * b != a)).astype(quotient.dtype)
+
+
+def ceildivsi(a: Any, b: Any) -> Any:
+    a, b = typed(a), typed(b)
+    quotient = np.floor_divide(a, b)
+    return quotient + (quotient * b != a).astype(quotient.dtype)
+
+
+def ceildivui(a: Any, b: Any) -> Any:
+    x, y = unsigned(a), unsigned(b)
+    quotient = np.floor_divide(x, y)
+    return signed(quotient + (quotient * y != x).astype(quotient.dtype), a)
+
+
+def divui(a: Any, b: Any) -> Any:
+    return signed(np.floor_divide(unsigned(a), unsigned(b)), a)
+
+
+def remui(a: Any, b: Any) -> Any:
+    return signed(np.remainder(unsigned(a), unsigned(b)), a)
+
+
+def shrui(a: Any, b: Any) -> Any:
+    return signed(np.right_shift(unsigned(a), unsigned(b)), a)
+
+
+def maxui(a: Any, b: Any) -> Any:
+    return signed(np.maximum(unsigned(a), unsigned(b)), a)
+
+
+def minui(a: Any, b: Any) -> Any:
+    return signed(np.minimum(unsigned(a), unsigned(b)), a)
+
+
+def mul_extended(a: Any, b: Any, signs: bool) -> tuple[Any, Any]:
+    """Low and high half of the full product."""
+    a, b = np.asarray(typed(a)), np.asarray(typed(b))
+    bits = a.dtype.itemsize * 8
+    wide = object if bits == 64 else np.int64
+    x, y = (a, b) if signs else (unsigned(a), unsigned(b))
+    high = (x.astype(wide) * y.astype(wide)) >> bits
+    if bits == 64:
+        high = np.vectorize(wrap, otypes=[np.int64])(high)
+    return (a * b)[()], np.asarray(high).astype(a.dtype)[()]
+
+
+def add_extended(a: Any, b: Any) -> tuple[Any, Any]:
+    """Sum and carry."""
+    total = np.add(unsigned(a), unsigned(b))
+    return signed(total, a), np.less(total, unsigned(a))
+
+
+def convert(value: Any, dtype: np.dtype) -> Any:
+    """To another type: sign extension, truncation, int ↔ float, float ↔ float (rounded to nearest even)."""
+    value = np.asarray(typed(value))
+    if value.dtype.kind == "b" and dtype.kind in "if":
+        return value.astype(np.int8).astype(dtype)[()] * dtype.type(-1)
+    if dtype.kind == "b":
+        return (value.astype(np.int64) & 1).astype(bool)[()]
+    if value.dtype == np.float64 and dtype.kind not in "iufb":
+        return _to_odd(value).astype(dtype)[()]
+    return value.astype(dtype)[()]
+
+
+def convert_unsigned(value: Any, dtype: np.dtype) -> Any:
+    """Zero extension, and unsigned integer → float."""
+    return unsigned(value).astype(dtype)[()]
+
+
+def to_unsigned(value: Any, dtype: np.dtype) -> Any:
+    """Float → unsigned integer, in the bits of the signless `dtype`."""
+    if dtype.kind == "b":
+        return (np.asarray(value).astype(np.int64) & 1).astype(bool)[()]
+    return np.asarray(value).astype(UNSIGNED[dtype.itemsize]).view(dtype)[()]
+
+
+def bitcast(value: Any, dtype: np.dtype) -> Any:
+    return np.ascontiguousarray(typed(value)).view(dtype).reshape(np.shape(value))[()]
+
+
+def count_bits(value: Any, kind: str) -> Any:
+    """`ctpop`, `ctlz`, `cttz`."""
+    value = np.asarray(typed(value))
+    bits = value.dtype.itemsize * 8
+    x = unsigned(value).astype(np.uint64)
+    if kind == "cttz":
+        low = x & (~x + np.uint64(1))
+        found = np.where(x == 0, bits, np.bitwise_count(low - np.uint64(1)))
+    elif kind == "ctlz":
+        for shift in (1, 2, 4, 8, 16, 32):
+            x = x | (x >> np.uint64(shift))
+        found = bits - np.bitwise_count(x).astype(np.int64)
+    else:
+        found = np.bitwise_count(x)
+    return np.asarray(found).astype(value.dtype)[()]
+
+
+def ipow(base: Any, exponent: Any) -> Any:
+    """Integer power; a negative exponent truncates like a division."""
+    base, exponent = np.asarray(typed(base)), np.asarray(typed(exponent))
+    one = base.dtype.type(1)
+    power = np.power(base, np.where(exponent < 0, 0, exponent).astype(base.dtype))
+    odd = (exponent & 1) != 0
+    inverse = np.where(base == 1, one, np.where(base == -1, np.where(odd, -one, one), 0)).astype(base.dtype)
+    return np.where(exponent < 0, inverse, power)[()]
+
+
+# ---- floats -----------------------------------------------------------------------------------------------------------
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """NaN if either is; +0 is greater than -0."""
+    found = np.maximum(a, b)
+    zeros = np.equal(a, 0) & np.equal(b, 0)
+    return np.where(zeros, np.add(a, b), found) if zeros.any() else found
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """NaN if either is; -0 is smaller than +0."""
+    found = np.minimum(a, b)
+    zeros = np.equal(a, 0) & np.equal(b, 0)
+    return np.where(zeros, -np.add(np.negative(a), np.negative(b)), found) if zeros.any() else found
+
+
+def maxnum(a: Any, b: Any) -> Any:
+    """The other one if one is NaN."""
+    return np.where(np.isnan(a), b, np.where(np.isnan(b), a, maximum(a, b)))
+
+
+def minnum(a: Any, b: Any) -> Any:
+    return np.where(np.isnan(a), b, np.where(np.isnan(b), a, minimum(a, b)))
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """a*b + c rounded once.
+
+    The sum is made in f64, where the products of all narrower types are exact, and rounded to odd; for f64 itself the
+    product is split first. Source: Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008.
+    """
+    dtype = np.result_type(a, b, c)
+    if dtype == np.float64:
+        return _fma64(a, b, c)
+    x, y, z = (np.asarray(v).astype(np.float64) for v in (a, b, c))
+    product = x * y
+    total, error = _two_sum(product, z)
+    return convert(_odd(total, error), dtype)
+
+
+def _fma64(a: Any, b: Any, c: Any) -> Any:
+    x, y, z = (np.asarray(v, dtype=np.float64) for v in (a, b, c))
+    high = x * y
+    xh, yh = _upper_half(x), _upper_half(y)
+    low = ((xh * yh - high) + xh * (y - yh) + (x - xh) * yh) + (x - xh) * (y - yh)
+    th, tl = _two_sum(z, low)
+    vh, vl = _two_sum(high, th)
+    exact = vh + _odd(*_two_sum(tl, vl))
+    return np.where(np.isfinite(exact), exact, high + z)[()]
+
+
+def _upper_half(x: np.ndarray) -> np.ndarray:
+    scaled = x * 134217729.0  # 2**27 + 1: Veltkamp's splitting
+    return scaled - (scaled - x)
+
+
+def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _odd(total: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """The sum rounded to odd: an inexact result gets its last bit set, so that a second rounding can't tie wrongly."""
+    bits = np.asarray(total).view(np.int64)
+    inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
+    away = (error > 0) == (total > 0)
+    return np.where(inexact, bits + np.where(away, 1, -1), bits).view(np.float64)
+
+
+def _to_odd(value: np.ndarray) -> np.ndarray:
+    """f64 rounded to odd in f32, from where a second rounding to a narrower type is right."""
+    near = value.astype(np.float32)
+    bits = near.view(np.int32)
+    back = near.astype(np.float64)
+    inexact = (back != value) & np.isfinite(near) & ((bits & 1) == 0)
+    outward = np.abs(value) > np.abs(back)
+    return np.where(inexact, bits + np.where(outward, 1, -1), bits).astype(np.int32).view(np.float32)
+
+
+def through_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Evaluate in f64 and round: a transcendental function whose f32 result is as good as correctly rounded."""
+
+    def evaluate(*values: Any) -> Any:
+        dtype = np.asarray(values[0]).dtype
+        if dtype == np.float64:
+            return function(*values)
+        return convert(function(*(np.asarray(v).astype(np.float64) for v in values)), dtype)
+
+    return evaluate
+
+
+def _round_half_away(x: Any) -> Any:
+    return np.copysign(np.floor(np.abs(x) + np.where(np.abs(x) < 2.0**52, 0.5, 0.0)), x)
+
+
+_MATH: dict[str, Callable[..., Any]] = {
+    name: through_double(function)
+    for name, function in {
+        "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+        "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+        "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
+        "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt, "powf": np.power,
+        "rsqrt": lambda x: 1.0 / np.sqrt(x), "sqrt": np.sqrt, "round": _round_half_away,
+        "erf": np.vectorize(math.erf, otypes=[np.float64]), "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
+        "fpowi": np.power,
+    }.items()
+}  # fmt: skip
+
+MATH: dict[str, Callable[..., Any]] = {
+    **_MATH,
+    "absf": np.abs, "absi": np.abs, "ceil": np.ceil, "floor": np.floor, "roundeven": np.rint, "trunc": np.trunc,
+    "copysign": np.copysign, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "fma": fma, "ipowi": ipow,
+    "clampf": lambda x, low, high: minimum(maximum(x, low), high),
+    "ctpop": lambda x: count_bits(x, "ctpop"), "ctlz": lambda x: count_bits(x, "ctlz"),
+    "cttz": lambda x: count_bits(x, "cttz"),
+}  # fmt: skip
+"""The ops of the `math` dialect by name."""
+
+# ---- choosing ---------------------------------------------------------------------------------------------------------
+
+
+def select(condition: Any, a: Any, b: Any, rank: int) -> Any:
+    """`a` where the condition holds, else `b`; `rank` is that of their vector type."""
+    if not isinstance(condition, np.ndarray) or condition.ndim == 0:
+        return a if condition else b
+    if rank and condition.ndim == 2:
+        condition = condition.reshape(condition.shape + (1,) * rank)
+    return np.where(condition, a, b)
+
+
+def inside(index: Any, bound: int) -> bool:
+    """Whether 0 <= index < bound in all lanes."""
+    if not isinstance(index, np.ndarray):
+        return 0 <= index < bound
+    return bool(index.size) and bound > 0 and bool(index.view(np.uint64).max() < bound)
+
+
+def minimum_of(*values: Any) -> Any:
+    found = values[0]
+    for value in values[1:]:
+        found = np.minimum(found, value) if isinstance(found, np.ndarray) or isinstance(value, np.ndarray) else min(found, value)
+    return found
+
+
+def maximum_of(*values: Any) -> Any:
+    found = values[0]
+    for value in values[1:]:
+        found = np.maximum(found, value) if isinstance(found, np.ndarray) or isinstance(value, np.ndarray) else max(found, value)
+    return found
+
+
+def spread(flat: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """The element numbers of a vector that starts at `flat`, with the vector's dimensions appended."""
+    offsets: Any = 0
+    for axis, (count, stride) in enumerate(zip(shape, strides, strict=True)):
+        offsets = offsets + (np.arange(count, dtype=np.int64) * stride).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+    return np.asarray(flat, dtype=np.int64).reshape((*_lead(flat), *(1,) * len(shape))) + offsets
+
+
+def _lead(value: Any) -> tuple[int, int]:
+    return value.shape[:2] if isinstance(value, np.ndarray) and value.ndim >= 2 else (1, 1)
+
+
+def multiple(flat: Any, elements: int) -> bool:
+    """Whether `flat` is a multiple in all lanes."""
+    return not np.any(np.remainder(flat, elements))
+
+
+def trips(lower: Any, upper: Any, step: Any, mask: Any) -> Any:
+    """Trip counts: an integer if the active lanes agree, else an array."""
+    if not any(isinstance(v, np.ndarray) for v in (lower, upper, step)):
+        return max(0, -((int(lower) - int(upper)) // int(step)))
+    counts = np.maximum(0, -((lower - upper) // np.maximum(step, 1)))
+    first = counts.flat[0] if mask is None else None
+    if first is not None and (counts == first).all():
+        return int(first)
+    if mask is not None:
+        shape = np.broadcast_shapes(counts.shape, mask.shape)
+        active = np.broadcast_to(counts, shape)[np.broadcast_to(mask, shape)]
+        if (active == active[0]).all():
+            return int(active[0])
+        return np.where(mask, counts, 0)
+    return counts

@@ -1,0 +1,7 @@
+"""How each op becomes Python: importing this package registers all of them."""
+
+from __future__ import annotations
+
+from . import affine, arithmetic, control, gpu, memory, vectors
+
+__all__ = ["affine", "arithmetic", "control", "gpu", "memory", "vectors"]

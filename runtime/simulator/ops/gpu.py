@@ -1,0 +1,111 @@
+"""`gpu`: who is who, barriers, and what lanes of a warp tell each other."""
+
+from __future__ import annotations
+
+import re
+
+from ....interpreter.mlir import ir
+from ..translate import BOOL, INT64, Translator, Val, handles, literal
+from ..types import refuse, value_type
+
+_IDS = {"gpu.thread_id": "thread_id", "gpu.block_id": "block_id"}
+_SIZES = {"gpu.block_dim": "block", "gpu.grid_dim": "grid"}
+_SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
+
+
+def _axis(op: ir.Operation) -> int:
+    found = re.search(r"dim ([xyz])", str(op.attributes["dimension"]))
+    if found is None:
+        raise refuse("W0750", f"`{op.attributes['dimension']}` is no dimension", op)
+    return "xyz".index(found[1])
+
+
+def _prelude(t: Translator, text: str, uniform: bool) -> Val:
+    """Something that holds for the whole batch."""
+    return t.define(text, [literal(0)], INT64, uniform=uniform)
+
+
+@handles(*_IDS)
+def identity(t: Translator, op: ir.Operation) -> None:
+    t.values[op.results[0]] = _prelude(t, f"L.{_IDS[op.name]}[{_axis(op)}]", uniform=False)
+
+
+@handles(*_SIZES)
+def size(t: Translator, op: ir.Operation) -> None:
+    t.values[op.results[0]] = _prelude(t, f"L.{_SIZES[op.name]}[{_axis(op)}]", uniform=True)
+
+
+@handles("gpu.global_id")
+def global_id(t: Translator, op: ir.Operation) -> None:
+    axis = _axis(op)
+    t.values[op.results[0]] = _prelude(
+        t, f"L.block_id[{axis}] * L.block[{axis}] + L.thread_id[{axis}]", uniform=False
+    )
+
+
+@handles("gpu.lane_id", "gpu.subgroup_id")
+def warp_position(t: Translator, op: ir.Operation) -> None:
+    t.values[op.results[0]] = _prelude(t, f"L.linear_thread() {'%' if op.name == 'gpu.lane_id' else '//'} 32", False)
+
+
+@handles("gpu.subgroup_size")
+def warp_size(t: Translator, op: ir.Operation) -> None:
+    t.values[op.results[0]] = literal(32)
+
+
+@handles("gpu.num_subgroups")
+def warps(t: Translator, op: ir.Operation) -> None:
+    t.values[op.results[0]] = _prelude(t, "(L.nt + 31) // 32", uniform=True)
+
+
+@handles("gpu.barrier")
+def barrier(t: Translator, op: ir.Operation) -> None:
+    """A fence of some address spaces orders just these, an empty one nothing; no list means all.
+
+    A barrier of a narrower scope than the block orders nothing across the block.
+    """
+    scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
+    if "workgroup" not in scope and "cluster" not in scope:
+        return
+    spaces = ("shared", "global")
+    if "address_spaces" in op.attributes:
+        listed = (str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"]))
+        names = {_SPACES[word] for text in listed for word in _SPACES if f"<{word}>" in text}
+        spaces = tuple(space for space in spaces if space in names)
+    t.static_barriers += 1
+    t.emit(f"L.barrier({t.mask}, {spaces!r}, {t.site(op)})")
+
+
+@handles("gpu.shuffle")
+def shuffle(t: Translator, op: ir.Operation) -> None:
+    found = re.search(r"shuffle_mode (\w+)", str(op.attributes["mode"]))
+    if found is None:
+        raise refuse("W0750", "a shuffle without a mode", op)
+    value, offset, width = t.operands(op)
+    dtype, shape = value_type(op.results[0].type, op)
+    if shape:
+        raise refuse("W0750", "a shuffle of vectors", op)
+    pair = t.fresh("x")
+    t.emit(f"{pair} = L.shuffle({value.text}, {offset.text}, {width.text}, {found[1]!r}, {t.mask})")
+    t.values[op.results[0]] = t.define(f"{pair}[0]", [], dtype, pure=False)
+    t.values[op.results[1]] = t.define(f"{pair}[1]", [], BOOL, pure=False)
+
+
+_REDUCTIONS = {
+    "add": "add", "mul": "multiply", "minui": "minui", "minsi": "minimum", "minnumf": "minnum", "maxui": "maxui",
+    "maxsi": "maximum", "maxnumf": "maxnum", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "minimumf": "minimumf", "maximumf": "maximumf",
+}  # fmt: skip
+
+
+@handles("gpu.subgroup_reduce", "gpu.all_reduce")
+def reduce(t: Translator, op: ir.Operation) -> None:
+    """Reduction over the warp, or over the block."""
+    attribute = op.attributes["op"] if "op" in op.attributes else None
+    found = re.search(r"all_reduce_op (\w+)", str(attribute))
+    if found is None or "cluster_size" in op.attributes or found[1] not in _REDUCTIONS:
+        raise refuse("W0750", "the simulator reduces whole warps or blocks with a named operation only", op)
+    (value,) = t.operands(op)
+    size = 32 if op.name == "gpu.subgroup_reduce" else "L.nt"
+    arguments = f"{value.text}, {_REDUCTIONS[found[1]]!r}, {size}, {t.mask}, {t.site(op)}"
+    t.result(op, f"L.reduce({arguments})", [value], pure=False)

@@ -1,0 +1,270 @@
+"""`memref`: accesses, and the ops that make a window into another memref."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....interpreter.mlir import ir
+from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
+from ..types import DYNAMIC, dense, element_dtype, integers, refuse
+
+_WORKGROUP = ("#gpu.address_space<workgroup>", "3 : i64", "3 : i32", "3")
+
+
+def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence[Val], flat: Val) -> str:
+    """A boolean expression: every lane, active or not, is inside. Its parts leave the loops that don't change them."""
+    parts: list[str] = []
+    for index, size in zip(indices, sizes, strict=True):
+        if index.const is not None and size.const is not None and 0 <= index.const < size.const:
+            continue
+        parts.append(t.define(f"N.inside({index.text}, {size.text})", [index, size], BOOL, uniform=True).text)
+    if not mem.exact:
+        parts.append(t.define(f"N.inside({flat.text}, {mem.root.text}.size)", [mem.root, flat], BOOL, uniform=True).text)
+    return " and ".join(parts) or "True"
+
+
+def flat_index(t: Translator, mem: Mem, indices: Sequence[Val]) -> Val:
+    products = (t.multiply(index, stride) for index, stride in zip(indices, mem.strides, strict=True))
+    return t.total([mem.offset, *products])
+
+
+def _tuple(values: Sequence[Val]) -> str:
+    return f"({', '.join(v.text for v in values)}{',' if len(values) == 1 else ''})"
+
+
+def load(t: Translator, op: ir.Operation, mem: Mem, indices: Sequence[Val], site: int | None = None) -> Val:
+    """A scalar read."""
+    flat = flat_index(t, mem, indices)
+    fine = bounds_hold(t, mem, indices, mem.sizes, flat)
+    where = f"{flat.text}, {t.mask}, {t.site(op) if site is None else site}"
+    text = f"{mem.root.text}.load({where})"
+    if fine != "True":
+        text += f" if {fine} else {mem.root.text}.load_checked({where}, {_tuple(indices)}, {_tuple(mem.sizes)})"
+    return t.define(text, [], mem.dtype, pure=False)
+
+
+def store(t: Translator, op: ir.Operation, mem: Mem, indices: Sequence[Val], value: Val, site: int | None = None) -> None:
+    """A scalar write."""
+    t.stored.add(mem.root.text)
+    flat = flat_index(t, mem, indices)
+    fine = bounds_hold(t, mem, indices, mem.sizes, flat)
+    where = f"{flat.text}, {t.pinned(value)}, {t.mask}, {t.site(op) if site is None else site}"
+    text = f"{mem.root.text}.store({where})"
+    if fine != "True":
+        text += f" if {fine} else {mem.root.text}.store_checked({where}, {_tuple(indices)}, {_tuple(mem.sizes)})"
+    t.emit(text)
+
+
+@handles("memref.load")
+def memref_load(t: Translator, op: ir.Operation) -> None:
+    t.values[op.results[0]] = load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1))
+
+
+@handles("memref.store")
+def memref_store(t: Translator, op: ir.Operation) -> None:
+    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.value(op.operands[0]))
+
+
+@handles("memref.copy")
+def copy(t: Translator, op: ir.Operation) -> None:
+    """Every thread copies every element."""
+    source, target = (t.memref(v) for v in op.operands)
+    site = t.site(op)
+    _copy_axis(t, op, source, target, [], site)
+
+
+def _copy_axis(t: Translator, op: ir.Operation, source: Mem, target: Mem, indices: list[Val], site: int) -> None:
+    if len(indices) == len(source.sizes):
+        store(t, op, target, indices, load(t, op, source, indices, site), site)
+        return
+    counter = t.fresh("i")
+    with t.block(f"for {counter} in range({source.sizes[len(indices)].text}):", loop=True):
+        inner = Val(counter, t.depth, INT64, uniform=True)
+        _copy_axis(t, op, source, target, [*indices, inner], site)
+
+
+
+
+@handles("memref.atomic_rmw")
+def atomic(t: Translator, op: ir.Operation) -> None:
+    value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands_from(op, 2)
+    kind = atomic_kind(op)
+    flat = flat_index(t, mem, indices)
+    site = t.site(op)
+    t.atomics.add(site)
+    t.stored.add(mem.root.text)
+    where = f"{flat.text}, {t.pinned(value)}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
+    t.values[op.results[0]] = t.define(f"atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
+
+
+def atomic_kind(op: ir.Operation) -> str:
+    """The combining function; read from the op's text, whose spelling is stabler than the enum's numbers."""
+    word = str(op).split("memref.atomic_rmw", 1)[1].split()[0]
+    names = {
+        "addf": "add", "addi": "add", "mulf": "multiply", "muli": "multiply", "maximumf": "maximumf", "maxs": "maximum",
+        "maxu": "maxui", "minimumf": "minimumf", "mins": "minimum", "minu": "minui", "assign": "assign",
+        "ori": "bitwise_or", "andi": "bitwise_and", "xori": "bitwise_xor", "maxnumf": "maxnum", "minnumf": "minnum",
+    }  # fmt: skip
+    if word not in names:
+        raise refuse("W0750", f"the simulator has no atomic `{word}`", op)
+    return names[word]
+
+
+# ---- windows ----------------------------------------------------------------------------------------------------------
+
+
+def mixed(t: Translator, statics: Sequence[int], dynamic: list[Val]) -> list[Val]:
+    """Static entries as literals, each `?` the next operand."""
+    return [dynamic.pop(0) if entry == DYNAMIC else literal(entry) for entry in statics]
+
+
+@handles("memref.subview")
+def subview(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    dynamic = t.operands_from(op, 1)
+    offsets = mixed(t, integers(op, "static_offsets"), dynamic)
+    sizes = mixed(t, integers(op, "static_sizes"), dynamic)
+    steps = mixed(t, integers(op, "static_strides"), dynamic)
+    offset = t.total([mem.offset, *(t.multiply(o, s) for o, s in zip(offsets, mem.strides, strict=True))])
+    strides = [t.multiply(a, b) for a, b in zip(steps, mem.strides, strict=True)]
+    kept = _kept_dimensions(ir.MemRefType(op.results[0].type), integers(op, "static_sizes"), op)
+    t.values[op.results[0]] = Mem(
+        mem.root, mem.base, offset, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept), mem.dtype, exact=False
+    )
+
+
+def _kept_dimensions(result: ir.MemRefType, sizes: list[int], op: ir.Operation) -> list[int]:
+    """The dimensions that a rank-reducing subview keeps: it drops ones."""
+    kept: list[int] = []
+    wanted = list(result.shape)
+    for axis, size in enumerate(sizes):
+        # Which of several ones is dropped does not matter: an index into any of them is 0.
+        if len(kept) < len(wanted) and wanted[len(kept)] == size:
+            kept.append(axis)
+        elif size != 1:
+            break
+    if len(kept) != len(wanted):
+        raise refuse("W0750", "the simulator cannot tell which dimensions this subview drops", op)
+    return kept
+
+
+@handles("memref.reinterpret_cast")
+def reinterpret(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    dynamic = t.operands_from(op, 1)
+    (offset,) = mixed(t, integers(op, "static_offsets"), dynamic)
+    sizes = mixed(t, integers(op, "static_sizes"), dynamic)
+    strides = mixed(t, integers(op, "static_strides"), dynamic)
+    start = t.add(mem.base, offset)
+    t.values[op.results[0]] = Mem(
+        mem.root, mem.base, start, tuple(sizes), tuple(strides), mem.dtype, exact=False
+    )
+
+
+@handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
+def same(t: Translator, op: ir.Operation) -> None:
+    if op.results:
+        t.values[op.results[0]] = t.memref(op.operands[0])
+
+
+@handles("memref.dealloc")
+def nothing(t: Translator, op: ir.Operation) -> None:
+    """Workgroup memory lives as long as its block."""
+
+
+@handles("memref.dim")
+def dim(t: Translator, op: ir.Operation) -> None:
+    sizes, axis = t.memref(op.operands[0]).sizes, t.value(op.operands[1])
+    if axis.const is None or not 0 <= axis.const < len(sizes):
+        raise refuse("W0750", "`memref.dim` of a dimension that is not a constant of its rank", op)
+    t.values[op.results[0]] = sizes[axis.const]
+
+
+@handles("memref.expand_shape")
+def expand(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    sizes = mixed(t, integers(op, "static_output_shape"), t.operands_from(op, 1))
+    strides: list[Val] = [literal(1)] * len(sizes)
+    for axis, group in enumerate(ir.ArrayAttr(op.attributes["reassociation"])):
+        stride = mem.strides[axis]
+        for dimension in reversed([ir.IntegerAttr(d).value for d in ir.ArrayAttr(group)]):
+            strides[dimension] = stride
+            stride = t.multiply(stride, sizes[dimension])
+    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, tuple(sizes), tuple(strides), mem.dtype, exact=mem.exact)
+
+
+@handles("memref.collapse_shape")
+def collapse(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    sizes, strides = [], []
+    for group in ir.ArrayAttr(op.attributes["reassociation"]):
+        axes = [ir.IntegerAttr(d).value for d in ir.ArrayAttr(group)]
+        size = literal(1)
+        for axis in axes:
+            size = t.multiply(size, mem.sizes[axis])
+        sizes.append(size)
+        strides.append(mem.strides[axes[-1]])
+    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, tuple(sizes), tuple(strides), mem.dtype, exact=mem.exact)
+
+
+@handles("memref.extract_strided_metadata")
+def metadata(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    results = list(op.results)
+    t.values[results[0]] = Mem(mem.root, mem.base, mem.base, (), (), mem.dtype, exact=False)
+    t.values[results[1]] = t.define(f"{mem.offset.text} - {mem.base.text}", [mem.offset, mem.base], INT64)
+    for result, value in zip(results[2:], [*mem.sizes, *mem.strides], strict=True):
+        t.values[result] = value
+
+
+# ---- memory made in the kernel ------------------------------------------------------------------------------------------
+
+
+@handles("memref.alloca", "memref.alloc")
+def allocation(t: Translator, op: ir.Operation) -> None:
+    kind = ir.MemRefType(op.results[0].type)
+    shared = str(kind.memory_space) in _WORKGROUP
+    if op.name == "memref.alloc" and not shared:
+        raise refuse("W0750", "a kernel allocates global memory", op, hint="allocate it on the host")
+    given = ir.StringAttr(op.attributes["weft.name"]).value if "weft.name" in op.attributes else None
+    name = given or f"{'shared' if shared else 'private'}{t.fresh('')}"
+    t.values[op.results[0]] = t.allocate(kind, shared, name, op)
+
+
+@handles("memref.get_global")
+def get_global(t: Translator, op: ir.Operation) -> None:
+    """A constant of the module, or workgroup memory declared there."""
+    name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+    if name in t.globals:
+        t.values[op.results[0]] = t.globals[name]
+        return
+    declaration = _declaration(op, name)
+    kind = ir.MemRefType(op.results[0].type)
+    if str(kind.memory_space) in _WORKGROUP:
+        found = t.allocate(kind, True, name, op)
+    else:
+        if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:
+            raise refuse("W0750", f"`@{name}` is a global that kernels may change", op, hint="pass it as an argument")
+        shape, dtype = tuple(kind.shape), element_dtype(kind.element_type, op)
+        contents = dense(declaration.attributes["initial_value"], dtype, shape)
+        root = t.constant(contents, dtype)
+        view = Val(t.fresh("R"), 0, INT64)
+        t.scopes[0].lines.append(f"{view.text} = L.constant({name!r}, {root.text})")
+        strides, _ = kind.get_strides_and_offset()
+        sizes = tuple(literal(n) for n in shape)
+        found = Mem(view, literal(0), literal(0), sizes, tuple(literal(s) for s in strides), dtype)
+    t.globals[name] = found
+    t.values[op.results[0]] = found
+
+
+def _declaration(op: ir.Operation, name: str) -> ir.Operation:
+    scope = op.parent
+    while scope is not None:
+        for region in scope.operation.regions:
+            for block in region.blocks:
+                for view in block.operations:
+                    found = view.operation
+                    if found.name == "memref.global" and ir.StringAttr(found.attributes["sym_name"]).value == name:
+                        return found
+        scope = scope.operation.parent
+    raise refuse("W0750", f"`@{name}` is declared nowhere", op)

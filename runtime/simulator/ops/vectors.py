@@ -1,0 +1,344 @@
+"""`vector`: wide accesses and what is done with their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....interpreter.mlir import ir
+from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
+from ..types import DYNAMIC, integers, refuse, value_type
+from .memory import bounds_hold, flat_index, load, store
+
+_WIDEST = 16
+"""Bytes that one access of a thread moves at most; wider vectors are several accesses."""
+
+
+def _spread(t: Translator, mem: Mem, flat: Val, shape: tuple[int, ...]) -> Val:
+    strides = mem.strides[len(mem.strides) - len(shape) :]
+    text = ", ".join(s.text for s in strides)
+    made = f"N.spread({flat.text}, {shape!r}, ({text}{',' if len(shape) == 1 else ''}))"
+    return t.define(made, [flat, *strides], INT64, shape, uniform=False)
+
+
+def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
+    """How many starts each dimension has for a vector of that shape."""
+    lead = len(mem.sizes) - len(shape)
+    return [t.add(size, literal(1 - count)) for size, count in zip(mem.sizes, (1,) * lead + shape, strict=True)]
+
+
+def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
+    """Check that the access starts where the hardware can."""
+    total = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
+    needed = min(_WIDEST, total)
+    if "alignment" in op.attributes:
+        needed = ir.IntegerAttr(op.attributes["alignment"]).value
+    if needed & (needed - 1):
+        return
+    elements = needed // mem.dtype.itemsize
+    if elements > 1 and not (flat.const is not None and flat.const % elements == 0):
+        fine = t.define(f"N.multiple({flat.text}, {elements})", [flat], BOOL, uniform=True)
+        t.emit(f"if not {fine.text}: {mem.root.text}.aligned({flat.text}, {t.mask}, {site}, {elements})")
+
+
+def _access(t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], shape: tuple[int, ...]) -> tuple[str, str, str]:
+    """Condition, common arguments, and further arguments of the checked form."""
+    if not shape:
+        raise refuse("W0750", "a vector of rank 0", op)
+    site = t.site(op)
+    flat = flat_index(t, mem, indices)
+    sizes = _reduced(t, mem, shape)
+    _aligned(t, op, mem, flat, shape, site)
+    wide = _spread(t, mem, flat, shape)
+    fine = bounds_hold(t, mem, indices, sizes, flat)
+    if not mem.exact:
+        last = t.define(f"int({wide.text}.max()) < {mem.root.text}.size", [wide, mem.root], BOOL, uniform=True)
+        fine = f"{fine} and {last.text}"
+    rest = f", ({' '.join(f'{v.text},' for v in indices)}), ({' '.join(f'{v.text},' for v in sizes)})"
+    return fine, f"{wide.text}, {{}}{t.mask}, {site}", rest
+
+
+@handles("vector.load")
+def vector_load(t: Translator, op: ir.Operation) -> None:
+    mem, indices = t.memref(op.operands[0]), t.operands_from(op, 1)
+    dtype, shape = value_type(op.results[0].type, op)
+    fine, where, rest = _access(t, op, mem, indices, shape)
+    where, root = where.format(""), mem.root.text
+    text = f"{root}.load({where}) if {fine} else {root}.load_checked({where}{rest})"
+    t.values[op.results[0]] = t.define(text, [], dtype, shape, pure=False)
+
+
+@handles("vector.store")
+def vector_store(t: Translator, op: ir.Operation) -> None:
+    value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands_from(op, 2)
+    t.stored.add(mem.root.text)
+    fine, where, rest = _access(t, op, mem, indices, value.shape)
+    where, root = where.format(f"{value.text}, "), mem.root.text
+    t.emit(f"{root}.store({where}) if {fine} else {root}.store_checked({where}{rest})")
+
+
+# ---- transfers: element by element, each under its own mask -------------------------------------------------------------
+
+
+def _transfer(t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], mask: Val | None, shape: tuple[int, ...]):
+    """Per vector element: its position, its indices, and the boolean that says whether it is there."""
+    mapping = ir.AffineMapAttr(op.attributes["permutation_map"]).value
+    inside = [bool(ir.BoolAttr(b).value) for b in ir.ArrayAttr(op.attributes["in_bounds"])]
+    for position in np.ndindex(*shape):
+        at, there = list(indices), Val("True", 0, BOOL, uniform=True)
+        for node, offset, known in zip(mapping.results, position, inside, strict=True):
+            if not isinstance(node, ir.AffineDimExpr):
+                continue  # broadcast along this dimension
+            axis = node.position
+            at[axis] = t.add(indices[axis], literal(offset))
+            if not known:
+                low = t.define(f"{at[axis].text} < {mem.sizes[axis].text}", [at[axis], mem.sizes[axis]], BOOL)
+                there = t.define(f"{there.text} & {low.text}", [there, low], BOOL)
+        if mask is not None:
+            bit = t.define(f"{mask.text}[..., {', '.join(map(str, position))}]", [mask], BOOL)
+            there = t.define(f"{there.text} & {bit.text}", [there, bit], BOOL)
+        yield position, at, there
+
+
+@handles("vector.transfer_read")
+def transfer_read(t: Translator, op: ir.Operation) -> None:
+    _, count, _, masked = integers(op, "operandSegmentSizes")
+    operands = list(op.operands)
+    mem = t.memref(operands[0])
+    indices = [t.value(v) for v in operands[1 : 1 + count]]
+    padding = t.value(operands[1 + count])
+    mask = t.value(operands[2 + count]) if masked else None
+    dtype, shape = value_type(op.results[0].type, op)
+    site, parts = t.site(op), []
+    for _, at, there in _transfer(t, op, mem, indices, mask, shape):
+        if there.text == "True":
+            parts.append(load(t, op, mem, at, site))
+            continue
+        part, here, gone = t.fresh(), t.fresh("m"), t.fresh("m")
+        t.emit(f"{here}, {gone} = L.split({t.mask}, {there.text})")
+        with t.block(f"if {here} is not False:", mask=here):
+            t.emit(f"{part} = {load(t, op, mem, at, site).text}")
+        with t.block("else:"):
+            t.emit(f"{part} = None")
+        merged = f"L.merge({there.text}, {here}, {gone}, {part}, {padding.text}, 0)"
+        parts.append(t.define(merged, [], dtype, pure=False))
+    _gather(t, op, parts)
+
+
+def _gather(t: Translator, op: ir.Operation, parts: Sequence[Val]) -> None:
+    """A vector of scalars, row-major."""
+    _, shape = value_type(op.results[0].type, op)
+    t.result(op, f"V.gather(({' '.join(f'{p.text},' for p in parts)}), {shape!r}, {_name(t, op)})", parts, pure=False)
+
+
+def _name(t: Translator, op: ir.Operation) -> str:
+    dtype, _ = value_type(op.results[0].type, op)
+    return t.constant(dtype, INT64).text
+
+
+@handles("vector.transfer_write")
+def transfer_write(t: Translator, op: ir.Operation) -> None:
+    _, _, count, masked = integers(op, "operandSegmentSizes")
+    operands = list(op.operands)
+    value, mem = t.value(operands[0]), t.memref(operands[1])
+    indices = [t.value(v) for v in operands[2 : 2 + count]]
+    mask = t.value(operands[2 + count]) if masked else None
+    site = t.site(op)
+    for position, at, there in _transfer(t, op, mem, indices, mask, value.shape):
+        part = t.define(f"{value.text}[..., {', '.join(map(str, position))}]", [value], value.dtype, uniform=False)
+        here = t.fresh("m")
+        t.emit(f"{here} = L.split({t.mask}, {there.text})[0]")
+        with t.block(f"if {here} is not False:", mask=here):
+            store(t, op, mem, at, part, site)
+
+
+@handles("vector.maskedload", "vector.maskedstore")
+def masked(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    rank = len(mem.sizes)
+    indices = t.operands_from(op, 1)[:rank]
+    mask, other = t.operands_from(op, 1 + rank)
+    site, parts = t.site(op), []
+    for number in range(mask.shape[0]):
+        at = [*indices[:-1], t.add(indices[-1], literal(number))]
+        bit = t.define(f"{mask.text}[..., {number}]", [mask], BOOL)
+        element = t.define(f"{other.text}[..., {number}]", [other], other.dtype, uniform=False)
+        here, gone, part = t.fresh("m"), t.fresh("m"), t.fresh()
+        t.emit(f"{here}, {gone} = L.split({t.mask}, {bit.text})")
+        with t.block(f"if {here} is not False:", mask=here):
+            if op.name == "vector.maskedstore":
+                store(t, op, mem, at, element, site)
+                continue
+            t.emit(f"{part} = {load(t, op, mem, at, site).text}")
+        with t.block("else:"):
+            t.emit(f"{part} = None")
+        merged = f"L.merge({bit.text}, {here}, {gone}, {part}, {element.text}, 0)"
+        parts.append(t.define(merged, [], mem.dtype, pure=False))
+    if op.results:
+        _gather(t, op, parts)
+
+
+# ---- values -----------------------------------------------------------------------------------------------------------
+
+
+@handles("vector.broadcast", "vector.splat")
+def broadcast(t: Translator, op: ir.Operation) -> None:
+    (value,) = t.operands(op)
+    _, shape = value_type(op.results[0].type, op)
+    t.result(op, f"V.broadcast({value.text}, {value.rank}, {shape!r}, {_name(t, op)})", [value])
+
+
+def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Val], bool]:
+    """The index of an extract or insert, its values, and whether it is static."""
+    dynamic = t.operands_from(op, first)
+    entries = [dynamic.pop(0) if p == DYNAMIC else literal(p) for p in integers(op, "static_position")]
+    return "".join(f"{v.text}, " for v in entries), entries, all(v.const is not None for v in entries)
+
+
+@handles("vector.extract")
+def extract(t: Translator, op: ir.Operation) -> None:
+    value = t.value(op.operands[0])
+    position, entries, static = _position(t, op, 1)
+    rest = ":, " * (value.rank - len(entries))
+    if static:
+        made = f"{value.text}[:, :, {position}{rest}]"
+    else:
+        made = f"V.extract({value.text}, ({position}), L)"
+    t.result(op, made, [value, *entries])
+
+
+@handles("vector.insert")
+def insert(t: Translator, op: ir.Operation) -> None:
+    source, target = t.value(op.operands[0]), t.value(op.operands[1])
+    position, entries, _ = _position(t, op, 2)
+    t.result(op, f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)", [source, target, *entries])
+
+
+@handles("vector.extractelement", "vector.insertelement")
+def element(t: Translator, op: ir.Operation) -> None:
+    values = t.operands(op)
+    if op.name == "vector.extractelement":
+        t.result(op, f"V.extract({values[0].text}, ({values[1].text},), L)", values)
+    else:
+        t.result(op, f"V.insert({values[0].text}, 0, {values[1].text}, ({values[2].text},), L)", values)
+
+
+@handles("vector.from_elements")
+def from_elements(t: Translator, op: ir.Operation) -> None:
+    _gather(t, op, t.operands(op))
+
+
+@handles("vector.to_elements")
+def to_elements(t: Translator, op: ir.Operation) -> None:
+    (value,) = t.operands(op)
+    for position, result in zip(np.ndindex(*value.shape), op.results, strict=True):
+        text = f"{value.text}[:, :, {', '.join(map(str, position))}]"
+        t.values[result] = t.define(text, [value], value.dtype, uniform=False)
+
+
+@handles("vector.fma")
+def fma(t: Translator, op: ir.Operation) -> None:
+    values = t.operands(op)
+    t.result(op, f"N.fma({', '.join(v.text for v in values)})", values)
+
+
+@handles("vector.shape_cast")
+def shape_cast(t: Translator, op: ir.Operation) -> None:
+    (value,) = t.operands(op)
+    _, shape = value_type(op.results[0].type, op)
+    t.result(op, f"{value.text}.reshape({value.text}.shape[:2] + {shape!r})", [value])
+
+
+@handles("vector.bitcast")
+def bitcast(t: Translator, op: ir.Operation) -> None:
+    (value,) = t.operands(op)
+    t.result(op, f"np.ascontiguousarray({value.text}).view({_name(t, op)})", [value])
+
+
+@handles("vector.transpose")
+def transpose(t: Translator, op: ir.Operation) -> None:
+    (value,) = t.operands(op)
+    axes = [0, 1, *(2 + i for i in integers(op, "permutation"))]
+    t.result(op, f"np.transpose({value.text}, {axes!r})", [value])
+
+
+_KINDS = {
+    "add": "np.add", "mul": "np.multiply", "minimumf": "N.minimum", "maximumf": "N.maximum", "minnumf": "N.minnum",
+    "maxnumf": "N.maxnum", "minsi": "np.minimum", "maxsi": "np.maximum", "minui": "N.minui", "maxui": "N.maxui",
+    "and": "np.bitwise_and", "or": "np.bitwise_or", "xor": "np.bitwise_xor",
+}  # fmt: skip
+
+
+def _kind(op: ir.Operation) -> str:
+    found = re.search(r"vector\.kind<(\w+)>", str(op.attributes["kind"]))
+    if found is None or found[1] not in _KINDS:
+        raise refuse("W0750", "the simulator does not know this combining kind", op)
+    return _KINDS[found[1]]
+
+
+@handles("vector.reduction", "vector.multi_reduction")
+def reduction(t: Translator, op: ir.Operation) -> None:
+    """Elements are combined in their order, each time rounded, beginning with the accumulator if there is one."""
+    values = t.operands(op)
+    axes = integers(op, "reduction_dims") if op.name == "vector.multi_reduction" else [0]
+    start = values[1].text if len(values) > 1 else "None"
+    t.result(op, f"V.reduce({_kind(op)}, {values[0].text}, {start}, {tuple(a + 2 for a in axes)!r})", values)
+
+
+@handles("vector.outerproduct")
+def outer(t: Translator, op: ir.Operation) -> None:
+    a, b, *acc = t.operands(op)
+    product = f"{a.text}[..., :, None] * {b.text}[..., None, :]" if b.shape else f"{a.text} * {b.text}[..., None]"
+    t.result(op, f"{_kind(op)}({acc[0].text}, {product})" if acc else product, [a, b, *acc])
+
+
+@handles("vector.extract_strided_slice")
+def strided_slice(t: Translator, op: ir.Operation) -> None:
+    (value,) = t.operands(op)
+    text = ", ".join(_slices(op, [ir.IntegerAttr(i).value for i in ir.ArrayAttr(op.attributes["sizes"])]))
+    t.result(op, f"{value.text}[:, :, {text}]", [value])
+
+
+@handles("vector.insert_strided_slice")
+def insert_slice(t: Translator, op: ir.Operation) -> None:
+    source, target = t.operands(op)
+    lead = target.rank - source.rank
+    text = ", ".join(_slices(op, [1] * lead + list(source.shape)))
+    t.result(op, f"V.overwrite({source.text}, {target.text}, np.s_[:, :, {text}], {lead})", [source, target])
+
+
+def _slices(op: ir.Operation, sizes: Sequence[int]) -> list[str]:
+    offsets, strides = (
+        [ir.IntegerAttr(i).value for i in ir.ArrayAttr(op.attributes[name])] for name in ("offsets", "strides")
+    )
+    strides += [1] * (len(offsets) - len(strides))
+    return [f"{o}:{o + (n - 1) * s + 1}:{s}" for o, n, s in zip(offsets, sizes, strides, strict=False)]
+
+
+@handles("vector.shuffle")
+def shuffle(t: Translator, op: ir.Operation) -> None:
+    a, b = t.operands(op)
+    t.result(op, f"V.shuffle({a.text}, {b.text}, {integers(op, 'mask')!r})", [a, b])
+
+
+@handles("vector.interleave")
+def interleave(t: Translator, op: ir.Operation) -> None:
+    a, b = t.operands(op)
+    count = a.shape[-1]
+    order = [i // 2 + (count if i % 2 else 0) for i in range(2 * count)]
+    t.result(op, f"V.shuffle({a.text}, {b.text}, {order!r}, axis=-1)", [a, b])
+
+
+@handles("vector.create_mask", "vector.constant_mask")
+def mask(t: Translator, op: ir.Operation) -> None:
+    _, shape = value_type(op.results[0].type, op)
+    limits = t.operands(op) or [literal(i) for i in integers(op, "mask_dim_sizes")]
+    t.result(op, f"V.mask(({' '.join(f'{v.text},' for v in limits)}), {shape!r})", limits)
+
+
+@handles("vector.step")
+def step(t: Translator, op: ir.Operation) -> None:
+    _, shape = value_type(op.results[0].type, op)
+    t.values[op.results[0]] = t.constant(np.arange(shape[0], dtype=np.int64)[None, None], INT64, shape)

@@ -1,0 +1,182 @@
+"""What a simulated launch found, as data: races, faults, counts. Equal findings are merged while they are recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ...dsl.diagnostics import Diagnostic
+
+RaceKind = Literal["RAW", "WAR", "WAW"]
+FaultKind = Literal[
+    "out-of-bounds read",
+    "out-of-bounds write",
+    "uninitialized read",
+    "divergent barrier",
+    "misaligned access",
+    "division by zero",
+]
+Triple = tuple[int, int, int]
+
+MOST_FINDINGS = 32
+"""Distinct races (and faults) that a report lists; the rest is only counted."""
+
+FAULT_CODES: dict[str, str] = {
+    "divergent barrier": "W0651",
+    "out-of-bounds read": "W0652",
+    "out-of-bounds write": "W0652",
+    "uninitialized read": "W0653",
+    "misaligned access": "W0654",
+    "division by zero": "W0655",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """An op of the kernel that touches memory or synchronizes."""
+
+    number: int
+    op: str
+    location: str
+
+
+@dataclass(frozen=True)
+class Access:
+    """One thread doing one op. `block` and `thread` are (x, y, z)."""
+
+    op: str
+    location: str
+    block: Triple
+    thread: Triple
+
+    def __str__(self) -> str:
+        place = f" at {self.location}" if self.location else ""
+        return f"{self.op}{place} by thread {self.thread} of block {self.block}"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses of one element, at least one a write, by two threads that nothing orders.
+
+    Args:
+        kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them.
+        buffer: the argument's or the allocation's name.
+        element: its indices.
+        first, second: a witness.
+        count: how often the same two ops met like this, the witness included.
+    """
+
+    kind: RaceKind
+    buffer: str
+    element: tuple[int, ...]
+    first: Access
+    second: Access
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.kind} race on {self.buffer}{list(self.element)}: {self.first}, then {self.second}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something a thread must not do. `access` is the first thread that did it; `buffer` and `element` where there are any."""
+
+    kind: FaultKind
+    message: str
+    access: Access
+    buffer: str | None = None
+    element: tuple[int, ...] | None = None
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}: {self.access}"
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time."""
+
+    blocks: int = 0
+    threads: int = 0
+    batches: int = 0
+    loads: int = 0
+    stores: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class LaunchReport:
+    """The findings of one launch.
+
+    Args:
+        races, faults: at most `MOST_FINDINGS` each, merged by kind, buffer and ops.
+        race_count, fault_count: all that was found, merged ones included.
+        barriers: how many barriers a thread executed (at most, where that differs between threads).
+        static_barriers: how many barriers the kernel's text has.
+    """
+
+    races: tuple[Race, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    race_count: int = 0
+    fault_count: int = 0
+    barriers: int = 0
+    static_barriers: int = 0
+    statistics: Statistics = field(default_factory=Statistics)
+
+    @property
+    def clean(self) -> bool:
+        return not self.races and not self.faults
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings as the rest of the program shows them."""
+        races = (
+            Diagnostic(
+                "W0650",
+                f"{race.kind} race on `{race.buffer}`, element {list(race.element)}",
+                notes=(f"first: {race.first}", f"second: {race.second}", f"met {race.count} times"),
+                hint="put a barrier between the two, or give the element to one thread",
+            )
+            for race in self.races
+        )
+        faults = (
+            Diagnostic(FAULT_CODES[f.kind], f"{f.kind}: {f.message}", notes=(f"by: {f.access}", f"met {f.count} times"))
+            for f in self.faults
+        )
+        return (*races, *faults)
+
+
+class Recorder:
+    """Collects findings of one launch. The first witness of each stays; later ones only count."""
+
+    def __init__(self) -> None:
+        self.race_count = 0
+        self.fault_count = 0
+        self._races: dict[tuple[str, ...], Race] = {}
+        self._faults: dict[tuple[str | None, ...], Fault] = {}
+
+    def race(self, race: Race) -> None:
+        self.race_count += race.count
+        first, second = race.first, race.second
+        key = (race.kind, race.buffer, first.op, first.location, second.op, second.location)
+        known = self._races.get(key)
+        if known is not None:
+            self._races[key] = replace(known, count=known.count + race.count)
+        elif len(self._races) < MOST_FINDINGS:
+            self._races[key] = race
+
+    def fault(self, fault: Fault) -> None:
+        self.fault_count += fault.count
+        key = (fault.kind, fault.buffer, fault.access.op, fault.access.location)
+        known = self._faults.get(key)
+        if known is not None:
+            self._faults[key] = replace(known, count=known.count + fault.count)
+        elif len(self._faults) < MOST_FINDINGS:
+            self._faults[key] = fault
+
+    @property
+    def races(self) -> tuple[Race, ...]:
+        return tuple(self._races.values())
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        return tuple(self._faults.values())

@@ -1,0 +1,168 @@
+"""Shadow memory: who touched each element last, precisely enough to miss no race.
+
+Per element it keeps the last writer; the last reader and one reader distinct from it (a write conflicts with *any* other
+reader of the interval, and one of two distinct readers is not the writer); and, for global memory, one reader of another
+block than the last reader's. This is FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for clocks.
+
+An access is one 64-bit key: barrier interval | block | thread | site. Two accesses are unordered if they come from
+different blocks, or from different threads of one block in the same interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .report import RaceKind
+
+MOST_PENDING = 64
+"""Reads that wait to be entered in the shadow; entering them is needless if a barrier comes first."""
+
+Index = int | np.integer | np.ndarray
+Mask = np.ndarray | None
+Address = Callable[[Index, Mask, int], tuple[np.ndarray, np.ndarray]]
+Report = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """How many bits of a key say what. `block` is 0 for shared memory, where all accesses are of one block."""
+
+    site: int
+    thread: int
+    block: int
+
+    @property
+    def interval(self) -> int:
+        """Where the interval number begins."""
+        return self.site + self.thread + self.block
+
+    def threads_of(self, keys: np.ndarray) -> np.ndarray:
+        return (keys >> self.site) & ((1 << self.thread) - 1)
+
+    def blocks_of(self, keys: np.ndarray) -> np.ndarray:
+        return (keys >> (self.site + self.thread)) & ((1 << self.block) - 1)
+
+    def sites_of(self, keys: np.ndarray) -> np.ndarray:
+        return keys & ((1 << self.site) - 1)
+
+    def unordered(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        """Which pairs of accesses nothing orders. A key of -1 (nobody) is ordered with everything."""
+        differ = (old ^ new) >> self.site
+        found = (differ > 0) & (differ < (1 << self.thread))
+        if self.block:
+            found |= (old >= 0) & (self.blocks_of(old ^ new) != 0)
+        return found
+
+
+class Shadow:
+    """The shadow of one buffer.
+
+    Args:
+        size: elements.
+        layout: of the keys.
+        address: gives flat element numbers and keys of the lanes of an access (flat index, mask, site).
+        report: called with kind, elements, keys of the first and of the second accesses.
+        atomics: sites that are atomic; two of them never race.
+    """
+
+    def __init__(
+        self, size: int, layout: KeyLayout, address: Address, report: Report, atomics: frozenset[int] = frozenset()
+    ) -> None:
+        self.size = size
+        self.layout = layout
+        self.address = address
+        self.report = report
+        self.atomics = np.array(sorted(atomics), dtype=np.int64)
+        self.writer: np.ndarray | None = None
+        self.readers: list[np.ndarray] = []  # last; another thread of its block; another block
+        self.wrote = False
+        self.read_before = False
+        self.pending: list[tuple[Index, Mask, int]] = []
+
+    def read(self, flat: Index, mask: Mask, site: int) -> None:
+        if self.wrote and self.writer is not None:
+            elements, keys = self.address(flat, mask, site)
+            self._check("RAW", self.writer, elements, keys)
+        self.pending.append((flat, mask, site))
+        if len(self.pending) >= MOST_PENDING:
+            self.flush()
+
+    def write(self, flat: Index, mask: Mask, site: int) -> None:
+        self.flush()
+        elements, keys = self.address(flat, mask, site)
+        if self.writer is None:
+            self.writer = np.full(self.size, -1, dtype=np.int64)
+        elif self.wrote:
+            self._check("WAW", self.writer, elements, keys)
+        if self.read_before:
+            for slot in self.readers:
+                if self._check("WAR", slot, elements, keys):
+                    break
+        self.writer[elements] = keys
+        won = self.writer.take(elements)
+        self._emit("WAW", elements, won, keys, won != keys)
+        self.wrote = True
+
+    def barrier(self, everyone: bool) -> None:
+        """A barrier is about to end the interval. `everyone`: what came before is ordered for all who may come after."""
+        if everyone:
+            self.pending.clear()
+            self.wrote = self.read_before = False
+        else:
+            self.flush()
+
+    def flush(self) -> None:
+        """Enter the pending reads."""
+        for flat, mask, site in self.pending:
+            self._enter_reads(*self.address(flat, mask, site))
+        self.pending.clear()
+
+    def widen(self, copies: int) -> None:
+        """Give every element `copies` shadows: from one for all blocks to one per block."""
+        self.size *= copies
+        if self.writer is not None:
+            self.writer = np.repeat(self.writer, copies)
+        self.readers = [np.repeat(slot, copies) for slot in self.readers]
+
+    def _enter_reads(self, elements: np.ndarray, keys: np.ndarray) -> None:
+        if not self.readers:
+            self.readers = [np.full(self.size, -1, dtype=np.int64) for _ in range(3 if self.layout.block else 2)]
+        self.read_before = True
+        last = self.readers[0]
+        before = last.take(elements)
+        last[elements] = keys
+        now = last.take(elements)
+        self._enter_second(elements, before, now)
+        self._enter_second(elements, keys, now)
+
+    def _enter_second(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
+        """Keep `other` where it is a reader that `last` does not stand for."""
+        layout = self.layout
+        differ = (other ^ last) >> layout.site
+        beside = (differ > 0) & (differ < (1 << layout.thread))
+        if beside.any():
+            self.readers[1][elements[beside]] = other[beside]
+        if layout.block:
+            elsewhere = (other >= 0) & (layout.blocks_of(other ^ last) != 0)
+            if elsewhere.any():
+                self.readers[2][elements[elsewhere]] = other[elsewhere]
+
+    def _check(self, kind: RaceKind, slot: np.ndarray, elements: np.ndarray, keys: np.ndarray) -> bool:
+        old = slot.take(elements)
+        return self._emit(kind, elements, old, keys, self.layout.unordered(old, keys))
+
+    def _emit(
+        self, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray, found: np.ndarray
+    ) -> bool:
+        if not found.any():
+            return False
+        if self.atomics.size:
+            both = np.isin(self.layout.sites_of(old), self.atomics) & np.isin(self.layout.sites_of(new), self.atomics)
+            found = found & ~both
+            if not found.any():
+                return False
+        self.report(kind, elements[found], old[found], new[found])
+        return True

@@ -1,0 +1,324 @@
+"""`gpu.func` → Python source: one function that runs a batch of lanes through the kernel.
+
+Each SSA value becomes a Python variable. A pure op whose operands are older than the loop it stands in is moved in front
+of that loop, address arithmetic included. Masks are variables too: None where all lanes are active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...interpreter.mlir import ir
+from .report import Site
+from .types import element_dtype, place, refuse, value_type
+
+INT64 = np.dtype(np.int64)
+BOOL = np.dtype(np.bool_)
+
+
+@dataclass(frozen=True)
+class Val:
+    """A value in the generated code.
+
+    Args:
+        text: a variable, or a literal.
+        depth: the scope where it is defined; 0 is the whole batch.
+        uniform: known to be one scalar for all lanes. A uniform 64-bit integer is a Python int, a uniform i1 any boolean.
+        shape: of its vector type.
+        const: its value if that is a known integer.
+    """
+
+    text: str
+    depth: int
+    dtype: np.dtype
+    uniform: bool = False
+    shape: tuple[int, ...] = ()
+    const: int | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Mem:
+    """A memref: the buffer (a variable) and a strided window into it.
+
+    `base` is where the memref began that this one was made of: `reinterpret_cast` counts from there. `exact`: indices
+    inside the window are inside the buffer.
+    """
+
+    root: Val
+    base: Val
+    offset: Val
+    sizes: tuple[Val, ...]
+    strides: tuple[Val, ...]
+    dtype: np.dtype
+    exact: bool = True
+
+    @property
+    def parts(self) -> tuple[Val, ...]:
+        return (self.root, self.base, self.offset, *self.sizes, *self.strides)
+
+
+@dataclass
+class Scope:
+    loop: bool
+    lines: list[str] = field(default_factory=list)
+
+
+Handler = Callable[["Translator", ir.Operation], None]
+HANDLERS: dict[str, Handler] = {}
+"""What to do with an op, by its name; `ops/` fills it."""
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        HANDLERS.update(dict.fromkeys(names, handler))
+        return handler
+
+    return register
+
+
+def literal(value: int) -> Val:
+    return Val(str(value) if value >= 0 else f"({value})", 0, INT64, uniform=True, const=value)
+
+
+class Translator:
+    """Translates one kernel. `source` and `constants` are what it makes."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.function = function
+        self.scopes = [Scope(loop=False)]
+        self.values: dict[ir.Value, Val | Mem] = {}
+        self.constants: dict[str, Any] = {}
+        self.sites: list[Site] = []
+        self.atomics: set[int] = set()
+        self.globals: dict[str, Mem] = {}
+        self.stored: set[str] = set()  # buffers that some op writes, by variable
+        self.buffers: set[str] = set()  # variables that always mean the same buffer
+        self.static_barriers = 0
+        self.writes: list[bool] = []  # per memref argument: some op may write it
+        self.mask = "None"
+        self._count = 0
+        self._known: dict[tuple[str, int], Val] = {}
+
+    # ---- names and lines ------------------------------------------------------------------------------------------------
+
+    def fresh(self, prefix: str = "v") -> str:
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+    @property
+    def depth(self) -> int:
+        return len(self.scopes) - 1
+
+    def emit(self, line: str) -> None:
+        self.scopes[-1].lines.append(line)
+
+    @contextmanager
+    def block(self, header: str, *, loop: bool = False, mask: str | None = None) -> Iterator[None]:
+        """Lines emitted inside stand under `header`; what is pure may still be put in front of it."""
+        outer = self.mask
+        self.mask = outer if mask is None else mask
+        self.scopes.append(Scope(loop))
+        yield
+        lines = self.scopes.pop().lines
+        self.mask = outer
+        self.emit(header)
+        self.scopes[-1].lines += [f"  {line}" for line in lines or ["pass"]]
+        self._known = {key: val for key, val in self._known.items() if val.depth <= self.depth}
+
+    def define(
+        self,
+        expression: str,
+        operands: Sequence[Val],
+        dtype: np.dtype,
+        shape: tuple[int, ...] = (),
+        *,
+        pure: bool = True,
+        uniform: bool | None = None,
+    ) -> Val:
+        """A new variable for `expression`. A pure one is computed once, in front of the loops that don't change it."""
+        home = max((v.depth for v in operands), default=0)
+        target = self.depth
+        if pure:
+            loops = [i for i in range(home + 1, self.depth + 1) if self.scopes[i].loop]
+            target = loops[0] - 1 if loops else self.depth
+            known = self._known.get((expression, target))
+            if known is not None:
+                return known
+        same = all(v.uniform for v in operands) if uniform is None else uniform
+        made = Val(self.fresh(), target, dtype, same and pure, shape)
+        self.scopes[target].lines.append(f"{made.text} = {expression}")
+        if pure:
+            self._known[expression, target] = made
+        return made
+
+    def constant(self, value: Any, dtype: np.dtype, shape: tuple[int, ...] = ()) -> Val:
+        name = self.fresh("c")
+        self.constants[name] = value
+        return Val(name, 0, dtype, uniform=not shape, shape=shape)
+
+    def site(self, op: ir.Operation) -> int:
+        self.sites.append(Site(len(self.sites), op.name, place(op)))
+        return len(self.sites) - 1
+
+    # ---- values ---------------------------------------------------------------------------------------------------------
+
+    def value(self, operand: ir.Value) -> Val:
+        found = self.values[operand]
+        if isinstance(found, Mem):
+            raise refuse("W0750", "a memref is used where a number is expected", self.function)
+        return found
+
+    def memref(self, operand: ir.Value) -> Mem:
+        found = self.values[operand]
+        if isinstance(found, Val):
+            raise refuse("W0750", "a number is used where a memref is expected", self.function)
+        return found
+
+    def operands(self, op: ir.Operation) -> list[Val]:
+        return [self.value(operand) for operand in op.operands]
+
+    def operands_from(self, op: ir.Operation, first: int) -> list[Val]:
+        return [self.value(operand) for operand in list(op.operands)[first:]]
+
+    def result(self, op: ir.Operation, expression: str, operands: Sequence[Val], *, pure: bool = True) -> Val:
+        """Define the op's single result by an expression."""
+        dtype, shape = value_type(op.results[0].type, op)
+        made = self.define(expression, operands, dtype, shape, pure=pure)
+        self.values[op.results[0]] = made
+        return made
+
+    def pinned(self, value: Val) -> str:
+        """Its text, with a NumPy type: for a variable that may hold another lane's value later."""
+        wide = value.uniform and value.dtype in (INT64, BOOL)
+        return f"N.typed({value.text})" if wide else value.text
+
+    def variable(self, like: ir.Value, depth: int, op: ir.Operation) -> Val:
+        """A new variable of the type of `like`, not yet assigned."""
+        dtype, shape = value_type(like.type, op)
+        return Val(self.fresh(), depth, dtype, False, shape)
+
+    # ---- index arithmetic -------------------------------------------------------------------------------------------------
+
+    def add(self, a: Val, b: Val) -> Val:
+        if a.const is not None and b.const is not None:
+            return literal(a.const + b.const)
+        if a.const == 0 or b.const == 0:
+            return b if a.const == 0 else a
+        return self.define(f"{a.text} + {b.text}", [a, b], INT64)
+
+    def multiply(self, a: Val, b: Val) -> Val:
+        if a.const is not None and b.const is not None:
+            return literal(a.const * b.const)
+        if a.const == 1 or b.const == 1:
+            return b if a.const == 1 else a
+        if a.const == 0 or b.const == 0:
+            return literal(0)
+        return self.define(f"{a.text} * {b.text}", [a, b], INT64)
+
+    def total(self, terms: Sequence[Val]) -> Val:
+        """The sum, oldest terms first, so that all but the newest leave the loop."""
+        found = literal(0)
+        for term in sorted(terms, key=lambda v: (v.depth, not v.uniform)):
+            found = self.add(found, term)
+        return found
+
+    # ---- regions --------------------------------------------------------------------------------------------------------
+
+    def run(self, block: ir.Block) -> list[ir.Value]:
+        """Translate the ops of a block; returns the operands of its terminator."""
+        operation: ir.Operation | None = None
+        for view in block.operations:
+            operation = view.operation
+            if operation.name in ("scf.yield", "affine.yield", "scf.condition", "gpu.return"):
+                return list(operation.operands)
+            handler = HANDLERS.get(operation.name)
+            if handler is None:
+                raise refuse(
+                    "W0750",
+                    f"the simulator does not know `{operation.name}`",
+                    operation,
+                    hint="lower it to gpu, scf, affine, arith, math, memref and vector first",
+                )
+            handler(self, operation)
+        return []
+
+    def parameters(self, op: ir.Operation) -> list[str]:
+        """Bind the kernel's arguments; returns the names of the generated function's parameters."""
+        names: list[str] = []
+
+        def integer() -> Val:
+            names.append(self.fresh("p"))
+            return Val(names[-1], 0, INT64, uniform=True)
+
+        inputs = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
+        arguments = list(op.regions[0].blocks[0].arguments)
+        for argument in arguments[:inputs]:
+            if not isinstance(argument.type, ir.MemRefType):
+                dtype, shape = value_type(argument.type, op)
+                if shape:
+                    raise refuse("W0751", "a kernel argument is a vector", op)
+                names.append(self.fresh("p"))
+                self.values[argument] = Val(names[-1], 0, dtype, uniform=True)
+                continue
+            names.append(self.fresh("R"))
+            self.buffers.add(names[-1])
+            root, rank = Val(names[-1], 0, INT64, uniform=True), argument.type.rank
+            offset = integer()
+            sizes, strides = [integer() for _ in range(rank)], [integer() for _ in range(rank)]
+            dtype = element_dtype(argument.type.element_type, op)
+            self.values[argument] = Mem(root, offset, offset, tuple(sizes), tuple(strides), dtype)
+        workgroup = ir.IntegerAttr(op.attributes["workgroup_attributions"]).value if self._attributes() else 0
+        for number, attribution in enumerate(arguments[inputs:]):
+            shared = number < workgroup
+            name = self._given_name(number) if shared else None
+            prefix, index = ("shared", number) if shared else ("private", number - workgroup)
+            self.values[attribution] = self.allocate(attribution.type, shared, name or f"{prefix}{index}", op)
+        return names
+
+    def _attributes(self) -> bool:
+        return "workgroup_attributions" in self.function.attributes
+
+    def _given_name(self, number: int) -> str | None:
+        """The `weft.name` of a workgroup attribution."""
+        if "workgroup_attrib_attrs" not in self.function.attributes:
+            return None
+        given = ir.DictAttr(ir.ArrayAttr(self.function.attributes["workgroup_attrib_attrs"])[number])
+        return ir.StringAttr(given["weft.name"]).value if "weft.name" in given else None
+
+    def allocate(self, kind: ir.Type, shared: bool, name: str, op: ir.Operation) -> Mem:
+        """Workgroup memory, made once per batch, or a thread's private memory, made where the op stands."""
+        memref = ir.MemRefType(kind)
+        if not memref.has_static_shape:
+            raise refuse("W0751", f"memory of dynamic size inside a kernel: `{kind}`", op)
+        shape = tuple(memref.shape)
+        dtype = element_dtype(memref.element_type, op)
+        maker = "shared" if shared else "private"
+        root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
+        self.buffers.add(root.text)
+        line = f"{root.text} = L.{maker}({name!r}, {shape!r}, {self.constant(dtype, INT64).text})"
+        self.scopes[root.depth].lines.append(line)
+        sizes = tuple(literal(n) for n in shape)
+        strides, offset = memref.get_strides_and_offset()
+        return Mem(root, literal(0), literal(offset), sizes, tuple(literal(s) for s in strides), dtype)
+
+    def may_write(self, root: str) -> bool:
+        """Whether some op may write the buffer of the parameter `root`."""
+        return root in self.stored or not self.stored <= self.buffers
+
+    def source(self) -> str:
+        """The text of `kernel(L, parameters…)`. Raises W0750 and W0751."""
+        names = self.parameters(self.function)
+        roots = [name for name in names if name in self.buffers]
+        self.run(self.function.regions[0].blocks[0])
+        self.writes = [self.may_write(root) for root in roots]
+        header = ", ".join(["L", *names])
+        return "\n".join([f"def kernel({header}):", *(f"  {line}" for line in [*self.scopes[0].lines, "return"]), ""])

@@ -1,0 +1,61 @@
+"""MLIR types and attributes as NumPy has them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ...interpreter.mlir import ir
+from ..dtypes import NUMPY
+
+DYNAMIC = -(1 << 63)
+"""How MLIR writes a `?` in static shapes, offsets, sizes and strides."""
+
+
+def place(op: ir.Operation | ir.OpView) -> str:
+    """`file:line:column`, or nothing where the op has no location."""
+    text = str(op.operation.location)
+    found = re.search(r'"([^"]*)":(\d+):(\d+)', text)
+    return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
+
+
+def refuse(code: str, message: str, op: ir.Operation | ir.OpView, hint: str | None = None) -> WeftError:
+    """An error about an op of the kernel, to be raised."""
+    where = place(op)
+    name = op.operation.name
+    return WeftError(Diagnostic(code, message, hint=hint, payload=f"{name} at {where}" if where else name))
+
+
+def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
+    """The NumPy type of a scalar type. Raises W0751."""
+    found = NUMPY.get(str(kind))
+    if found is None:
+        known = ", ".join(NUMPY)
+        raise refuse("W0751", f"the simulator has no numbers of type `{kind}`", op, hint=f"it knows {known}")
+    return found
+
+
+def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, tuple[int, ...]]:
+    """Element type and vector shape (empty for a scalar)."""
+    if isinstance(kind, ir.VectorType):
+        if any(kind.scalable_dims):
+            raise refuse("W0751", f"`{kind}` is a scalable vector", op)
+        return element_dtype(kind.element_type, op), tuple(kind.shape)
+    return element_dtype(kind, op), ()
+
+
+def dense(attribute: ir.Attribute, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """The elements of a `dense<…>` attribute."""
+    elements: Any = attribute
+    if elements.is_splat:
+        value = elements.get_splat_value()
+        return np.full(shape, value.value, dtype)
+    return np.array([elements[i] for i in range(len(elements))]).astype(dtype).reshape(shape)
+
+
+def integers(op: ir.Operation, name: str) -> list[int]:
+    """A `array<i64: …>` or `array<i32: …>` attribute."""
+    return [int(i) for i in op.attributes[name]]

@@ -1,0 +1,100 @@
+"""Vectors as values: arrays (threads or 1, blocks or 1, …the vector's own dimensions)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .lanes import Lane, Lanes
+from .numeric import typed
+
+
+def broadcast(value: Lane, rank: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A scalar, or a vector of that rank, as a vector of `shape`."""
+    value = np.asarray(typed(value)).astype(dtype, copy=False)
+    lead = value.shape[:2] if value.ndim >= 2 else (1, 1)
+    own = value.shape[2:] if rank else ()
+    return np.broadcast_to(value.reshape(lead + (1,) * (len(shape) - len(own)) + own), lead + shape)
+
+
+def _lanes_first(value: Lane) -> np.ndarray:
+    """A scalar value as an array that begins with the lanes' two dimensions."""
+    value = np.asarray(typed(value))
+    return value if value.ndim >= 2 else value.reshape(1, 1)
+
+
+def gather(parts: Sequence[Lane], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A vector of its elements, row-major."""
+    arrays = [_lanes_first(part) for part in parts]
+    lead = np.broadcast_shapes(*(a.shape for a in arrays))
+    out = np.empty((*lead, len(arrays)), dtype)
+    for number, array in enumerate(arrays):
+        out[..., number] = array
+    return out.reshape(lead + shape)
+
+
+def _select(vector: np.ndarray, position: tuple[Lane, ...], lanes: Lanes) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """The vector in all lanes, and the index of a position that may differ between them."""
+    rows = np.arange(lanes.nt)[:, None]
+    columns = np.arange(lanes.nb)[None, :]
+    full = np.broadcast_to(vector, lanes.shape + vector.shape[2:])
+    places = []
+    for axis, entry in enumerate(position):
+        # What an index outside the vector yields is undefined (poison); it must only not stop the simulation.
+        places.append(np.clip(np.broadcast_to(entry, lanes.shape), 0, vector.shape[2 + axis] - 1))
+    return full, (rows, columns, *places)
+
+
+def extract(vector: np.ndarray, position: tuple[Lane, ...], lanes: Lanes) -> Lane:
+    full, index = _select(vector, position, lanes)
+    return full[index]
+
+
+def insert(value: Lane, rank: int, vector: np.ndarray, position: tuple[Lane, ...], lanes: Lanes) -> np.ndarray:
+    value = _lanes_first(value)
+    if all(not isinstance(entry, np.ndarray) for entry in position):
+        own = vector.shape[2:]
+        lead = np.broadcast_shapes(value.shape[:2], vector.shape[:2])
+        out = np.array(np.broadcast_to(vector, lead + own))
+        out[(slice(None), slice(None), *position)] = value
+        return out
+    full, index = _select(vector, position, lanes)
+    out = np.array(full)
+    out[index] = np.broadcast_to(value, lanes.shape + (value.shape[2:] if rank else ()))
+    return out
+
+
+def overwrite(source: np.ndarray, target: np.ndarray, index: tuple[Any, ...], lead: int) -> np.ndarray:
+    """The target with a slice replaced; `lead`: dimensions that the source lacks in front."""
+    lanes = np.broadcast_shapes(source.shape[:2], target.shape[:2])
+    out = np.array(np.broadcast_to(target, lanes + target.shape[2:]))
+    out[index] = source.reshape(source.shape[:2] + (1,) * lead + source.shape[2:])
+    return out
+
+
+def reduce(combine: Callable[..., Any], vector: np.ndarray, start: Lane | None, axes: tuple[int, ...]) -> Lane:
+    """Combine along the axes in row-major order."""
+    kept = [axis for axis in range(vector.ndim) if axis not in axes]
+    moved = np.transpose(vector, (*kept, *axes)).reshape([vector.shape[a] for a in kept] + [-1])
+    total = start
+    for number in range(moved.shape[-1]):
+        total = moved[..., number] if total is None else combine(total, moved[..., number])
+    return total
+
+
+def shuffle(a: np.ndarray, b: np.ndarray, order: Sequence[int], axis: int = 2) -> np.ndarray:
+    lead = np.broadcast_shapes(a.shape[:2], b.shape[:2])
+    both = [np.broadcast_to(v, lead + v.shape[2:]) for v in (a, b)]
+    return np.concatenate(both, axis=axis).take(list(order), axis=axis)
+
+
+def mask(limits: tuple[Lane, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """True below the limit in every dimension."""
+    out: Any = np.True_
+    for axis, (limit, size) in enumerate(zip(limits, shape, strict=True)):
+        limit = _lanes_first(limit)
+        ramp = np.arange(size).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+        out = out & (ramp < limit.reshape(limit.shape + (1,) * len(shape)))
+    return np.broadcast_to(out, out.shape[:2] + shape)
