@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor, vector
 from torch_mlir.dialects.transform import interpreter as _transform
 
 __all__ = [
-    "affine", "arith", "context", "func", "gpu", "ir", "linalg", "memref", "operations", "parse", "passmanager",
-    "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
+    "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "memref", "operations",
+    "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
 ]  # fmt: skip
 
 
@@ -47,6 +48,29 @@ def run_transform(module: ir.Module, body: str) -> None:
     with module.context, ir.Location.unknown():
         script = ir.Module.parse(text)
         _transform.apply_named_sequence(module.operation, script.body.operations[0], script)
+
+
+class JitError(Exception):
+    """LLVM cannot translate or link a module; the text says why."""
+
+
+def execution_engine(module: ir.Module) -> Any:
+    """A JIT of `module`, which is in the LLVM dialect. Raises `JitError` where LLVM cannot make it."""
+    from torch_mlir.execution_engine import ExecutionEngine
+
+    messages: list[str] = []
+
+    def note(diagnostic: ir.Diagnostic) -> bool:
+        messages.append(diagnostic.message)
+        return True
+
+    handler = module.context.attach_diagnostic_handler(note)
+    try:
+        return ExecutionEngine(module, opt_level=3)
+    except RuntimeError as error:
+        raise JitError("; ".join(messages) or str(error)) from error
+    finally:
+        handler.detach()
 
 
 def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) -> None:

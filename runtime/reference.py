@@ -1,0 +1,103 @@
+"""The oracle: the untouched payload, JIT-compiled on the CPU by MLIR's execution engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..dsl.diagnostics import Diagnostic, WeftError, fail
+from ..interpreter import mlir
+from ..interpreter.clone import clone_module
+from ..interpreter.mlir import ir
+from ..interpreter.rewriter import describe, upstream_messages
+from .cpu_lowering import lower
+from .dtypes import NUMPY, widen
+from .functions import argument_names, entry_function, out_arguments, signature
+from .inputs import check_inputs
+from .jit import call
+from .signature import Argument, FunctionSignature
+from .widening import HALVES, widen_halves
+
+WAY_OUT = "run without a reference: --reference none"
+
+
+def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
+
+    f16 and bf16 payloads are computed in f32, and their outputs come in f32. The payload is not changed, and neither are
+    the inputs.
+
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 (a payload that the CPU cannot run).
+    """
+    named = signature(payload, entry)
+    given = check_inputs(named, inputs)
+    module = clone_module(payload)
+    function = entry_function(module, named.entry)
+    _refuse_foreign(module)
+    function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
+    function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
+    names, is_out = argument_names(function), out_arguments(function)
+    try:
+        if widen_halves(module):
+            named, given = _widened(named, given)
+        lower(module)
+        return _call(module, named, given, names, is_out)
+    except ir.MLIRError as error:
+        notes = upstream_messages(error)[:4]
+        raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
+    except mlir.JitError as error:
+        raise fail("W0801", f"the CPU reference cannot link @{named.entry}: {error}", hint=WAY_OUT) from error
+
+
+def _refuse_foreign(module: ir.Module) -> None:
+    """What cannot run on the CPU is refused before any pass sees it."""
+    for op in mlir.operations(module.operation):
+        if op.name in ("gpu.launch", "gpu.launch_func"):
+            message = "the payload launches kernels itself: the CPU reference cannot run them"
+        elif op.name == "func.func" and not op.regions[0].blocks:
+            message = f"the payload calls @{ir.StringAttr(op.attributes['sym_name']).value}, which has no body"
+        else:
+            continue
+        raise WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))
+
+
+def _widened(
+    named: FunctionSignature, given: Mapping[str, np.ndarray]
+) -> tuple[FunctionSignature, dict[str, np.ndarray]]:
+    """The signature and the inputs of the payload in f32."""
+    halves = {a.name for a in named.arguments if a.dtype in HALVES}
+    wide = {name: widen(array, _dtype(named, name)) if name in halves else array for name, array in given.items()}
+    arguments = tuple(replace(a, dtype="f32") if a.dtype in HALVES else a for a in named.arguments)
+    results = tuple(replace(r, dtype="f32") if r.dtype in HALVES else r for r in named.results)
+    return FunctionSignature(named.entry, arguments, results), wide
+
+
+def _dtype(named: FunctionSignature, name: str) -> str:
+    return next(a.dtype for a in named.arguments if a.name == name)
+
+
+def _call(
+    module: ir.Module,
+    named: FunctionSignature,
+    given: Mapping[str, np.ndarray],
+    names: list[str],
+    is_out: list[bool],
+) -> dict[str, np.ndarray]:
+    """Call the lowered function on copies; out-arguments that stand for results are made here."""
+    declared = {a.name: a for a in (*named.arguments, *named.results)}
+    arrays = {
+        name: _fresh(declared[name]) if out else given[name].copy() for name, out in zip(names, is_out, strict=True)
+    }
+    returned = [r for r in named.results if r.name not in arrays]
+    scalars = [declared[name].shape is None for name in names]
+    values = call(module, named.entry, [arrays[n] for n in names], scalars, returned)
+    outputs = arrays | {r.name: value for r, value in zip(returned, values, strict=True)}
+    return {o.name: outputs[o.name] for o in named.outputs}
+
+
+def _fresh(result: Argument) -> np.ndarray:
+    if result.shape is None or None in result.shape:
+        raise fail("W0800", f"the shape of the result `{result}` is not known", hint="give it a static shape")
+    return np.zeros([s for s in result.shape if s is not None], NUMPY[result.dtype])
