@@ -1,0 +1,41 @@
+"""Which arguments of a kernel may be the same memory, because a launch passes one buffer twice."""
+
+from __future__ import annotations
+
+from ...interpreter.mlir import ir, operations
+
+VIEWS = frozenset(
+    """memref.subview memref.cast memref.reinterpret_cast memref.collapse_shape memref.expand_shape memref.view
+    memref.memory_space_cast memref.transpose memref.assume_alignment memref.extract_strided_metadata""".split()  # noqa: SIM905
+)
+
+
+def overlapping_arguments(module: ir.Module) -> dict[str, set[int]]:
+    """By kernel symbol, `module::function`: the arguments that share their buffer with another one in some launch."""
+    found: dict[str, set[int]] = {}
+    for launch in operations(module.operation, "gpu.launch_func"):
+        symbol = "::".join(ir.SymbolRefAttr(launch.attributes["kernel"]).value)
+        seen: dict[ir.Value, int] = {}
+        for number, value in enumerate(_kernel_operands(launch)):
+            if not isinstance(value.type, ir.MemRefType):
+                continue
+            root = _root(value)
+            if root in seen:
+                found.setdefault(symbol, set()).update((seen[root], number))
+            seen.setdefault(root, number)
+    return found
+
+
+def _kernel_operands(launch: ir.Operation) -> list[ir.Value]:
+    """async dependencies, grid, block, cluster, dynamic shared size, *kernel operands*, async object."""
+    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
+    first = sum(segments[:-2])
+    return list(launch.operands)[first : first + segments[-2]]
+
+
+def _root(value: ir.Value) -> ir.Value:
+    owner = value.owner
+    while not isinstance(owner, ir.Block) and owner.operation.name in VIEWS:
+        value = owner.operation.operands[0]
+        owner = value.owner
+    return value

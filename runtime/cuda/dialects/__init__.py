@@ -1,0 +1,1 @@
+"""The writers of ops, one file per MLIR dialect."""

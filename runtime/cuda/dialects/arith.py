@@ -1,0 +1,367 @@
+"""arith: every op on scalars, and elementwise on vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ....interpreter.mlir import ir
+from .. import integers
+from ..errors import refuse
+from ..expression import Expr, binary, call, cast, combine, ternary, unary
+from ..integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
+from ..kernel import Kernel
+from ..ranges import Range
+from ..registry import writes
+from ..types import Scalar, constant, element, scalar
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where an elementwise function writes: the kernel, the op, and the scalar types of its operand and its result."""
+
+    kernel: Kernel
+    op: ir.Operation
+    source: Scalar
+    result: Scalar
+
+    @property
+    def integer(self) -> Integer:
+        kind = self.source.integer
+        if kind is None:
+            raise refuse("W0502", f"`{self.op.name}` on {self.source.name}", self.op)
+        return kind
+
+    def atom(self, e: Expr) -> Expr:
+        return self.kernel.named(e)
+
+
+Function = Callable[..., Expr]
+
+
+def elementwise(*names: str) -> Callable[[Function], Function]:
+    """Register a function `(site, *operands) -> Expr` on scalars as the writer of ops on scalars and vectors."""
+
+    def register(function: Function) -> Function:
+        @writes(*names)
+        def write(kernel: Kernel, op: ir.Operation) -> None:
+            result = op.results[0]
+            kind, count = element(result.type, op)
+            source, _ = element(op.operands[-1].type, op)
+            site = Site(kernel, op, source, kind)
+            if count is None:
+                kernel.bind(result, function(site, *kernel.exprs(list(op.operands))))
+                return
+            columns = [kernel.lanes(v) for v in op.operands]
+            columns = [c if len(c) == count else c * count for c in columns]  # a scalar condition serves all lanes
+            kernel.bind_lanes(result, [function(site, *row) for row in zip(*columns, strict=True)])
+
+        return function
+
+    return register
+
+
+@writes("arith.constant")
+def write_constant(kernel: Kernel, op: ir.Operation) -> None:
+    result, attribute = op.results[0], op.attributes["value"]
+    kind, count = element(result.type, op)
+    if count is None:
+        kernel.values[result] = constant(attribute.value, kind)
+    else:
+        kernel.values[result] = tuple(constant(v, kind) for v in dense_values(attribute, count, op))
+
+
+def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[float | int | bool]:
+    """The elements of a dense attribute, in row-major order."""
+    if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
+        return [attribute.get_splat_value().value] * count
+    if isinstance(attribute, ir.DenseFPElementsAttr | ir.DenseIntElementsAttr):
+        return list(attribute)
+    raise refuse("W0503", "a constant whose elements are not in the text (a resource)", op)
+
+
+# ---- integers ---------------------------------------------------------------------------------------------------------
+
+
+def _bool_operator(operator: str) -> Function:
+    return lambda a, b: binary(operator, a, b, "bool")
+
+
+def _arithmetic(name: str, function: Function, on_bool: Function) -> None:
+    @elementwise(name)
+    def write(site: Site, a: Expr, b: Expr) -> Expr:
+        return on_bool(a, b) if site.result.boolean else function(a, b, site.integer)
+
+
+_arithmetic("arith.addi", integers.add, _bool_operator("!="))
+_arithmetic("arith.subi", integers.subtract, _bool_operator("!="))
+_arithmetic("arith.muli", integers.multiply, _bool_operator("&&"))
+
+
+def _bitwise(name: str, operator: str, on_bool: str) -> None:
+    @elementwise(name)
+    def write(site: Site, a: Expr, b: Expr) -> Expr:
+        if site.result.boolean:
+            return _logic(on_bool, a, b)
+        kind = site.integer
+        a, b = integers.same_width(to_signed(a, kind), to_signed(b, kind))
+        ra, rb = bounds(a, kind), bounds(b, kind)
+        known = kind.range
+        if ra.non_negative and rb.non_negative:
+            low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
+            known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits)
+        elif operator == "&" and (ra.non_negative or rb.non_negative):
+            known = Range(0, ra.high if ra.non_negative else rb.high)
+        return settle(binary(operator, a, b, a.type, known), kind)
+
+
+def _logic(operator: str, a: Expr, b: Expr) -> Expr:
+    for one, other in ((a, b), (b, a)):
+        if one.constant is not None:
+            true = bool(one.constant)
+            if operator == "&&":
+                return other if true else one
+            if operator == "||":
+                return one if true else other
+            return unary("!", other, "bool") if true else other
+    return binary(operator, a, b, "bool")
+
+
+_bitwise("arith.andi", "&", "&&")
+_bitwise("arith.ori", "|", "||")
+_bitwise("arith.xori", "^", "!=")
+
+
+def _no_bool(name: str, function: Callable[[Site, Expr, Expr, Integer], Expr]) -> None:
+    @elementwise(name)
+    def write(site: Site, a: Expr, b: Expr) -> Expr:
+        return function(site, a, b, site.integer)
+
+
+_no_bool("arith.divsi", lambda s, a, b, k: integers.divide_signed(a, b, k))
+_no_bool("arith.remsi", lambda s, a, b, k: integers.remainder_signed(a, b, k))
+_no_bool("arith.divui", lambda s, a, b, k: integers.unsigned_operation("/", a, b, k))
+_no_bool("arith.remui", lambda s, a, b, k: integers.unsigned_operation("%", a, b, k))
+_no_bool("arith.floordivsi", lambda s, a, b, k: integers.floor_divide(a, b, k, s.kernel.need))
+_no_bool("arith.ceildivsi", lambda s, a, b, k: integers.ceil_divide(a, b, k, s.kernel.need))
+
+
+@elementwise("arith.ceildivui")
+def ceildiv_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
+    kind = site.integer
+    if bounds(a, kind).non_negative and bounds(b, kind).non_negative:
+        return integers.ceil_divide(a, b, kind, site.kernel.need)
+    a, b = (to_unsigned(site.atom(e), kind) for e in (a, b))
+    zero = binary("==", a, literal(0), "bool")
+    type = kind.unsigned if kind.bits >= 32 else "int"
+    down = binary("/", binary("-", a, literal(1), type), b, type)
+    up = binary("+", down, literal(1), type, kind.range if kind.bits >= 32 else Range(0, 1 << kind.bits))
+    zero_value = Expr("0", type, range=Range.constant(0), atom=True)
+    return settle(ternary(zero, zero_value, up, type, up.range), kind)
+
+
+@elementwise("arith.shli")
+def shift_left(site: Site, a: Expr, b: Expr) -> Expr:
+    kind = site.integer
+    ra, amount = bounds(a, kind), b.constant
+    if amount is not None and 0 <= amount < kind.bits - 1 and ra.non_negative:
+        exact = ra * Range.constant(1 << amount)
+        if exact.fits(kind.bits):
+            return integers.multiply(a, literal(1 << amount), kind)
+    wide = "unsigned long long" if kind.bits == 64 else "unsigned"
+    made = binary("<<", cast(wide, to_signed(a, kind)), to_signed(b, kind), wide, kind.range)
+    return cast(kind.signed, made, kind.range) if kind.bits < 32 or kind.index else made
+
+
+@elementwise("arith.shrsi")
+def shift_right_signed(site: Site, a: Expr, b: Expr) -> Expr:
+    kind = site.integer
+    a, ra = to_signed(a, kind), bounds(a, kind)
+    known = ra.floordiv(Range.constant(1 << b.constant)) if b.constant is not None else ra.join(Range(-1, 0))
+    return binary(">>", a, to_signed(b, kind), "long long" if a.type == "long long" else "int", known)
+
+
+@elementwise("arith.shrui")
+def shift_right_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
+    kind = site.integer
+    if bounds(a, kind).non_negative:
+        return shift_right_signed(site, a, b)
+    a = to_unsigned(a, kind)
+    type = kind.unsigned if kind.bits >= 32 else "int"
+    known = kind.range if kind.bits >= 32 else Range(0, (1 << kind.bits) - 1)
+    made = settle(binary(">>", a, to_signed(b, kind), type, known), kind)
+    return cast(kind.signed, made) if kind.index else made
+
+
+@elementwise("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui")
+def extremes(site: Site, a: Expr, b: Expr) -> Expr:
+    function, unsigned = site.op.name[6:9], site.op.name.endswith("ui")
+    if site.result.boolean:  # as a signed number, true is -1
+        return _logic("&&" if (function == "min") == unsigned else "||", a, b)
+    kind = site.integer
+    if not unsigned or (bounds(a, kind).non_negative and bounds(b, kind).non_negative):
+        return integers.extreme(function, a, b, kind)
+    a, b = (to_unsigned(e, kind) for e in (a, b))
+    wide = kind.unsigned if kind.bits >= 32 else "int"
+    a, b = (e if e.type == wide else cast(wide, e) for e in (a, b))
+    made = settle(call(function, wide, a, b, range=kind.range if kind.bits >= 32 else Range(0, 255)), kind)
+    return cast(kind.signed, made, kind.range)
+
+
+_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+
+
+@elementwise("arith.cmpi")
+def compare_integers(site: Site, a: Expr, b: Expr) -> Expr:
+    number = ir.IntegerAttr(site.op.attributes["predicate"]).value
+    operator, unsigned = _PREDICATES[number], number >= 6
+    if site.source.boolean:
+        if number >= 2:
+            a, b = ((cast("int", e) if unsigned else unary("-", cast("int", e), "int")) for e in (a, b))
+        return binary(operator, a, b, "bool")
+    kind = site.integer
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    if not unsigned or (ra.non_negative and rb.non_negative):
+        known = decide(operator, ra, rb)
+        if known is not None:
+            return constant(known, scalar(ir.IntegerType.get_signless(1, site.op.context), site.op))
+        return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
+    a, b = (cast("long long", e) if kind.bits == 64 and e.type == "int" else e for e in (a, b))
+    return binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), "bool", Range(0, 1))
+
+
+@elementwise("arith.select")
+def select(site: Site, condition: Expr, a: Expr, b: Expr) -> Expr:
+    if condition.constant is not None:
+        return a if condition.constant else b
+    kind = site.result
+    known = None
+    if kind.integer is not None:
+        a, b = to_signed(a, kind.integer), to_signed(b, kind.integer)
+        known = bounds(a, kind.integer).join(bounds(b, kind.integer))
+    type = kind.variable(known)
+    return ternary(condition, a, b, type, known)
+
+
+# ---- conversions ------------------------------------------------------------------------------------------------------
+
+
+@elementwise("arith.index_cast", "arith.extsi", "arith.trunci")
+def convert_signed(site: Site, a: Expr) -> Expr:
+    source, result = site.source, site.result
+    if source.boolean and result.boolean:
+        return a
+    if source.boolean:
+        return unary("-", cast("int", a), "int", Range(-1, 0))
+    if result.boolean:
+        a = to_signed(a, site.integer)
+        return binary("!=", binary("&", a, literal(1), a.type), literal(0), "bool")
+    kind = result.integer
+    if kind is None:
+        raise refuse("W0502", f"`{site.op.name}` to {result.name}", site.op)
+    a = to_signed(a, site.integer)
+    known = bounds(a, site.integer)
+    return a if known.fits(kind.bits) else cast(kind.signed, a, kind.range)
+
+
+@elementwise("arith.extui", "arith.index_castui")
+def convert_unsigned(site: Site, a: Expr) -> Expr:
+    source, result = site.source, site.result
+    if source.boolean:
+        return a if result.boolean else cast("int", a, Range(0, 1))
+    kind = result.integer
+    if kind is None or kind.bits <= site.integer.bits:
+        return convert_signed(site, a)
+    known = bounds(a, site.integer)
+    if known.non_negative:
+        return to_signed(a, site.integer)
+    whole = Range(0, (1 << site.integer.bits) - 1)
+    made = to_unsigned(a, site.integer)
+    if site.integer.bits == 32:
+        return cast("long long", made, whole)
+    return cast("int", made, whole)
+
+
+@elementwise("arith.sitofp", "arith.uitofp")
+def integer_to_float(site: Site, a: Expr) -> Expr:
+    if site.source.boolean:
+        a = cast("int", a)
+        a = unary("-", a, "int") if site.op.name == "arith.sitofp" else a
+    else:
+        kind = site.integer
+        a = to_signed(a, kind) if site.op.name == "arith.sitofp" else to_unsigned(a, kind)
+    if site.result.small_float:
+        a = cast("double", a)  # exact for 32 bits; wider ones round to 53 bits first
+    return cast(site.result.cxx, a).typed(site.result.cxx)
+
+
+@elementwise("arith.fptosi", "arith.fptoui")
+def float_to_integer(site: Site, a: Expr) -> Expr:
+    if site.source.small_float:
+        a = cast("float", a)
+    result = site.result
+    if result.boolean:
+        return binary("!=", cast("int", a), literal(0), "bool")
+    kind = result.integer
+    if kind is None:
+        raise refuse("W0502", f"`{site.op.name}` to {result.name}", site.op)
+    if site.op.name == "arith.fptosi":
+        return cast(kind.signed, a, kind.range)
+    made = cast(kind.unsigned if kind.bits >= 32 else "int", a, kind.range)
+    return made if kind.bits >= 32 else cast(kind.signed, made, kind.range)
+
+
+@elementwise("arith.extf", "arith.truncf")
+def convert_float(site: Site, a: Expr) -> Expr:
+    if "roundingmode" in site.op.attributes and "to_nearest_even" not in str(site.op.attributes["roundingmode"]):
+        raise refuse("W0503", "arith.truncf with a rounding mode of its own", site.op)
+    if site.source.small_float and site.result.small_float and site.source != site.result:
+        a = cast("float", a)
+    return cast(site.result.cxx, a)
+
+
+_BITS = {
+    ("f32", "i32"): "__float_as_int", ("i32", "f32"): "__int_as_float",
+    ("f64", "i64"): "__double_as_longlong", ("i64", "f64"): "__longlong_as_double",
+}  # fmt: skip
+
+
+@elementwise("arith.bitcast")
+def bitcast(site: Site, a: Expr) -> Expr:
+    source, result = site.source, site.result
+    if source == result:
+        return a
+    function = _BITS.get((source.name, result.name))
+    if function is not None:
+        a = to_signed(a, site.integer) if source.integer else a
+        return call(function, result.cxx, a, range=result.full_range)
+    if source.small_float and result.integer is not None and result.integer.bits == 16:
+        return combine(f"(short){a.within(12)}.bits", "short", (a,), 11, result.full_range)
+    if result.small_float and source.name == "i16":
+        return combine(f"{result.cxx}{{(unsigned short){a.within(11)}}}", result.cxx, (a,))
+    raise refuse("W0503", f"arith.bitcast from {source.name} to {result.name}", site.op)
+
+
+@writes("arith.addui_extended")
+def add_extended(kernel: Kernel, op: ir.Operation) -> None:
+    kind = scalar(op.operands[0].type, op).integer
+    if kind is None:
+        raise refuse("W0502", f"`{op.name}` on {op.operands[0].type}", op)
+    a, b = (to_unsigned(kernel.atom(v), kind) for v in op.operands)
+    wide = kind.unsigned
+    total = kernel.named(cast(wide, binary("+", cast(wide, a), cast(wide, b), "sum")), "sum")
+    kernel.values[op.results[0]] = total.typed(wide, None) if kind.bits >= 32 else cast(kind.signed, total, kind.range)
+    kernel.bind(op.results[1], binary("<", total, cast(wide, a), "bool"))
+
+
+@writes("arith.mulsi_extended", "arith.mului_extended")
+def multiply_extended(kernel: Kernel, op: ir.Operation) -> None:
+    kind = scalar(op.operands[0].type, op).integer
+    if kind is None or kind.bits != 32:
+        raise refuse("W0503", f"`{op.name}` on {op.operands[0].type}: only i32 is known", op)
+    signed = op.name == "arith.mulsi_extended"
+    wide = "long long" if signed else "unsigned long long"
+    a, b = ((to_signed if signed else to_unsigned)(kernel.expr(v), kind) for v in op.operands)
+    product = kernel.named(binary("*", cast(wide, a, kind.range), b, wide), "product")
+    kernel.bind(op.results[0], cast("int", product, kind.range))
+    kernel.bind(op.results[1], cast("int", binary(">>", product, literal(32), wide), kind.range))

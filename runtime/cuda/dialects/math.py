@@ -1,0 +1,182 @@
+"""Floating-point arithmetic (arith) and the math dialect. Each op rounds once; none is fused or reordered here.
+
+`f16` and `bf16` add, subtract, multiply and divide in `float`, which has more than twice their digits, and round once more:
+that gives the correctly rounded result (Figueroa, "When is double rounding innocuous?", 1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....interpreter.mlir import ir
+from ..errors import refuse
+from ..expression import Expr, binary, call, cast, ternary, unary
+from ..integers import literal, to_signed, to_unsigned
+from ..ranges import Range
+from ..types import float_literal
+from .arith import Site, elementwise
+
+_INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
+
+
+@elementwise(*_INFIX)
+def infix(site: Site, a: Expr, b: Expr) -> Expr:
+    return binary(_INFIX[site.op.name], a, b, site.result.cxx)
+
+
+@elementwise("arith.negf")
+def negate(site: Site, a: Expr) -> Expr:
+    return unary("-", a, site.result.cxx)
+
+
+def _widened(site: Site, a: Expr) -> Expr:
+    return cast("float", a) if site.source.small_float else a
+
+
+def _narrowed(site: Site, a: Expr) -> Expr:
+    return cast(site.result.cxx, a) if site.result.small_float else a
+
+
+def _function(name: str, site: Site, *arguments: Expr) -> Expr:
+    """A function of the C library, in float for f32 and the 16-bit types."""
+    suffix, type = ("", "double") if site.source.name == "f64" else ("f", "float")
+    return _narrowed(site, call(f"{name}{suffix}", type, *(_widened(site, a) for a in arguments)))
+
+
+# ---- comparisons and extremes -------------------------------------------------------------------------------------------
+
+_COMPARE: dict[int, str] = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
+_NEGATED: dict[int, str] = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # "unordered or greater" is "not less or equal"
+
+
+@elementwise("arith.cmpf")
+def compare(site: Site, a: Expr, b: Expr) -> Expr:
+    predicate = ir.IntegerAttr(site.op.attributes["predicate"]).value
+    a, b = _widened(site, a), _widened(site, b)
+    if predicate in _COMPARE:
+        return binary(_COMPARE[predicate], a, b, "bool")
+    if predicate in _NEGATED:
+        return unary("!", binary(_NEGATED[predicate], a, b, "bool"), "bool")
+    if predicate in (0, 15):
+        return Expr("true" if predicate else "false", "bool", range=Range.constant(predicate // 15), atom=True)
+    a, b = site.atom(a), site.atom(b)
+    if predicate in (6, 8):  # one: ordered and not equal; ueq is its negation
+        apart = binary("||", binary("<", a, b, "bool"), binary(">", a, b, "bool"), "bool")
+        return apart if predicate == 6 else unary("!", apart, "bool")
+    operator, joint = ("==", "&&") if predicate == 7 else ("!=", "||")  # ord, uno
+    if a.text == b.text:
+        return binary(operator, a, a, "bool")
+    return binary(joint, binary(operator, a, a, "bool"), binary(operator, b, b, "bool"), "bool")
+
+
+@elementwise("arith.maximumf", "arith.minimumf")
+def nan_extreme(site: Site, a: Expr, b: Expr) -> Expr:
+    function = site.op.name[6:13]
+    site.kernel.need(function)
+    type = "double" if site.source.name == "f64" else "float"
+    return _narrowed(site, call(function, type, _widened(site, a), _widened(site, b)))
+
+
+@elementwise("arith.maxnumf", "arith.minnumf")
+def number_extreme(site: Site, a: Expr, b: Expr) -> Expr:
+    return _function("fmax" if site.op.name == "arith.maxnumf" else "fmin", site, a, b)
+
+
+@elementwise("arith.remf")
+def remainder(site: Site, a: Expr, b: Expr) -> Expr:
+    return _function("fmod", site, a, b)
+
+
+# ---- math -------------------------------------------------------------------------------------------------------------
+
+_LIBRARY = {
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "cbrt": "cbrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
+    "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
+    "acosh": "acosh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "powf": "pow", "floor": "floor", "ceil": "ceil",
+    "round": "round", "roundeven": "rint", "trunc": "trunc", "absf": "fabs", "copysign": "copysign",
+}  # fmt: skip
+
+
+@elementwise(*(f"math.{name}" for name in _LIBRARY))
+def library(site: Site, *arguments: Expr) -> Expr:
+    return _function(_LIBRARY[site.op.name.removeprefix("math.")], site, *arguments)
+
+
+@elementwise("math.fma", "vector.fma")
+def fused(site: Site, a: Expr, b: Expr, c: Expr) -> Expr:
+    if site.result.small_float:
+        site.kernel.need(f"fma.{site.result.cxx}")
+        return call("fma", site.result.cxx, a, b, c)
+    return call("fma" if site.result.name == "f64" else "fmaf", site.result.cxx, a, b, c)
+
+
+@elementwise("math.fpowi")
+def power_of_integer(site: Site, a: Expr, b: Expr) -> Expr:
+    site.kernel.need("ipow")
+    exponent = to_signed(b, site.integer)
+    if site.result.small_float:
+        return cast(site.result.cxx, call("ipow", "float", cast("float", a), exponent))
+    return call("ipow", site.result.cxx, a, exponent)
+
+
+@elementwise("math.absi")
+def absolute(site: Site, a: Expr) -> Expr:
+    kind = site.integer
+    a = site.atom(to_signed(a, kind))
+    negative = binary("<", a, literal(0), "bool")
+    wide = kind.unsigned if kind.bits >= 32 else "int"  # -a of the least value overflows
+    zero = Expr("0", wide, atom=True)
+    flipped = cast(kind.signed, binary("-", zero, cast(wide, a), wide), kind.range)
+    return ternary(negative, flipped, a, kind.variable(None), kind.range)
+
+
+def _test(name: str, function: Callable[[Site, Expr], Expr]) -> None:
+    @elementwise(f"math.{name}")
+    def write(site: Site, a: Expr) -> Expr:
+        return function(site, _widened(site, a))
+
+
+def _infinity(site: Site) -> Expr:
+    return float_literal(float("inf"), "f64" if site.source.name == "f64" else "f32")
+
+
+def _magnitude(site: Site, a: Expr) -> Expr:
+    return call("fabs" if site.source.name == "f64" else "fabsf", a.type, a)
+
+
+def _is_nan(site: Site, a: Expr) -> Expr:
+    a = site.atom(a)
+    return binary("!=", a, a, "bool")
+
+
+_test("isnan", _is_nan)
+_test("isinf", lambda s, a: binary("==", _magnitude(s, a), _infinity(s), "bool"))
+_test("isfinite", lambda s, a: binary("<", _magnitude(s, a), _infinity(s), "bool"))
+
+
+@elementwise("math.ctpop")
+def count_ones(site: Site, a: Expr) -> Expr:
+    kind = site.integer
+    suffix = "ll" if kind.bits == 64 else ""
+    return call(f"__popc{suffix}", "int", to_unsigned(a, kind), range=Range(0, kind.bits))
+
+
+@elementwise("math.ctlz")
+def count_leading_zeros(site: Site, a: Expr) -> Expr:
+    kind = site.integer
+    if kind.bits < 32:
+        made = call("__clz", "int", to_unsigned(a, kind), range=Range(32 - kind.bits, 32))
+        return binary("-", made, literal(32 - kind.bits), "int", Range(0, kind.bits))
+    return call("__clzll" if kind.bits == 64 else "__clz", "int", to_signed(a, kind), range=Range(0, kind.bits))
+
+
+@elementwise("math.cttz")
+def count_trailing_zeros(site: Site, a: Expr) -> Expr:
+    kind = site.integer
+    if kind.bits < 32:
+        raise refuse("W0503", f"math.cttz on {site.source.name}", site.op)
+    a = site.atom(to_signed(a, kind))
+    find = call("__ffsll" if kind.bits == 64 else "__ffs", "int", a)
+    zero = binary("==", a, literal(0), "bool")
+    return ternary(zero, literal(kind.bits), binary("-", find, literal(1), "int"), "int", Range(0, kind.bits))

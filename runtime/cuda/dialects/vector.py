@@ -1,0 +1,258 @@
+"""vector: values of a few elements, each element an expression of its own. Loads and stores move several at once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+from ....interpreter.mlir import ir
+from ..errors import refuse
+from ..expression import Expr, binary, call
+from ..integers import add, extreme, literal
+from ..kernel import Kernel, Lanes
+from ..registry import writes
+from ..types import Scalar, element
+from ..views import View, access, access_width, lane, vector_type, wide_access
+
+DYNAMIC = -(1 << 63)
+
+
+def shape_of(value: ir.Value) -> list[int]:
+    return list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
+
+
+def put(kernel: Kernel, result: ir.Value, lanes: Sequence[Expr]) -> None:
+    """Bind a result that is a vector or one element of one."""
+    if isinstance(result.type, ir.VectorType):
+        kernel.bind_lanes(result, lanes)
+    else:
+        kernel.bind(result, lanes[0])
+
+
+# ---- memory -----------------------------------------------------------------------------------------------------------
+
+
+def rows(shape: Sequence[int], indices: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
+    """Where each contiguous row of a vector of `shape` begins: the last dimension is contiguous."""
+    first = len(indices) - len(shape)
+    for place in itertools.product(*(range(n) for n in shape[:-1])):
+        yield tuple(
+            add(index, literal(place[d - first])) if first <= d < len(indices) - 1 else index
+            for d, index in enumerate(indices)
+        )
+
+
+def _unit_stride(view: View) -> bool:
+    return bool(view.axes) and view.axes[-1].dimension == len(view.shape) - 1 and view.strides()[-1].constant == 1
+
+
+def _shift(view: View, start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
+    return view.buffer_indices((*start[:-1], add(start[-1], literal(by))))
+
+
+def read(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Expr]) -> Lanes:
+    """The elements of a vector in memory, by accesses as wide as the alignment proves."""
+    made: list[Expr] = []
+    for start in rows(shape, indices):
+        count = shape[-1] if shape else 1
+        width = access_width(view.buffer, _shift(view, start, 0), count) if shape and _unit_stride(view) else 1
+        if width == 1:
+            made += [access(view.buffer, _shift(view, start, k) if shape else view.buffer_indices(start))
+                     for k in range(count)]  # fmt: skip
+            continue
+        type = vector_type(view.element, width)
+        kernel.aligned.add(view.buffer.root)
+        for k in range(0, count, width):
+            source = wide_access(view.buffer, _shift(view, start, k), type, const=True)
+            plain = view.buffer.root.lower()
+            variable = kernel.fresh(plain if view.buffer.space == "global" and plain != view.buffer.root else "v")
+            kernel.line(f"const {type} {variable} = {source.text};")
+            made += [lane(variable, type, view.element, number) for number in range(width)]
+    return tuple(made)
+
+
+def write(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Expr], lanes: Lanes) -> None:
+    """Store the elements of a vector, by accesses as wide as the alignment proves."""
+    kernel.flush()
+    count = shape[-1] if shape else 1
+    for number, start in enumerate(rows(shape, indices)):
+        row = lanes[number * count : (number + 1) * count]
+        width = access_width(view.buffer, _shift(view, start, 0), count) if shape and _unit_stride(view) else 1
+        for k in range(0, count, width):
+            if width == 1:
+                target = kernel.target(view, (*start[:-1], add(start[-1], literal(k))) if start else ())
+                kernel.line(f"{target.text} = {row[k].text};")
+                continue
+            type = vector_type(view.element, width)
+            kernel.aligned.add(view.buffer.root)
+            kernel.target(view, tuple(start))
+            target = wide_access(view.buffer, _shift(view, start, k), type, const=False)
+            kernel.line(f"{target.text} = {_gathered(type, view.element, row[k : k + width])};")
+
+
+def _gathered(type: str, kind: Scalar, row: Lanes) -> str:
+    """The elements as one value: the variable they come from if they are all of it."""
+    variable = row[0].text.removesuffix(".x").removesuffix(".at[0]")
+    if [e.text for e in row] == [lane(variable, type, kind, n).text for n in range(len(row))]:
+        return variable
+    inside = ", ".join(e.text for e in row)
+    return f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
+
+
+@writes("vector.load")
+def load(kernel: Kernel, op: ir.Operation) -> None:
+    view = kernel.view(op.operands[0])
+    if not list(op.results[0].uses):
+        return
+    indices = [kernel.atom(v, kernel.base_name(v)) for v in list(op.operands)[1:]]
+    put(kernel, op.results[0], read(kernel, view, shape_of(op.results[0]), indices))
+
+
+@writes("vector.store")
+def store(kernel: Kernel, op: ir.Operation) -> None:
+    lanes, view = kernel.lanes(op.operands[0]), kernel.view(op.operands[1])
+    indices = [kernel.atom(v, kernel.base_name(v)) for v in list(op.operands)[2:]]
+    write(kernel, view, shape_of(op.operands[0]), indices, lanes)
+
+
+# ---- elements ---------------------------------------------------------------------------------------------------------
+
+
+@writes("vector.broadcast", "vector.splat")
+def broadcast(kernel: Kernel, op: ir.Operation) -> None:
+    source, target = shape_of(op.operands[0]), shape_of(op.results[0])
+    lanes = kernel.lanes(op.operands[0])
+    if math.prod(target) > len(lanes):
+        lanes = tuple(kernel.named(e) for e in lanes)
+    padded = [1] * (len(target) - len(source)) + source
+    kernel.bind_lanes(op.results[0], [
+        lanes[_position([0 if n == 1 else p for n, p in zip(padded, place, strict=True)], padded)] for place in _places(target)
+    ])  # fmt: skip
+
+
+def _places(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return itertools.product(*(range(n) for n in shape))
+
+
+def _position(place: Sequence[int], shape: Sequence[int]) -> int:
+    total = 0
+    for index, size in zip(place, shape, strict=True):
+        total = total * size + index
+    return total
+
+
+def _static_position(op: ir.Operation) -> list[int]:
+    position = list(ir.DenseI64ArrayAttr(op.attributes["static_position"]))
+    if DYNAMIC in position:
+        raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
+                     hint="unroll the loop over the position first")  # fmt: skip
+    return position
+
+
+@writes("vector.extract")
+def extract(kernel: Kernel, op: ir.Operation) -> None:
+    shape, position = shape_of(op.operands[0]), _static_position(op)
+    size = math.prod(shape[len(position) :])
+    first = _position(position, shape[: len(position)]) * size
+    put(kernel, op.results[0], kernel.lanes(op.operands[0])[first : first + size])
+
+
+@writes("vector.insert")
+def insert(kernel: Kernel, op: ir.Operation) -> None:
+    shape, position = shape_of(op.operands[1]), _static_position(op)
+    size = math.prod(shape[len(position) :])
+    first = _position(position, shape[: len(position)]) * size
+    value, lanes = kernel.lanes(op.operands[0]), list(kernel.lanes(op.operands[1]))
+    lanes[first : first + size] = value
+    kernel.bind_lanes(op.results[0], lanes)
+
+
+@writes("vector.shape_cast", "vector.from_elements")
+def same_elements(kernel: Kernel, op: ir.Operation) -> None:
+    put(kernel, op.results[0], [e for v in op.operands for e in kernel.lanes(v)])
+
+
+@writes("vector.to_elements")
+def to_elements(kernel: Kernel, op: ir.Operation) -> None:
+    for result, e in zip(op.results, kernel.lanes(op.operands[0]), strict=True):
+        kernel.bind(result, e)
+
+
+def _integers(op: ir.Operation, attribute: str) -> list[int]:
+    return [ir.IntegerAttr(a).value for a in op.attributes[attribute]]
+
+
+@writes("vector.extract_strided_slice")
+def extract_slice(kernel: Kernel, op: ir.Operation) -> None:
+    shape, target = shape_of(op.operands[0]), shape_of(op.results[0])
+    offsets = _integers(op, "offsets") + [0] * len(shape)
+    lanes = kernel.lanes(op.operands[0])
+    put(kernel, op.results[0], [
+        lanes[_position([p + o for p, o in zip(place, offsets, strict=False)], shape)] for place in _places(target)
+    ])  # fmt: skip
+
+
+@writes("vector.insert_strided_slice")
+def insert_slice(kernel: Kernel, op: ir.Operation) -> None:
+    inner, shape = shape_of(op.operands[0]), shape_of(op.operands[1])
+    value, lanes = kernel.lanes(op.operands[0]), list(kernel.lanes(op.operands[1]))
+    offsets = _integers(op, "offsets")
+    for number, place in enumerate(_places(inner)):
+        full = [0] * (len(shape) - len(inner)) + list(place)
+        lanes[_position([p + o for p, o in zip(full, offsets, strict=True)], shape)] = value[number]
+    kernel.bind_lanes(op.results[0], lanes)
+
+
+@writes("vector.shuffle")
+def shuffle(kernel: Kernel, op: ir.Operation) -> None:
+    lanes = (*kernel.lanes(op.operands[0]), *kernel.lanes(op.operands[1]))
+    size = math.prod(shape_of(op.operands[0])[1:])
+    mask = list(ir.DenseI64ArrayAttr(op.attributes["mask"]))
+    if -1 in mask:
+        raise refuse("W0503", "vector.shuffle with poison elements", op)
+    kernel.bind_lanes(op.results[0], [e for m in mask for e in lanes[m * size : (m + 1) * size]])
+
+
+@writes("vector.transpose")
+def transpose(kernel: Kernel, op: ir.Operation) -> None:
+    shape, target = shape_of(op.operands[0]), shape_of(op.results[0])
+    order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
+    lanes = kernel.lanes(op.operands[0])
+    made = []
+    for place in _places(target):
+        source = [0] * len(shape)
+        for d, from_dimension in enumerate(order):
+            source[from_dimension] = place[d]
+        made.append(lanes[_position(source, shape)])
+    kernel.bind_lanes(op.results[0], made)
+
+
+@writes("vector.reduction")
+def reduction(kernel: Kernel, op: ir.Operation) -> None:
+    """In order, from the accumulator on: floating-point sums depend on it."""
+    kind, _ = element(op.operands[0].type, op)
+    lanes = list(kernel.lanes(op.operands[0]))
+    if len(op.operands) > 1:
+        lanes.insert(0, kernel.expr(op.operands[1]))
+    word = str(op.attributes["kind"]).split("<")[-1].rstrip(">")
+    total = lanes[0]
+    for e in lanes[1:]:
+        total = _combined(kernel, op, word, kind, total, e)
+    kernel.bind(op.results[0], total)
+
+
+def _combined(kernel: Kernel, op: ir.Operation, word: str, kind: Scalar, a: Expr, b: Expr) -> Expr:
+    integer = kind.integer
+    if word == "add":
+        return add(a, b, integer) if integer else binary("+", a, b, kind.cxx)
+    if word == "mul" and integer is None:
+        return binary("*", a, b, kind.cxx)
+    if word in ("maxsi", "minsi") and integer is not None:
+        return extreme(word[:3], a, b, integer)
+    if word in ("maximumf", "minimumf") and not kind.small_float:
+        kernel.need(word[:7])
+        return call(word[:7], kind.cxx, a, b)
+    if word in ("maxnumf", "minnumf") and not kind.small_float:
+        return call(f"f{word[:3]}{'' if kind.name == 'f64' else 'f'}", kind.cxx, a, b)
+    raise refuse("W0503", f"vector.reduction <{word}> on {kind.name}", op)

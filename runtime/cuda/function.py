@@ -1,0 +1,183 @@
+"""One kernel: its parameters, its shared memory, its head, its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...interpreter.mlir import ir
+from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
+from .dialects import memref
+from .errors import refuse
+from .expression import Expr, name
+from .integers import literal, multiply
+from .kernel import Kernel
+from .names import identifier
+from .ranges import Range
+from .types import scalar
+from .views import Buffer, View
+
+DYNAMIC = -(1 << 63)
+SIZE = Range(0, 1 << 47)  # an address space holds no more elements
+STRIDE = Range(-(1 << 47), 1 << 47)
+WIDTH = 120
+
+
+def write_function(
+    func: ir.Operation,
+    kernel_name: str,
+    need: Callable[[str], None],
+    constant: Callable[[ir.Operation], Buffer],
+    overlapping: set[int],
+) -> tuple[str, KernelSignature]:
+    """The text of a `gpu.func`, and its signature. `overlapping`: arguments that are no `__restrict__`."""
+    kernel = Kernel(func, need, constant, _triple(func, "known_block_size"), _triple(func, "known_grid_size"))
+    block = kernel.single_block(func)
+    declared, parameters = _bind_arguments(kernel, func, block)
+    terminator = kernel.write_block(block)
+    if terminator.name != "gpu.return" or len(terminator.operands):
+        raise refuse("W0504", f"a kernel ends with `{terminator.name}`", terminator)
+    shared, static, dynamic = _shared_memory(kernel, func)
+    parameters = tuple(
+        Parameter(p.kind, p.argument, p.name, p.dtype, p.axis, p.kind == "pointer" and p.name in kernel.written)
+        for p in parameters
+    )
+    texts = [_parameter(p, declared[p.name], p.argument in overlapping) for p in parameters]
+    head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
+    lines = [*shared, *head, *kernel.frames[0].lines]
+    text = "\n".join([_opening(kernel, kernel_name, texts), *("  " + line for line in lines), "}"])
+    return text, KernelSignature(kernel_name, parameters, kernel.block, kernel.grid, static, dynamic)
+
+
+def _triple(func: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
+    if attribute not in func.attributes:
+        return None
+    x, y, z = list(ir.DenseI32ArrayAttr(func.attributes[attribute]))
+    return x, y, z
+
+
+def _opening(kernel: Kernel, kernel_name: str, parameters: list[str]) -> str:
+    bounds = ""
+    if kernel.block is not None:
+        bounds = f"__launch_bounds__({kernel.block[0] * kernel.block[1] * kernel.block[2]}) "
+    start = f'extern "C" __global__ void {bounds}{kernel_name}('
+    one_line = f"{start}{', '.join(parameters)}) {{"
+    if len(one_line) <= WIDTH:
+        return one_line
+    return start + "\n    " + ",\n    ".join(parameters) + ") {"
+
+
+def _parameter(p: Parameter, cxx: str, overlaps: bool) -> str:
+    if p.kind != "pointer":
+        return f"{cxx} {p.name}"
+    return f"{'' if p.written else 'const '}{cxx}*{'' if overlaps else ' __restrict__'} {p.name}"
+
+
+# ---- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _bind_arguments(
+    kernel: Kernel, func: ir.Operation, block: ir.Block
+) -> tuple[dict[str, str], tuple[Parameter, ...]]:
+    """Bind the function's arguments, then its workgroup and private attributions."""
+    count = len(ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value).inputs)
+    arguments = list(block.arguments)
+    wanted = [_wanted_name(func, number) for number in range(count)]
+    declared: dict[str, str] = {}
+    parameters: list[Parameter] = []
+    names = [kernel.fresh(base) for base in wanted]
+    for number, (argument, variable) in enumerate(zip(arguments[:count], names, strict=True)):
+        if isinstance(argument.type, ir.MemRefType):
+            parameters += _bind_memref(kernel, func, number, argument, variable, declared)
+            continue
+        kind = scalar(argument.type, func)
+        declared[variable] = kind.cxx
+        kernel.values[argument] = name(variable, kind.cxx, kind.full_range)
+        parameters.append(Parameter("scalar", number, variable, kind.name))
+    shared = 0
+    if "workgroup_attributions" in func.attributes:
+        shared = ir.IntegerAttr(func.attributes["workgroup_attributions"]).value
+    for number, argument in enumerate(arguments[count:]):
+        _bind_attribution(kernel, func, argument, shared=number < shared)
+    return declared, tuple(parameters)
+
+
+def _wanted_name(func: ir.Operation, number: int) -> str:
+    if "arg_attrs" in func.attributes:
+        attributes = ir.DictAttr(ir.ArrayAttr(func.attributes["arg_attrs"])[number])
+        if "weft.name" in attributes:
+            return identifier(ir.StringAttr(attributes["weft.name"]).value, "arg")
+    return f"arg{number}"
+
+
+def _bind_memref(
+    kernel: Kernel, func: ir.Operation, number: int, argument: ir.Value, variable: str, declared: dict[str, str]
+) -> list[Parameter]:
+    """A pointer, and a parameter for each size, stride and offset that the type leaves open (abi.py)."""
+    type = ir.MemRefType(argument.type)
+    kind = scalar(type.element_type, func)
+    try:
+        static_strides, static_offset = type.get_strides_and_offset()
+    except ValueError as error:
+        raise refuse("W0502", f"argument {number}: the layout of {type} has no strides", func) from error
+    declared[variable] = kind.cxx
+    parameters = [Parameter("pointer", number, variable, kind.name)]
+
+    def extra(word: str, axis: int | None, known: Range) -> Expr:
+        own = kernel.fresh(f"{variable}_{word}{'' if axis is None else axis}")
+        declared[own] = "long long"
+        parameters.append(Parameter(word, number, own, "i64", axis))  # type: ignore[arg-type]
+        return name(own, "long long", known)
+
+    identity = not str(type.layout).startswith("strided")
+    sizes = tuple(extra("size", d, SIZE) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
+    if identity:
+        strides = _row_major(kernel, variable, sizes)
+    else:
+        strides = tuple(
+            extra("stride", d, STRIDE) if s == DYNAMIC else literal(s) for d, s in enumerate(static_strides)
+        )
+    offset = extra("offset", None, SIZE) if static_offset == DYNAMIC else literal(static_offset)
+    kernel.values[argument] = View.whole(Buffer(variable, kind, "global", sizes, strides, offset))
+    return parameters
+
+
+def _row_major(kernel: Kernel, variable: str, sizes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    strides = [literal(1)] * len(sizes)
+    for d in reversed(range(len(sizes) - 1)):
+        strides[d] = kernel.named(multiply(strides[d + 1], sizes[d + 1]), f"{variable}_stride{d}")
+    return tuple(strides)
+
+
+def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, *, shared: bool) -> None:
+    type = ir.MemRefType(argument.type)
+    if shared:
+        kernel.values[argument] = View.whole(memref.shared_array(kernel, type, "s", func))
+        return
+    buffer = memref.array(kernel, type, "private", kernel.fresh("r"), func)
+    kernel.line(f"{memref.declaration(buffer)};")
+    kernel.values[argument] = View.whole(buffer)
+
+
+# ---- shared memory ----------------------------------------------------------------------------------------------------
+
+
+def _shared_memory(kernel: Kernel, func: ir.Operation) -> tuple[list[str], int, int]:
+    """Declarations, static bytes, dynamic bytes. More than 48 KiB can only be had as dynamic shared memory."""
+    total = sum(-(-size // 16) * 16 for _, size in kernel.shared)
+    if total > SHARED_LIMIT:
+        raise refuse("W0506", f"the kernel needs {total} bytes of shared memory; a block gets {SHARED_LIMIT} at most", func,
+                     hint="smaller tiles, or fewer buffers in shared memory")  # fmt: skip
+    if total <= STATIC_SHARED_LIMIT:
+        lines = []
+        for buffer, _ in kernel.shared:
+            align = "alignas(16) " if buffer.name in kernel.aligned else ""
+            lines.append(f"{align}__shared__ {memref.declaration(buffer)};")
+        return lines, sum(size for _, size in kernel.shared), 0
+    lines, offset = ["extern __shared__ float4 dynamic_shared[];"], 0
+    for buffer, size in kernel.shared:
+        rest = "".join(f"[{s.text}]" for s in buffer.sizes[1:])
+        pointer = f"{buffer.element.cxx} (*{buffer.name}){rest}" if rest else f"{buffer.element.cxx}* {buffer.name}"
+        type = f"{buffer.element.cxx} (*){rest}" if rest else f"{buffer.element.cxx}*"
+        lines.append(f"{pointer} = reinterpret_cast<{type}>(dynamic_shared + {offset // 16});")
+        offset += -(-size // 16) * 16
+    return lines, 0, total

@@ -1,0 +1,263 @@
+"""Integer arithmetic as C++: 32 bits where ranges allow, defined overflow where MLIR wraps, cheap division where it may.
+
+MLIR's integers have no sign and wrap. C++'s signed ones must not overflow, so where the range does not prove that they
+don't, the operation is made in the unsigned type. `index` is a 64-bit integer that counts elements of memory: its
+arithmetic is taken not to overflow, and is made in `int` where the range fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .expression import UNSIGNED, Expr, binary, call, cast, unary
+from .ranges import Range
+
+INT, LONG = "int", "long long"
+_SIGNED = {8: "signed char", 16: "short", 32: INT, 64: LONG}
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer type of MLIR: `i8`, `i16`, `i32`, `i64`, or `index` (64 bits)."""
+
+    bits: int
+    index: bool = False
+
+    @property
+    def signed(self) -> str:
+        return _SIGNED[self.bits]
+
+    @property
+    def unsigned(self) -> str:
+        return {8: "unsigned char", 16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}[self.bits]
+
+    @property
+    def range(self) -> Range:
+        return Range.signed(self.bits)
+
+    def variable(self, known: Range | None) -> str:
+        """The type of a variable for a value of this type."""
+        return INT if self.index and known is not None and known.fits(32) else self.signed
+
+
+INDEX = Integer(64, index=True)
+
+
+def literal(value: int) -> Expr:
+    """An integer literal: `int` where it fits."""
+    known = Range.constant(value)
+    if known.fits(32):
+        text = "(-2147483647 - 1)" if value == -(1 << 31) else str(value)
+        return Expr(text, INT, range=known, atom=True, precedence=11 if value < 0 else 12)
+    text = "(-9223372036854775807LL - 1)" if value == -(1 << 63) else f"{value}LL"
+    return Expr(text, LONG, range=known, atom=True, precedence=11 if value < 0 else 12)
+
+
+def bounds(e: Expr, kind: Integer) -> Range:
+    return e.range if e.range is not None else kind.range
+
+
+def to_signed(e: Expr, kind: Integer) -> Expr:
+    """The expression with the value that MLIR's signed operations see."""
+    if e.type in ("unsigned", "unsigned long long") and not (e.range and e.range.non_negative and e.range.fits(32)):
+        return cast(INT if kind.bits <= 32 else LONG, e, e.range)
+    return e
+
+
+def to_unsigned(e: Expr, kind: Integer) -> Expr:
+    """The expression with the value that MLIR's unsigned operations see."""
+    known = bounds(e, kind)
+    if known.non_negative or e.type == kind.unsigned:
+        return e
+    return cast(kind.unsigned, e, Range(0, (1 << kind.bits) - 1))
+
+
+def settle(e: Expr, kind: Integer) -> Expr:
+    """The result of an operation on a narrow type, brought back into it; wider ones wrap by their C++ type."""
+    known = bounds(e, kind)
+    if kind.bits >= 32 or known.fits(kind.bits):
+        return e
+    return cast(kind.signed, e, kind.range)
+
+
+def wrapping(operator: str, a: Expr, b: Expr, kind: Integer, exact: Range) -> Expr:
+    """`a operator b` for `+`, `-`, `*`; `exact` is the range of the result before it wraps."""
+    if kind.bits < 32:
+        return settle(binary(operator, a, b, INT, exact), kind)
+    if exact.fits(kind.bits) or kind.index:
+        a, b = to_signed(a, kind), to_signed(b, kind)
+        known = exact if exact.fits(64) else kind.range
+        if known.fits(32) and a.type != LONG and b.type != LONG:
+            return binary(operator, a, b, INT, known)
+        if a.type != LONG and b.type != LONG:
+            a = cast(LONG, a)
+        return binary(operator, a, b, LONG, known)
+    wide = kind.unsigned
+    if wide not in (a.type, b.type):  # the other operand follows by the usual arithmetic conversions
+        if kind.bits == 64 and a.type != LONG:
+            a = cast(LONG, a)  # sign-extend first
+        b = Expr(f"{b.constant}u", wide, range=b.range, atom=True) if _small(b, kind) else cast(wide, b)
+    return binary(operator, a, b, wide, kind.range)
+
+
+def _small(e: Expr, kind: Integer) -> bool:
+    return kind.bits == 32 and e.constant is not None and e.constant >= 0
+
+
+def add(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+    if a.constant is not None and b.constant is not None and (a.constant + b.constant) in _span(kind):
+        return literal(a.constant + b.constant)
+    if a.constant == 0:
+        return b
+    if b.constant == 0:
+        return a
+    if b.constant is not None and b.constant < 0 and kind.index:
+        return subtract(a, literal(-b.constant), kind)
+    return wrapping("+", a, b, kind, bounds(a, kind) + bounds(b, kind))
+
+
+def subtract(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+    if a.constant is not None and b.constant is not None and (a.constant - b.constant) in _span(kind):
+        return literal(a.constant - b.constant)
+    if b.constant == 0:
+        return a
+    return wrapping("-", a, b, kind, bounds(a, kind) - bounds(b, kind))
+
+
+def multiply(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+    if a.constant is not None and b.constant is not None and (a.constant * b.constant) in _span(kind):
+        return literal(a.constant * b.constant)
+    if a.constant == 1:
+        return b
+    if b.constant == 1:
+        return a
+    if kind.index and 0 in (a.constant, b.constant):
+        return literal(0)
+    return wrapping("*", a, b, kind, bounds(a, kind) * bounds(b, kind))
+
+
+def _span(kind: Integer) -> range:
+    return range(kind.range.low, kind.range.high + 1)
+
+
+def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
+    if "unsigned long long" in (a.type, b.type):
+        return binary(operator, a, b, "unsigned long long", known)
+    type = LONG if LONG in (a.type, b.type) else "unsigned" if "unsigned" in (a.type, b.type) else INT
+    return binary(operator, a, b, type, known)
+
+
+def divide_signed(a: Expr, b: Expr, kind: Integer) -> Expr:
+    a, b = to_signed(a, kind), to_signed(b, kind)
+    if b.constant == 1:
+        return a
+    return settle(_divide("/", a, b, bounds(a, kind).truncdiv(bounds(b, kind)).clamp(*_ends(kind))), kind)
+
+
+def remainder_signed(a: Expr, b: Expr, kind: Integer) -> Expr:
+    a, b = to_signed(a, kind), to_signed(b, kind)
+    return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind)))
+
+
+def _ends(kind: Integer) -> tuple[int, int]:
+    return kind.range.low, kind.range.high
+
+
+def unsigned_operation(operator: str, a: Expr, b: Expr, kind: Integer) -> Expr:
+    """Unsigned division and remainder; signed where both operands are known not to be negative."""
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    if ra.non_negative and rb.non_negative:
+        return divide_signed(a, b, kind) if operator == "/" else remainder_signed(a, b, kind)
+    a, b = to_unsigned(a, kind), to_unsigned(b, kind)
+    return settle(binary(operator, a, b, kind.unsigned if kind.bits >= 32 else INT, kind.range
+                         if kind.bits >= 32 else Range(0, (1 << kind.bits) - 1)), kind)  # fmt: skip
+
+
+def floor_divide(a: Expr, b: Expr, kind: Integer, need: Callable[[str], None]) -> Expr:
+    """Division that rounds down; plain `/` where nothing is negative."""
+    a, b = to_signed(a, kind), to_signed(b, kind)
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    if a.constant is not None and b.constant:
+        return literal(a.constant // b.constant)
+    if ra.non_negative and rb.low > 0:
+        return literal(0) if ra.high < rb.low else divide_signed(a, b, kind)
+    need("floordiv")
+    return _helper("floordiv", a, b, ra.floordiv(rb).clamp(*_ends(kind)), kind)
+
+
+def ceil_divide(a: Expr, b: Expr, kind: Integer, need: Callable[[str], None]) -> Expr:
+    """Division that rounds up."""
+    a, b = to_signed(a, kind), to_signed(b, kind)
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    if a.constant is not None and b.constant:
+        return literal(-(-a.constant // b.constant))
+    if (
+        kind.index
+        and b.constant is not None
+        and b.constant > 0
+        and ra.non_negative
+        and (ra.high + b.constant) < 1 << 31
+    ):
+        return _divide("/", add(a, literal(b.constant - 1)), b, ra.ceildiv(rb))
+    need("ceildiv")
+    return _helper("ceildiv", a, b, ra.ceildiv(rb).clamp(*_ends(kind)), kind)
+
+
+def modulo(a: Expr, b: Expr, need: Callable[[str], None]) -> Expr:
+    """Affine `mod`: never negative; plain `%` where the dividend isn't."""
+    ra, rb = bounds(a, INDEX), bounds(b, INDEX)
+    if a.constant is not None and b.constant:
+        return literal(a.constant % b.constant)
+    if ra.non_negative and rb.low > 0:
+        return a if ra.high < rb.low else _divide("%", a, b, ra.modulo(rb))
+    need("floormod")
+    return _helper("floormod", a, b, ra.modulo(rb), INDEX)
+
+
+def _helper(function: str, a: Expr, b: Expr, known: Range, kind: Integer) -> Expr:
+    a, b = same_width(a, b)
+    return settle(call(function, a.type, a, b, range=known), kind)
+
+
+def same_width(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Both as `long long` if either is, else both as `int` (narrower types promote)."""
+    if LONG in (a.type, b.type):
+        return cast(LONG, a), cast(LONG, b)
+    return (a if a.type == INT else cast(INT, a)), (b if b.type == INT else cast(INT, b))
+
+
+def extreme(function: str, a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+    """`min` or `max`, signed."""
+    a, b = to_signed(a, kind), to_signed(b, kind)
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    known = ra.minimum(rb) if function == "min" else ra.maximum(rb)
+    if ra.high <= rb.low:
+        return a if function == "min" else b
+    if rb.high <= ra.low:
+        return b if function == "min" else a
+    a, b = same_width(a, b)
+    return call(function, a.type, a, b, range=known)
+
+
+def negate(a: Expr) -> Expr:
+    known = -bounds(a, INDEX)
+    return literal(known.low) if known.value is not None else unary("-", a, a.type, known)
+
+
+def decide(predicate: str, a: Range, b: Range) -> bool | None:
+    """What a signed comparison is for all values of the two ranges, if it is the same for all."""
+    if predicate == "<":
+        return True if a.high < b.low else False if a.low >= b.high else None
+    if predicate == "<=":
+        return True if a.high <= b.low else False if a.low > b.high else None
+    if predicate in (">", ">="):
+        return decide("<" if predicate == ">" else "<=", b, a)
+    if a.high < b.low or b.high < a.low:
+        return predicate == "!="
+    if a.value is not None and a.value == b.value:
+        return predicate == "=="
+    return None
+
+
+SIGNED_TYPES = frozenset(UNSIGNED.values())

@@ -1,0 +1,302 @@
+"""One `gpu.func` as the text of one `__global__` function.
+
+Ops are written in program order. A value becomes part of the expression that uses it if that is its only use; others
+become `const` variables. A load is never moved across a store, a barrier or a loop: before each of these, loads that wait
+for their use are written down (`flush`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ...interpreter.mlir import ir, operations
+from .errors import refuse
+from .expression import Expr, name
+from .integers import literal
+from .names import Scope, identifier
+from .ranges import Range
+from .registry import writers
+from .types import Scalar, element, scalar
+from .views import Buffer, View, access
+
+Lanes = tuple[Expr, ...]
+Binding = Expr | Lanes | View
+
+EFFECTS = frozenset(
+    """memref.store memref.copy memref.atomic_rmw memref.dealloc vector.store vector.transfer_write vector.maskedstore
+    affine.store affine.vector_store gpu.barrier gpu.printf gpu.return memref.alloca memref.alloc""".split()  # noqa: SIM905
+)
+"""Ops that a pending load must not move across. Loops count as such as a whole."""
+LOOPS = frozenset(["scf.for", "scf.while", "affine.for", "scf.parallel", "affine.parallel", "scf.forall"])
+LONGEST = 100  # characters of an expression before it is given a name
+
+
+@dataclass
+class Frame:
+    """One block of the text that is being written."""
+
+    scope: Scope
+    lines: list[str] = field(default_factory=list)
+    pending: dict[ir.Value, None] = field(default_factory=dict)
+
+
+@dataclass
+class Kernel:
+    """The state while one kernel is written.
+
+    Args:
+        func: the `gpu.func`.
+        need: called with the name of each piece of the prelude that the text uses.
+        constant: gives the name of a module-level constant for a `memref.global`'s symbol.
+    """
+
+    func: ir.Operation
+    need: Callable[[str], None]
+    constant: Callable[[ir.Operation], Buffer]
+    block: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    values: dict[ir.Value, Binding] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=lambda: [Frame(Scope())])
+    head: dict[str, str] = field(default_factory=dict)
+    shared: list[tuple[Buffer, int]] = field(default_factory=list)
+    aligned: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+
+    # ---- the text -------------------------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def line(self, text: str) -> None:
+        self.frame.lines.append(text)
+
+    def fresh(self, base: str) -> str:
+        return self.frame.scope.fresh(identifier(base))
+
+    @contextmanager
+    def nested(self) -> Iterator[Frame]:
+        """Write into a new block; its lines come back in the frame and are not in the text yet."""
+        inner = Frame(Scope(self.frame.scope))
+        self.frames.append(inner)
+        yield inner
+        self.frames.pop()
+
+    def put(self, opening: str, body: Sequence[str], closing: str = "}") -> None:
+        """A braced block."""
+        self.line(opening)
+        self.frame.lines.extend("  " + text for text in body)
+        self.line(closing)
+
+    def hoist(self, variable: str, declaration: str) -> None:
+        """Declare a variable once, at the top of the kernel."""
+        self.head.setdefault(variable, declaration)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def expr(self, value: ir.Value) -> Expr:
+        """The expression of a scalar value, to be written into the text now."""
+        bound = self._take(value)
+        if isinstance(bound, Expr):
+            return bound
+        if isinstance(bound, tuple) and len(bound) == 1:
+            return bound[0]
+        raise refuse("W0503", f"a value of type {value.type} cannot stand here", _owner(value))
+
+    def atom(self, value: ir.Value, base: str = "v") -> Expr:
+        """The same, as a name or a literal, for operations that repeat their operand."""
+        return self.named(self.expr(value), base)
+
+    def exprs(self, values: Sequence[ir.Value]) -> tuple[Expr, ...]:
+        return tuple(self.expr(v) for v in values)
+
+    def lanes(self, value: ir.Value) -> Lanes:
+        """The elements of a vector value (or the one of a scalar)."""
+        bound = self._take(value)
+        if isinstance(bound, View):
+            raise refuse("W0503", "a memref cannot stand here", _owner(value))
+        return (bound,) if isinstance(bound, Expr) else bound
+
+    def view(self, value: ir.Value) -> View:
+        bound = self._take(value)
+        if not isinstance(bound, View):
+            raise refuse("W0503", f"a value of type {value.type} cannot stand for a memref", _owner(value))
+        return bound
+
+    def _take(self, value: ir.Value) -> Binding:
+        self.frame.pending.pop(value, None)
+        return self.values[value]
+
+    def named(self, e: Expr, base: str = "v") -> Expr:
+        """`e` itself if it is a name or a literal, else a new variable that holds it."""
+        if e.atom:
+            return e
+        known, type = e.range, e.type
+        if type == "long long" and known is not None and known.fits(32):
+            type = "int"
+        variable = self.fresh(base)
+        self.line(f"const {type} {variable} = {e.text};")
+        return name(variable, type, known)
+
+    def bind(self, value: ir.Value, made: Expr, base: str | None = None) -> None:
+        """Give a scalar result its expression: in line where it is used once, else as a variable."""
+        uses = list(value.uses)
+        if not uses:
+            return
+        if made.atom or (len(uses) == 1 and len(made.text) <= LONGEST and self._may_wait(value, made, uses[0].owner)):
+            self.values[value] = made
+            if made.reads:
+                self.frame.pending[value] = None
+            return
+        self.values[value] = self.declare(value, made, base)
+
+    def declare(self, value: ir.Value, made: Expr, base: str | None = None) -> Expr:
+        """Write `made` down as a variable of the value's type."""
+        kind = scalar(value.type, _owner(value))
+        type = kind.variable(made.range)
+        variable = self.fresh(base or self.base_name(value))
+        self.line(f"const {type} {variable} = {made.text};")
+        return name(variable, type, made.range if kind.integer is not None or kind.boolean else None)
+
+    def bind_lanes(self, value: ir.Value, made: Sequence[Expr]) -> None:
+        """Give a vector result its elements: in line where the vector is used once, else as variables."""
+        uses = list(value.uses)
+        if not uses:
+            return
+        owner = uses[0].owner
+        waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, owner) for e in made)
+        if waits and len({e.text for e in made if not e.atom}) == sum(not e.atom for e in made):
+            self.values[value] = tuple(made)
+            if any(e.reads for e in made):
+                self.frame.pending[value] = None
+            return
+        self.values[value] = self._name_lanes(value, made)
+
+    def _name_lanes(self, value: ir.Value, made: Sequence[Expr]) -> Lanes:
+        kind, _ = element(value.type, _owner(value))
+        written: dict[str, Expr] = {}
+        for e in made:
+            if e.text not in written:
+                written[e.text] = e if e.atom else self._name_lane(e, kind)
+        return tuple(written[e.text] for e in made)
+
+    def _name_lane(self, e: Expr, kind: Scalar) -> Expr:
+        variable, type = self.fresh("v"), kind.variable(e.range)
+        self.line(f"const {type} {variable} = {e.text};")
+        return name(variable, type, e.range)
+
+    def flush(self) -> None:
+        """Write down the loads that still wait: something that writes comes next."""
+        for value in list(self.frame.pending):
+            bound = self.values[value]
+            if isinstance(bound, Expr):
+                self.values[value] = self.declare(value, bound)
+            elif isinstance(bound, tuple):
+                self.values[value] = self._name_lanes(value, bound)
+        self.frame.pending.clear()
+
+    def _may_wait(self, value: ir.Value, made: Expr, user: ir.Operation) -> bool:
+        """May the expression stand at its only use? Yes if no loop lies between and, for a load, no region at all."""
+        home = _home(value)
+        op = user.operation
+        while op.block != home:
+            op = op.parent.operation
+            if made.reads or op.name in LOOPS:
+                return False
+        return not (made.reads and op.name in LOOPS)
+
+    def base_name(self, value: ir.Value) -> str:
+        """What an engineer would call the value, by what it is used for."""
+        owner = value.owner
+        if isinstance(owner, ir.Operation | ir.OpView) and "weft.name" in owner.operation.attributes:
+            return ir.StringAttr(owner.operation.attributes["weft.name"]).value
+        kind = str(value.type)
+        if kind == "index":
+            return self._index_name(value)
+        return "inside" if kind == "i1" and _compares_integers(owner) else "cond" if kind == "i1" else "v"
+
+    def _index_name(self, value: ir.Value) -> str:
+        for use in value.uses:
+            op = use.owner.operation
+            position = _index_position(op, use.operand_number)
+            if position is not None:
+                place, rank = position
+                return "idx" if rank == 1 else "row" if place == rank - 2 else "col" if place == rank - 1 else "plane"
+        return "idx"
+
+    # ---- blocks -----------------------------------------------------------------------------------------------------
+
+    def write_block(self, block: ir.Block) -> ir.Operation:
+        """Write all ops of a block but its terminator, and return that."""
+        table = writers()
+        ops = [op.operation for op in block.operations]
+        for op in ops[:-1]:
+            self.write(op, table)
+        return ops[-1]
+
+    def write(self, op: ir.Operation, table: dict[str, Callable[[Kernel, ir.Operation], None]]) -> None:
+        writer = table.get(op.name)
+        if writer is None:
+            raise refuse("W0501", f"the CUDA emitter does not know `{op.name}`", op,
+                         hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip
+        if op.name in LOOPS or (len(op.regions) and has_effects(op)):
+            self.flush()
+        writer(self, op)
+
+    def target(self, view: View, indices: tuple[Expr, ...]) -> Expr:
+        """The element that a store writes; its buffer is not `const` then."""
+        if view.buffer.space == "constant":
+            raise refuse("W0503", f"a store to the constant {view.buffer.root}", self.func)
+        self.written.add(view.buffer.root)
+        return access(view.buffer, view.buffer_indices(indices))
+
+    def constant_of(self, value: ir.Value) -> int | None:
+        bound = self.values.get(value)
+        return bound.constant if isinstance(bound, Expr) else None
+
+    def single_block(self, op: ir.Operation, region: int = 0) -> ir.Block:
+        blocks = list(op.regions[region].blocks)
+        if len(blocks) != 1:
+            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op)
+        return blocks[0]
+
+    def processor(self, variable: str, builtin: str, count: int | None, limit: int) -> Expr:
+        """`tx` and its like: declared once at the top; 0 where there is only one."""
+        known = Range(0, (count if count is not None else limit) - 1)
+        if known.value == 0:
+            return literal(0)
+        self.hoist(variable, f"const int {variable} = {builtin};")
+        return name(variable, "int", known)
+
+
+def has_effects(op: ir.Operation) -> bool:
+    """Does the op, or one inside it, write, synchronize or declare?"""
+    return next(operations(op, *EFFECTS), None) is not None
+
+
+def _owner(value: ir.Value) -> ir.Operation | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return owner.owner.operation
+    return owner.operation
+
+
+def _home(value: ir.Value) -> ir.Block:
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def _compares_integers(owner: ir.Operation | ir.OpView | ir.Block) -> bool:
+    return not isinstance(owner, ir.Block) and owner.operation.name in ("arith.cmpi", "arith.andi")
+
+
+def _index_position(op: ir.Operation, operand: int) -> tuple[int, int] | None:
+    """Which index of a memory access operand number `operand` is, and of how many."""
+    first = {"memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2,
+             "vector.transfer_read": 1, "vector.transfer_write": 2}.get(op.name)  # fmt: skip
+    if first is None or operand < first:
+        return None
+    rank = ir.MemRefType(op.operands[first - 1].type).rank
+    return (operand - first, rank) if operand - first < rank else None

@@ -1,0 +1,202 @@
+"""What the loops of scf and affine have in common: their header, their loop-carried variables, and unrolling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...interpreter.mlir import ir, operations
+from .errors import refuse
+from .expression import Expr, name
+from .integers import INDEX, Integer, bounds, to_signed
+from .kernel import Kernel, Lanes
+from .ranges import Range
+from .types import Scalar, element
+
+UNROLL_TRIPS = 32
+UNROLL_OPS = 4096  # an unrolled nest of loops may have so many ops; an 8x8 register tile over 16 steps of k is below
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A loop-carried value: one variable per element."""
+
+    value: ir.Value
+    kind: Scalar
+    variables: tuple[str, ...]
+
+    @property
+    def inside(self) -> Lanes:
+        """As the body sees it: it changes at the end of each iteration."""
+        return tuple(name(v, self._type, self._range, mutable=True) for v in self.variables)
+
+    @property
+    def after(self) -> Lanes:
+        return tuple(name(v, self._type, self._range) for v in self.variables)
+
+    @property
+    def _type(self) -> str:
+        return self.kind.variable(None)
+
+    @property
+    def _range(self) -> Range | None:
+        return self.kind.full_range
+
+
+def bind_all(kernel: Kernel, value: ir.Value, lanes: Lanes) -> None:
+    kernel.values[value] = lanes if isinstance(value.type, ir.VectorType) else lanes[0]
+
+
+def carry(kernel: Kernel, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
+    """Declare the variables of a loop-carried value, with its initial value."""
+    if isinstance(value.type, ir.MemRefType):
+        raise refuse("W0503", "a memref is carried by a loop", op, hint="load and store through one memref instead")
+    kind, _ = element(value.type, op)
+    lanes = kernel.lanes(init)
+    reused = _reusable(value, init, lanes)
+    if reused:
+        return Carried(value, kind, tuple(e.text for e in lanes))
+    variables = []
+    for lane in lanes:
+        variable = kernel.fresh(base)
+        kernel.line(f"{kind.variable(None)} {variable} = {lane.text};")
+        variables.append(variable)
+    return Carried(value, kind, tuple(variables))
+
+
+def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
+    """May an inner loop go on in the outer loop's variable? Yes if it starts from it and the outer loop yields its result.
+
+    `acc` carried by both k loops of a tiled reduction is then one variable.
+    """
+    if not isinstance(init.owner, ir.Block) or not all(e.atom and e.text in e.mutable for e in lanes):
+        return False
+    outer = init.owner
+    position = list(outer.arguments).index(init) - 1
+    inner = value.owner.owner.operation
+    if inner.name != "scf.for" or outer.owner.operation.name != "scf.for" or inner.block != outer:
+        return False
+    result = inner.results[list(value.owner.arguments).index(value) - 1]
+    terminator = list(outer.operations)[-1].operation
+    uses = [(u.owner.operation, u.operand_number) for u in result.uses]
+    return len(list(init.uses)) == 1 and uses == [(terminator, position)]
+
+
+def assign(kernel: Kernel, targets: Sequence[str], sources: Sequence[Expr], types: Sequence[str]) -> None:
+    """Assign all at once: a value that an earlier assignment would overwrite is saved first."""
+    todo = [(t, s, type) for t, s, type in zip(targets, sources, types, strict=True) if s.text != t]
+    for number, (target, _, _) in enumerate(todo):
+        later = any(target in s.mutable for _, s, _ in todo[number + 1 :])
+        if not later:
+            continue
+        saved = []
+        for t, s, ty in todo:
+            variable = kernel.fresh("next")
+            kernel.line(f"const {ty} {variable} = {s.text};")
+            saved.append((t, name(variable, ty), ty))
+        todo = saved
+        break
+    for target, source, _ in todo:
+        kernel.line(assignment(target, source))
+
+
+def assignment(target: str, value: Expr) -> str:
+    """`target = value;`, or `target += …;` where that is the same."""
+    if value.split is not None and value.type not in ("f16", "bf16", "bool"):
+        left, operator, right = value.split
+        if left == target and operator in ("+", "-", "*"):
+            return f"{target} {operator}= {_stripped(right)};"
+        if right == target and operator in ("+", "*"):
+            return f"{target} {operator}= {_stripped(left)};"
+    return f"{target} = {value.text};"
+
+
+def _stripped(text: str) -> str:
+    """Without the parentheses around all of it."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[1:-1] if place == len(text) - 1 else text
+    return text
+
+
+def loop_bounds(kernel: Kernel, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Expr]:
+    """The bounds as the header may repeat them: what reads memory, or is long, gets a name first."""
+
+    def settled(e: Expr, base: str) -> Expr:
+        return e if not e.reads and not e.mutable and len(e.text) <= 30 else kernel.named(e, base)
+
+    lower = lower if not lower.reads and len(lower.text) <= 60 else kernel.named(lower, "begin")
+    return lower, settled(upper, "end"), settled(step, "step")
+
+
+def trip_count(lower: Expr, upper: Expr, step: Expr) -> int | None:
+    """How many iterations, if that is known."""
+    if lower.constant is None or upper.constant is None or not step.constant:
+        return None
+    return max(0, -(-(upper.constant - lower.constant) // step.constant))
+
+
+def header(kernel: Kernel, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, kind: Integer = INDEX) -> str:
+    """`for (int i = 0; i < 64; i += 16) {`, the variable bound to its range. `int` if even the last step fits."""
+    lower, upper, step = to_signed(lower, kind), to_signed(upper, kind), to_signed(step, kind)
+    low, high, by = bounds(lower, kind), bounds(upper, kind), bounds(step, kind)
+    known = Range(low.low, max(low.low, high.high - 1), (low + by).multiple)
+    if kind.index and (known + by).join(known).fits(32) and upper.type == "int":
+        type = "int"
+    else:
+        type = kind.signed
+    variable = kernel.frame.scope.loop_variable()
+    kernel.values[iv] = name(variable, type if kind.bits >= 32 else "int", known)
+    increment = f"++{variable}" if step.constant == 1 else f"{variable} += {step.text}"
+    return f"for ({type} {variable} = {lower.text}; {variable} < {upper.within(8)}; {increment}) {{"
+
+
+def unrolls(op: ir.Operation, trips: int | None) -> bool:
+    """Is this a small loop that the compiler should unroll whole? Not where it has barriers."""
+    if trips is None or trips > UNROLL_TRIPS or next(operations(op, "gpu.barrier"), None) is not None:
+        return False
+    return trips * _weight(op) <= UNROLL_OPS
+
+
+def _weight(op: ir.Operation) -> int:
+    """How many ops the body has when the loops inside are unrolled too."""
+    total = 0
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                inside = _weight(inner.operation)
+                total += 1 + (inside * (_constant_trips(inner.operation) or 1) if inside else 0)
+    return total
+
+
+def _constant_trips(op: ir.Operation) -> int | None:
+    if op.name == "scf.for":
+        values = [_constant(v) for v in list(op.operands)[:3]]
+        if None in values or not values[2]:
+            return None
+        lower, upper, step = (v for v in values if v is not None)
+        return max(1, -(-(upper - lower) // step))
+    if op.name == "affine.for":
+        ends = [_constant_map(op.attributes[k]) for k in ("lowerBoundMap", "upperBoundMap")]
+        step = ir.IntegerAttr(op.attributes["step"]).value
+        if ends[0] is not None and ends[1] is not None:
+            return max(1, -(-(ends[1] - ends[0]) // step))
+    return None
+
+
+def _constant_map(attribute: ir.Attribute) -> int | None:
+    results = list(ir.AffineMapAttr(attribute).value.results)
+    constant = len(results) == 1 and isinstance(results[0], ir.AffineConstantExpr)
+    return ir.AffineConstantExpr(results[0]).value if constant else None
+
+
+def _constant(value: ir.Value) -> int | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
+        return None
+    attribute = owner.operation.attributes["value"]
+    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None

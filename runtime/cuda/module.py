@@ -1,0 +1,166 @@
+"""A module's kernels as one CUDA C++ text, with the signatures that a launch needs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...interpreter.mlir import ir, operations
+from .abi import KernelSignature
+from .aliasing import overlapping_arguments
+from .dialects.arith import dense_values
+from .errors import refuse
+from .function import write_function
+from .integers import literal
+from .names import KEYWORDS, identifier
+from .prelude import PIECES, prelude
+from .types import constant, scalar
+from .views import Buffer
+
+CONSTANT_LIMIT = 65536
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The text, and the signatures of its kernels by their symbol, `module::function`."""
+
+    text: str
+    kernels: dict[str, KernelSignature]
+
+
+@dataclass
+class Unit:
+    """What the kernels of one text share: pieces of the prelude, and constants."""
+
+    needed: set[str] = field(default_factory=set)
+    constants: dict[str, tuple[Buffer, str]] = field(default_factory=dict)
+
+    def constant(self, op: ir.Operation) -> Buffer:
+        """The array that a `memref.get_global` names; it is written once."""
+        symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+        definition = _lookup(op, symbol)
+        key = f"{id_of(definition.parent)}/{symbol}"
+        if key not in self.constants:
+            self.constants[key] = self._write(definition, symbol, op)
+        return self.constants[key][0]
+
+    def _write(self, definition: ir.Operation, symbol: str, op: ir.Operation) -> tuple[Buffer, str]:
+        type = ir.MemRefType(ir.TypeAttr(definition.attributes["type"]).value)
+        value = definition.attributes.get("initial_value", None)
+        if "constant" not in definition.attributes or value is None or isinstance(value, ir.UnitAttr):
+            raise refuse("W0503", f"@{symbol} is a global variable, not a constant", op)
+        count = math.prod(type.shape)
+        if count > CONSTANT_LIMIT:
+            raise refuse(
+                "W0507", f"@{symbol} has {count} elements; a constant in a kernel may have {CONSTANT_LIMIT}", op
+            )
+        kind = scalar(type.element_type, op)
+        taken = {buffer.name for buffer, _ in self.constants.values()}
+        name = next(n for n in _numbered(identifier(symbol, "constant")) if n not in taken)
+        shape = list(type.shape) or [1]
+        strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+        buffer = Buffer(name, kind, "constant", tuple(map(literal, shape)), tuple(map(literal, strides)), literal(0),
+                        array=bool(type.rank))  # fmt: skip
+        values = [constant(v, kind).text for v in dense_values(value, count, op)]
+        if kind.small_float:
+            raise refuse("W0503", f"@{symbol}: a constant of {kind.name} elements", op, hint="keep it in f32")
+        dimensions = "".join(f"[{n}]" for n in shape)
+        text = f"__device__ const {kind.cxx} {name}{dimensions} = {_initializer(values, shape)};"
+        return buffer, text
+
+
+def id_of(op: ir.Operation | ir.OpView | None) -> str:
+    return str(op.operation.attributes["sym_name"]) if op is not None and "sym_name" in op.operation.attributes else ""
+
+
+def _numbered(base: str) -> Iterator[str]:
+    yield base
+    number = 1
+    while True:
+        yield f"{base}{number}"
+        number += 1
+
+
+def _initializer(values: list[str], shape: list[int]) -> str:
+    if len(shape) == 1:
+        return "{" + ", ".join(values) + "}"
+    size = math.prod(shape[1:])
+    return "{" + ", ".join(_initializer(values[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])) + "}"
+
+
+def _lookup(op: ir.Operation, symbol: str) -> ir.Operation:
+    """The `memref.global` of that name in the nearest module around."""
+    scope: ir.Operation | ir.OpView | None = op.parent
+    while scope is not None:
+        if scope.operation.name in ("gpu.module", "builtin.module"):
+            for inner in scope.operation.regions[0].blocks[0].operations:
+                found = inner.operation
+                if found.name == "memref.global" and ir.StringAttr(found.attributes["sym_name"]).value == symbol:
+                    return found
+        scope = scope.operation.parent
+    raise refuse("W0503", f"there is no memref.global @{symbol}", op)
+
+
+def kernel_functions(module: ir.Module) -> Iterator[tuple[str, ir.Operation]]:
+    """The kernels of the module by their symbol, `module::function`, in the order of the text."""
+    for owner in operations(module.operation, "gpu.module"):
+        outer = ir.StringAttr(owner.attributes["sym_name"]).value
+        for func in operations(owner, "gpu.func"):
+            if "kernel" in func.attributes or "gpu.kernel" in func.attributes:
+                yield f"{outer}::{ir.StringAttr(func.attributes['sym_name']).value}", func
+
+
+def kernel_names(module: ir.Module) -> dict[str, str]:
+    """The name of each kernel in the text, by its symbol: the function's own, unless another module has it too."""
+    taken: set[str] = {"main"}
+    names: dict[str, str] = {}
+    for symbol, _ in kernel_functions(module):
+        outer, inner = symbol.split("::")
+        candidates = (identifier(inner, "kernel"), identifier(f"{outer}_{inner}", "kernel"))
+        free = (n for n in itertools.chain(candidates, _tail(candidates[1])) if n not in taken and n not in KEYWORDS)
+        names[symbol] = next(free)
+        taken.add(names[symbol])
+    return names
+
+
+def _tail(base: str) -> Iterator[str]:
+    number = 1
+    while True:
+        yield f"{base}_{number}"
+        number += 1
+
+
+def emit_module(module: ir.Module) -> Emitted:
+    """Write all kernels of all `gpu.module`s. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
+    unit, names, overlapping = Unit(), kernel_names(module), overlapping_arguments(module)
+    functions: list[str] = []
+    signatures: dict[str, KernelSignature] = {}
+    for symbol, func in kernel_functions(module):
+        text, signature = write_function(
+            func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, set())
+        )
+        functions.append(text)
+        signatures[symbol] = signature
+    body = "\n\n".join(functions)
+    constants = [text for _, text in unit.constants.values()]
+    mentioned = {name for name in ("f16", "bf16", "vec") if re.search(rf"\b{name}\b", body)}
+    parts = [*prelude((unit.needed | mentioned) & PIECES.keys()), *constants, body]
+    return Emitted("\n\n".join(p for p in parts if p) + "\n", signatures)
+
+
+def emit(module: ir.Module) -> str:
+    """All kernels of the module as one CUDA C++ text."""
+    return emit_module(module).text
+
+
+def kernel_signature(func: ir.Operation | ir.OpView, name: str | None = None) -> KernelSignature:
+    """What a launch needs to know of a `gpu.func`: parameters, block, grid, shared memory."""
+    unit = Unit()
+    own = ir.StringAttr(func.operation.attributes["sym_name"]).value
+    _, signature = write_function(
+        func.operation, name or identifier(own, "kernel"), unit.needed.add, unit.constant, set()
+    )
+    return signature

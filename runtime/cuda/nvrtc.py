@@ -1,0 +1,136 @@
+"""Compile the text without a GPU: NVRTC from the wheel `nvidia-cuda-nvrtc`, by ctypes.
+
+No MLIR and no CUDA driver are needed. ptxas reports registers, spills and shared memory of each kernel in the log.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+
+ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a")
+
+
+def compile_options() -> tuple[str, ...]:
+    """The options that kernels are compiled with, here and on a device. The architecture comes on top.
+
+    `--fmad=true` lets the compiler contract a product and a sum into one rounding: wanted for speed, and closer to the exact
+    result. f16 and bf16 are not affected (each of their operations ends with a conversion), nor are integers.
+    Denormals are kept and division and square root are IEEE's: NVRTC's defaults, spelled out because CuPy adds `-ftz=true`.
+    """
+    return ("--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
+
+
+@dataclass(frozen=True)
+class KernelResources:
+    """What one thread or block of a kernel takes, by ptxas."""
+
+    registers: int
+    spill_bytes: int
+    stack_bytes: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class CompileResult:
+    cubin: bytes
+    ptx: str
+    log: str
+    kernels: dict[str, KernelResources]
+
+    @property
+    def registers(self) -> dict[str, int]:
+        return {name: k.registers for name, k in self.kernels.items()}
+
+    @property
+    def spill_bytes(self) -> int:
+        """Bytes stored and loaded because registers ran out, over all kernels."""
+        return sum(k.spill_bytes for k in self.kernels.values())
+
+
+def compile_cubin(text: str, arch: str, options: Sequence[str] | None = None) -> CompileResult:
+    """Compile `text` for `arch` (`sm_80`, …, `sm_90a`).
+
+    Raises:
+        WeftError: W0505, if NVRTC is not there or finds errors in the text (its log is in the notes).
+    """
+    library = _library()
+    program = ctypes.c_void_p()
+    _check(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
+    try:
+        flags = [
+            f"--gpu-architecture={arch}",
+            *(compile_options() if options is None else options),
+            "--ptxas-options=-v",
+        ]
+        array = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
+        status = library.nvrtcCompileProgram(program, len(flags), array)
+        log = _fetch(library, program, "ProgramLog").decode(errors="replace")
+        if status:
+            raise _failure(f"NVRTC refuses the text for {arch}: {_reason(library, status)}", log)
+        cubin, ptx = _fetch(library, program, "CUBIN"), _fetch(library, program, "PTX").decode()
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+    return CompileResult(cubin, ptx, log, _resources(log))
+
+
+def _resources(log: str) -> dict[str, KernelResources]:
+    found: dict[str, KernelResources] = {}
+    for part in log.split("Compiling entry function '")[1:]:
+        name = part.split("'", 1)[0]
+
+        def number(pattern: str, part: str = part) -> int:
+            return sum(int(n) for n in re.findall(pattern, part))
+
+        found[name] = KernelResources(
+            number(r"Used (\d+) registers"), number(r"(\d+) bytes spill"),
+            number(r"(\d+) bytes stack frame"), number(r"(\d+) bytes smem"),
+        )  # fmt: skip
+    return found
+
+
+def _fetch(library: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> bytes:
+    size = ctypes.c_size_t()
+    _check(library, getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
+    buffer = ctypes.create_string_buffer(size.value)
+    _check(library, getattr(library, f"nvrtcGet{what}")(program, buffer))
+    return buffer.raw if what == "CUBIN" else buffer.value
+
+
+def _reason(library: ctypes.CDLL, status: int) -> str:
+    library.nvrtcGetErrorString.restype = ctypes.c_char_p
+    return library.nvrtcGetErrorString(status).decode()
+
+
+def _check(library: ctypes.CDLL, status: int) -> None:
+    if status:
+        raise _failure(f"NVRTC fails: {_reason(library, status)}", "")
+
+
+def _failure(message: str, log: str) -> WeftError:
+    return WeftError(Diagnostic("W0505", message, notes=tuple(line for line in log.splitlines() if line.strip())[:20]))
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The newest NVRTC among the installed wheels, else the system's."""
+    candidates: list[str] = []
+    for entry in sys.path:
+        for pattern in ("nvidia/cu*/lib/libnvrtc.so.*", "nvidia/cuda_nvrtc/lib/libnvrtc.so.*",
+                        "nvidia/cu*/bin/x86_64/nvrtc64_*_0.dll", "nvidia/cuda_nvrtc/bin/nvrtc64_*_0.dll"):  # fmt: skip
+            candidates += [
+                str(p) for p in sorted(Path(entry or ".").glob(pattern), reverse=True) if "alt" not in p.name
+            ]
+    for name in [*candidates, "libnvrtc.so"]:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise WeftError(Diagnostic("W0505", "NVRTC is not installed", hint="pip install nvidia-cuda-nvrtc"))

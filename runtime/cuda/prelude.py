@@ -1,0 +1,159 @@
+"""Device functions that the text brings along, as few as it uses. They need no header, and compile for the CPU too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_FLOOR = """\
+// Division and remainder that round down and up, as MLIR's affine expressions do.
+__device__ inline {T} floordiv({T} a, {T} b) {{ return a / b - ((a % b != 0) & ((a < 0) != (b < 0))); }}"""
+_CEIL = "__device__ inline {T} ceildiv({T} a, {T} b) {{ return a / b + ((a % b != 0) & ((a < 0) == (b < 0))); }}"
+_MOD = "__device__ inline {T} floormod({T} a, {T} b) {{ {T} r = a % b; return r < 0 ? r + b : r; }}"
+
+
+def _both(template: str) -> str:
+    comment, _, body = template.rpartition("\n")
+    return "\n".join(filter(None, (comment, *(body.format(T=t) for t in ("int", "long long")))))
+
+
+_VEC = """\
+// n elements that one access moves.
+template <typename T, int n> struct alignas(sizeof(T) * n) vec { T at[n]; };"""
+
+_EXTREMES = """\
+// arith.{name}: a NaN if either is one, and -0 below +0.
+__device__ inline float {name}(float a, float b) {{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float r;
+  asm("{ptx}.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  if (a != a || b != b) return a + b;
+  if (a == b) return __float_as_int(a) {sign} 0 ? a : b;
+  return a {compare} b ? a : b;
+#endif
+}}
+__device__ inline double {name}(double a, double b) {{
+  if (a != a || b != b) return a + b;
+  if (a == b) return __double_as_longlong(a) {sign} 0 ? a : b;
+  return a {compare} b ? a : b;
+}}"""
+
+_ODD = """\
+// Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
+__device__ inline float round_to_odd(double x) {
+  float r = (float)x;
+  if (x != x || (double)r == x) return r;
+  unsigned bits = __float_as_uint(r);
+  if (((double)r > x) == (x > 0.0)) bits -= 1;
+  return __uint_as_float(bits | 1u);
+}"""
+
+_SMALL = """\
+// {what}: 16 bits in memory; each operation calculates in float and rounds once.
+struct {name} {{
+  unsigned short bits;
+  {name}() = default;
+  __device__ explicit {name}(float x);
+  __device__ explicit {name}(double x);
+  __device__ explicit operator float() const;
+  __device__ explicit operator double() const {{ return (double)(float)*this; }}
+}};
+{conversions}
+__device__ inline {name} operator+({name} a, {name} b) {{ return {name}((float)a + (float)b); }}
+__device__ inline {name} operator-({name} a, {name} b) {{ return {name}((float)a - (float)b); }}
+__device__ inline {name} operator*({name} a, {name} b) {{ return {name}((float)a * (float)b); }}
+__device__ inline {name} operator/({name} a, {name} b) {{ return {name}((float)a / (float)b); }}
+__device__ inline {name} operator-({name} a) {{ a.bits ^= 0x8000; return a; }}"""
+
+_F16 = """\
+__device__ inline f16::f16(float x) {
+#ifdef __CUDA_ARCH__
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+#else
+  unsigned u = __float_as_uint(x), sign = u >> 16 & 0x8000u;
+  u &= 0x7fffffffu;
+  if (u > 0x7f800000u) bits = 0x7fffu;                    // NaN
+  else if (u >= 0x477ff000u) bits = sign | 0x7c00u;       // rounds to infinity
+  else if (u < 0x38800000u) bits = sign | (__float_as_uint(__uint_as_float(u) + 0.5f) - 0x3f000000u);  // subnormal
+  else bits = sign | ((u + 0xfffu + (u >> 13 & 1u) - 0x38000000u) >> 13);
+#endif
+}
+__device__ inline f16::f16(double x) {
+#ifdef __CUDA_ARCH__
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+#else
+  *this = f16(round_to_odd(x));
+#endif
+}
+__device__ inline f16::operator float() const {
+#ifdef __CUDA_ARCH__
+  float r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(bits));
+  return r;
+#else
+  unsigned u = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
+  if (u >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (u & 0x3ffu) << 13);
+  return __uint_as_float(sign | __float_as_uint(__uint_as_float(u << 13) * 0x1p112f));
+#endif
+}"""
+
+_BF16 = """\
+__device__ inline bf16::bf16(float x) {
+  unsigned u = __float_as_uint(x);
+  bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+}
+__device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
+__device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }"""
+
+_FMA = """\
+__device__ inline {name} fma({name} a, {name} b, {name} c) {{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  {name} r;
+  asm("fma.rn.{name} %0, %1, %2, %3;" : "=h"(r.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+  return r;
+#else  // the product is exact in double; the sum is rounded to odd, then once
+  double p = (double)a * (double)b, s = p + (double)c, t = s - p, e = (p - (s - t)) + ((double)c - t);
+  long long bits = __double_as_longlong(s);
+  if (e != 0.0 && e == e && (bits & 1) == 0) s = __longlong_as_double(bits + ((e > 0.0) == (s > 0.0) ? 1 : -1));
+  return {name}(s);
+#endif
+}}"""
+
+_IPOW = """\
+template <typename T> __device__ inline T ipow(T base, long long exponent) {
+  T result = T(1);
+  for (unsigned long long n = exponent < 0 ? 0ull - exponent : exponent; n; n >>= 1, base *= base)
+    if (n & 1) result *= base;
+  return exponent < 0 ? T(1) / result : result;
+}"""
+
+PIECES: dict[str, tuple[tuple[str, ...], str]] = {
+    "floordiv": ((), _both(_FLOOR)),
+    "ceildiv": ((), _both(_CEIL)),
+    "floormod": ((), _both(_MOD)),
+    "vec": ((), _VEC),
+    "maximum": ((), _EXTREMES.format(name="maximum", ptx="max", compare=">", sign=">=")),
+    "minimum": ((), _EXTREMES.format(name="minimum", ptx="min", compare="<", sign="<")),
+    "round_to_odd": ((), _ODD),
+    "f16": (("round_to_odd",), _SMALL.format(name="f16", what="IEEE half precision", conversions=_F16)),
+    "bf16": (("round_to_odd",), _SMALL.format(name="bf16", what="The upper half of a float", conversions=_BF16)),
+    "fma.f16": (("f16",), _FMA.format(name="f16")),
+    "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
+    "ipow": ((), _IPOW),
+}
+"""Name → (what it needs, its text), in the order in which they stand."""
+
+
+def prelude(needed: Iterable[str]) -> list[str]:
+    """The texts of the pieces, each once, those they need before them."""
+    wanted: set[str] = set()
+
+    def want(name: str) -> None:
+        wanted.add(name)
+        for other in PIECES[name][0]:
+            want(other)
+
+    for name in needed:
+        want(name)
+    return [text for name, (_, text) in PIECES.items() if name in wanted]

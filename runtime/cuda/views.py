@@ -1,0 +1,175 @@
+"""Memrefs as the text sees them: a buffer (a pointer or an array), and a view of it.
+
+A view maps its indices to those of the buffer dimension by dimension, so that a subview of `A` still reads
+`A[(row0 + i) * 48 + col]`, and one of a shared array `s0[i][j + 4]`. What cannot be said so (reinterpretations, collapsed
+shapes) is a flat buffer with strides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from .expression import Expr, call, combine
+from .integers import add, literal, multiply
+from .ranges import Range
+from .types import BUILT_IN_VECTORS, Scalar
+
+Space = Literal["global", "shared", "private", "constant"]
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
+
+    `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; else its name is a pointer.
+    """
+
+    name: str
+    element: Scalar
+    space: Space
+    sizes: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    offset: Expr
+    array: bool = False
+    origin: str = ""
+
+    @property
+    def root(self) -> str:
+        """The name of the parameter or the array that the memory belongs to."""
+        return self.origin or self.name
+
+    @property
+    def extent(self) -> int | None:
+        """One past the largest linear index, where it is known."""
+        last = self.offset.constant
+        for size, stride in zip(self.sizes, self.strides, strict=True):
+            if last is None or size.constant is None or stride.constant is None:
+                return None
+            last += max(size.constant - 1, 0) * stride.constant
+        return None if last is None else last + 1
+
+    @property
+    def pointer(self) -> str:
+        """A pointer to the first element."""
+        return f"&{self.name}{'[0]' * len(self.sizes)}" if self.array and len(self.sizes) != 1 else self.name
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Buffer dimension index = `offset` + `stride` * (view index `dimension`), or `offset` where `dimension` is None."""
+
+    offset: Expr
+    stride: Expr
+    dimension: int | None
+
+
+@dataclass(frozen=True)
+class View:
+    buffer: Buffer
+    shape: tuple[Expr, ...]
+    axes: tuple[Axis, ...]
+
+    @classmethod
+    def whole(cls, buffer: Buffer) -> View:
+        zero, one = literal(0), literal(1)
+        return cls(buffer, buffer.sizes, tuple(Axis(zero, one, d) for d in range(len(buffer.sizes))))
+
+    @property
+    def element(self) -> Scalar:
+        return self.buffer.element
+
+    def buffer_indices(self, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The buffer's indices of the view's element `indices`."""
+        return tuple(
+            axis.offset if axis.dimension is None else add(axis.offset, multiply(indices[axis.dimension], axis.stride))
+            for axis in self.axes
+        )
+
+    def strides(self) -> tuple[Expr, ...]:
+        """The view's strides in elements of the buffer, one per view dimension (0 for a dimension of size one)."""
+        made = [literal(0)] * len(self.shape)
+        for axis, stride in zip(self.axes, self.buffer.strides, strict=True):
+            if axis.dimension is not None:
+                made[axis.dimension] = multiply(axis.stride, stride)
+        return tuple(made)
+
+    def offset(self) -> Expr:
+        """The linear index of the view's first element."""
+        return linear(self.buffer, self.buffer_indices(tuple(literal(0) for _ in self.shape)))
+
+    def flat(self, sizes: tuple[Expr, ...], strides: tuple[Expr, ...], offset: Expr) -> View:
+        """Another view of the same memory, by sizes, strides and offset."""
+        buffer = self.buffer
+        pointer = buffer.pointer if buffer.pointer == buffer.name else f"({buffer.pointer})"
+        return View.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False,
+                                  origin=buffer.root))  # fmt: skip
+
+    def reads_of(self) -> tuple[Expr, ...]:
+        """The expressions in it."""
+        return (*self.shape, *(e for axis in self.axes for e in (axis.offset, axis.stride)))
+
+
+def _in_bounds(index: Expr, size: Expr) -> Expr:
+    """An access is in bounds wherever it is made, so its index is, whatever else is known of it."""
+    known, size_value = index.range, size.constant
+    if known is None or size_value is None or size_value == 0 or known.value is not None:
+        return index
+    return replace(index, range=known.clamp(0, size_value - 1))
+
+
+def linear(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+    """The linear index of a buffer element, with the range that follows from its being in bounds."""
+    total = literal(0)
+    for index, size, stride in zip(indices, buffer.sizes, buffer.strides, strict=True):
+        total = add(total, multiply(_in_bounds(index, size), stride))
+    return add(buffer.offset, total)
+
+
+def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+    """The element itself: `A[row * 48 + col]`, `s0[ty][tx]`."""
+    if buffer.array:
+        text = buffer.name + "".join(f"[{i.text}]" for i in indices) if indices else buffer.name
+        parts = indices
+    else:
+        index = linear(buffer, indices)
+        text, parts = f"{buffer.name}[{index.text}]", (index,)
+    made = combine(text, buffer.element.cxx, parts, range=buffer.element.full_range)
+    return replace(made, reads=True)
+
+
+def vector_type(element: Scalar, count: int) -> str:
+    """The C++ type of an access to `count` elements."""
+    return BUILT_IN_VECTORS.get((element.cxx, count), f"vec<{element.cxx}, {count}>")
+
+
+def lane(variable: str, type: str, element: Scalar, index: int) -> Expr:
+    """Element `index` of a variable of a vector type."""
+    text = f"{variable}.at[{index}]" if type.startswith("vec<") else f"{variable}.{'xyzw'[index]}"
+    return Expr(text, element.cxx, range=element.full_range, atom=True)
+
+
+def wide_access(buffer: Buffer, indices: tuple[Expr, ...], type: str, *, const: bool) -> Expr:
+    """`*reinterpret_cast<const float4*>(&A[…])`."""
+    target = access(buffer, indices)
+    const_word = "const " if const else ""
+    return replace(
+        call(f"*reinterpret_cast<{const_word}{type}*>", type, replace(target, text=f"&{target.text}")),
+        precedence=11, reads=True,
+    )  # fmt: skip
+
+
+def access_width(buffer: Buffer, indices: tuple[Expr, ...], count: int) -> int:
+    """How many of `count` consecutive elements one access may move: at most 16 bytes, the alignment proven.
+
+    Pointers and wide-accessed shared arrays are aligned to 16 bytes (abi.POINTER_ALIGNMENT); local arrays live in
+    registers, which have no addresses.
+    """
+    if buffer.space == "private" or buffer.element.boolean or buffer.element.cxx == "long long":
+        return 1
+    index = linear(buffer, indices)
+    multiple = (index.range or Range(0, 0, 1)).multiple
+    width = min(count, 16 // buffer.element.size)
+    while width > 1 and (count % width or multiple % width):
+        width -= 1
+    return width if width & (width - 1) == 0 else 1
