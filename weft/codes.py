@@ -12,21 +12,6 @@ CODES: dict[str, Explanation] = {
         "FILE is the path of a `.weft` file or the name of a recipe that ships.\n\n"
         "wrong:  weft run shraed\nright:  weft run shared",
     ),
-    "W0051": Explanation(
-        "a file cannot be read",
-        "The operating system refuses, or the path is a directory.\n\n"
-        "wrong:  weft run my.weft --payload models/\nright:  weft run my.weft --payload models/gemm.mlir",
-    ),
-    "W0052": Explanation(
-        "not a text file",
-        "Schedules and payloads are UTF-8 text. MLIR bytecode has to be written as text first.\n\n"
-        "wrong:  weft run my.weft --payload gemm.mlirbc\n"
-        "right:  mlir-opt gemm.mlirbc -o gemm.mlir; weft run my.weft --payload gemm.mlir",
-    ),
-    "W0053": Explanation(
-        "a file is too large",
-        "Text beyond the limit is not read. Large constants belong into inputs, not into the payload's text.",
-    ),
     "W0054": Explanation(
         "an output cannot be written",
         "The folder does not exist, permission is denied, the disk is full, or a directory has that name. Outputs "

@@ -1,5 +1,4 @@
-"""Reading what a user names and writing what they ask for: each failure is one diagnostic, and nothing is left half
-written."""
+"""Finding the schedule a user names, and writing what they ask for: whole, or not at all."""
 
 from __future__ import annotations
 
@@ -9,9 +8,6 @@ import tempfile
 from pathlib import Path
 
 from .dsl.diagnostics import WeftError, fail
-
-TEXT_LIMIT = 64 * 2**20
-"""Bytes of the largest payload text that is read. A schedule's own limit stands in the parser."""
 
 
 def resolve_schedule(name: str) -> Path:
@@ -30,26 +26,6 @@ def resolve_schedule(name: str) -> Path:
         notes=(f"recipes that ship: {', '.join(schedules())}",),
         hint=f"did you mean `{close[0]}`?" if close else None,
     )
-
-
-def read_text(path: Path, what: str) -> str:
-    """The text of a file. `what` it is goes into the message (`the payload`). Raises W0051, W0052, W0053."""
-    try:
-        if path.is_dir():
-            raise fail("W0051", f"{what} `{path}` is a directory", hint="name a file")
-        with path.open("rb") as stream:
-            data = stream.read(TEXT_LIMIT + 1)
-    except OSError as error:
-        raise fail("W0051", f"cannot read {what} `{path}`: {reason(error)}") from error
-    if len(data) > TEXT_LIMIT:
-        raise fail("W0053", f"{what} `{path}` is larger than {TEXT_LIMIT // 2**20} MiB")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise fail("W0052", f"{what} `{path}` is not text: byte {error.start} is no UTF-8") from error
-    if "\0" in text:
-        raise fail("W0052", f"{what} `{path}` is not text: it contains a zero byte")
-    return text
 
 
 def expect_writable(path: Path) -> None:

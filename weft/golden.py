@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .dsl.diagnostics import fail
-from .files import read_text, resolve_schedule, write_atomically
+from .dsl.files import read_source
+from .files import resolve_schedule, write_atomically
 from .pipeline import Recipe, applied
 from .settings import parse_settings
 
@@ -54,7 +55,7 @@ class Golden:
     def update(self) -> bool:
         """Write it anew; False where nothing changed."""
         text = self.current()
-        if self.path.exists() and read_text(self.path, "the golden") == text:
+        if self.path.exists() and read_source(self.path).text == text:
             return False
         write_atomically(self.path, text.encode())
         return True
@@ -62,7 +63,7 @@ class Golden:
 
 def compare(golden: Golden) -> None:
     """Raises W0903 with the first differing lines where the golden is not what the schedule makes today."""
-    kept, now = read_text(golden.path, "the golden"), golden.current()
+    kept, now = read_source(golden.path).text, golden.current()
     if kept == now:
         return
     lines = difflib.unified_diff(kept.splitlines(), now.splitlines(), "golden", "now", lineterm="", n=1)
@@ -107,7 +108,7 @@ def _beside(payload: Path, golden: Path) -> Path:
 
 def read_golden(path: Path) -> Golden:
     """Read how a golden was made from its first line. Raises W0902 for what is no golden."""
-    first = read_text(path, "the golden").partition("\n")[0]
+    first = read_source(path).text.partition("\n")[0]
     try:
         words = shlex.split(first.removeprefix(HEADER)) if first.startswith(HEADER) else []
     except ValueError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .dsl import tree
 from .dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
-from .files import read_text
+from .dsl.files import read_source
 from .recipes import builders
 from .recipes.builder import Builder, Value
 
@@ -38,10 +38,10 @@ def payload_source(file: tree.File, override: Path | None, settings: Mapping[str
     """The payload's text, under the name it is shown with.
 
     `settings` are checked values for the builder's parameters; they win over what the schedule writes.
-    Raises W0485 where no payload is given, W0486 for a builder's argument that is wrong, and what `read_text` raises.
+    Raises W0485 where no payload is given, W0486 for a builder's argument that is wrong, and what `read_source` raises.
     """
     if override is not None:
-        return Source(str(override), read_text(override, "the payload"))
+        return read_source(override)
     payload = file.payload
     if payload is None:
         raise fail(
@@ -50,11 +50,7 @@ def payload_source(file: tree.File, override: Path | None, settings: Mapping[str
             hint='give one with `--payload P.mlir`, or write `payload "P.mlir"` into the schedule',
         )
     if payload.path is not None:
-        try:
-            path = Path(file.source.name).parent / payload.path
-            return Source(str(path), read_text(path, "the payload"))
-        except WeftError as error:
-            raise WeftError(*(_at(d, payload.span) for d in error.diagnostics)) from error
+        return read_source(Path(file.source.name).parent / payload.path, at=payload.span)
     builder = builder_of(file, None)
     if builder is None:
         raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
@@ -93,12 +89,6 @@ def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Valu
             )
         values[parameter.name] = value  # type: ignore[assignment]
     return values
-
-
-def _at(diagnostic: Diagnostic, span: Span) -> Diagnostic:
-    import dataclasses
-
-    return diagnostic if diagnostic.span else dataclasses.replace(diagnostic, span=span)
 
 
 # ---- parsing -------------------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def _verdict(report: Report) -> Text:
         return Text.assemble(("✓ right", "bold green"), f" on {report.device}")
     reasons = [_count(len(report.races or ()), "race", "races")] if report.races else []
     reasons += [_count(len(report.faults or ()), "fault", "faults")] if report.faults else []
-    reasons += [f"{o.name} differs from the reference" for o in report.outputs if not o.ok]
+    reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]
     return Text.assemble(("✗ wrong", "bold red"), f" on {report.device}: {', '.join(reasons)}")
 
 

@@ -27,7 +27,8 @@ class OutputError:
     shape: tuple[int, ...]
     error: float | None
     tolerance: float
-    ok: bool
+    ok: bool | None
+    reason: str | None
 
 
 @dataclass(frozen=True)

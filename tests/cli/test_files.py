@@ -15,34 +15,6 @@ def code(caught: pytest.ExceptionInfo[WeftError]) -> str:
     return caught.value.diagnostics[0].code
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [(b"\xff\xfe", "W0052"), (b"a\0b", "W0052"), (None, "W0051")],
-    ids=["no utf-8", "zero", "missing"],
-)
-def test_what_cannot_be_read(tmp_path: Path, data: bytes | None, expected: str) -> None:
-    path = tmp_path / "p.mlir"
-    if data is not None:
-        path.write_bytes(data)
-    with pytest.raises(WeftError) as caught:
-        files.read_text(path, "the payload")
-    assert code(caught) == expected
-
-
-def test_a_directory_is_no_text(tmp_path: Path) -> None:
-    with pytest.raises(WeftError) as caught:
-        files.read_text(tmp_path, "the payload")
-    assert code(caught) == "W0051"
-
-
-def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "TEXT_LIMIT", 10)
-    (tmp_path / "p").write_text("x" * 11)
-    with pytest.raises(WeftError) as caught:
-        files.read_text(tmp_path / "p", "the payload")
-    assert code(caught) == "W0053"
-
-
 def test_a_write_replaces_the_file_and_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "out.mlir"
     path.write_text("old")

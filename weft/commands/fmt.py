@@ -16,13 +16,14 @@ def fmt(files: tuple[Path, ...], check: bool) -> int:
     """Format schedules in place, comments kept. A file that does not parse is left alone and reported."""
     from ..console import say, show
     from ..dsl.diagnostics import WeftError
+    from ..dsl.files import read_source
     from ..dsl.formatter import format_text
-    from ..files import read_text, write_atomically
+    from ..files import write_atomically
 
     wrong = 0
     for path in files:
         try:
-            text = read_text(path, "the schedule")
+            text = read_source(path).text
             formatted = format_text(text, str(path))
             if formatted == text:
                 continue

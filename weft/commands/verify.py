@@ -13,11 +13,11 @@ from .options import PATH
 @click.argument("file", type=PATH, metavar="P.mlir")
 def verify(file: Path) -> None:
     """Prove a module that already has its barriers or tokens free of races, or show a witness. Not in this version."""
-    from ..dsl.diagnostics import Source, fail
-    from ..files import read_text
+    from ..dsl.diagnostics import fail
+    from ..dsl.files import read_source
     from ..payload import parse_payload
 
-    parse_payload(Source(str(file), read_text(file, "the module")))
+    parse_payload(read_source(file))
     raise fail(
         "W0059",
         "`weft verify` is not in this version: the exact analysis of a module's barriers and tokens is not there yet",

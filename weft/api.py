@@ -1,0 +1,74 @@
+"""The Python API: what the command line does, as functions.
+
+Each takes a schedule by path or recipe name, `payload` (the path of an `.mlir` file, instead of the schedule's own) and
+`settings` (parameters of the schedule and of its payload, as values or as text), and raises `WeftError` with diagnostics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_schedule
+from .pipeline import Applied, Recipe, applied
+from .result import Report
+
+__all__ = ["Applied", "Recipe", "Report", "apply", "build", "load", "run"]
+
+Name = str | PathLike[str]
+Setting = int | float | bool | str
+
+
+def load(schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None) -> Recipe:
+    """Read and check a schedule, bind its parameters, and read its payload's text."""
+    return Recipe.open(str(schedule), _path(payload), _texts(settings))
+
+
+def apply(
+    schedule: Name | Recipe, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None
+) -> Applied:
+    """Apply a schedule to its payload: `.text` is the scheduled module, `.session.steps` what each statement did."""
+    recipe = schedule if isinstance(schedule, Recipe) else load(schedule, payload=payload, settings=settings)
+    return applied(recipe)
+
+
+def run(
+    schedule: Name,
+    *,
+    payload: Name | None = None,
+    settings: Mapping[str, Setting] | None = None,
+    entry: str | None = None,
+    target: Target = "auto",
+    seed: int = 0,
+    inputs: Name | None = None,
+    save: Name | None = None,
+    reference: Reference = "jit",
+) -> Report:
+    """Run a schedule, or a bundle's folder, and compare with the untouched payload."""
+    options = RunOptions(target, seed, _path(inputs), _path(save), reference)
+    if Path(schedule).is_dir():
+        return run_bundle(Path(schedule), options).report
+    return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options).report
+
+
+def build(
+    schedule: Name,
+    output: Name,
+    *,
+    payload: Name | None = None,
+    settings: Mapping[str, Setting] | None = None,
+    entry: str | None = None,
+    data_seed: int | None = None,
+) -> Path:
+    """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
+    build_bundle(str(schedule), _path(payload), _texts(settings), entry, Path(output), data_seed)
+    return Path(output)
+
+
+def _path(name: Name | None) -> Path | None:
+    return None if name is None else Path(name)
+
+
+def _texts(settings: Mapping[str, Setting] | None) -> dict[str, str]:
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (settings or {}).items()}

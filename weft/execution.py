@@ -1,0 +1,207 @@
+"""Running what was scheduled: on a device, compared with the untouched payload; and bundles.
+
+`run_schedule` and `run_bundle` end in the same place: a plan, a device, inputs, and perhaps something to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from .clock import Clock
+from .dsl.diagnostics import fail
+from .pipeline import Planned, Recipe, applied, planned
+from .result import Found, KernelShape, OutputError, Report
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .interpreter.session import Step
+    from .runtime.compare import Comparison
+    from .runtime.device import Device
+    from .runtime.plan import Plan
+    from .runtime.runner import RunResult
+    from .runtime.signature import FunctionSignature
+
+Target = Literal["auto", "sim", "cuda"]
+Reference = Literal["jit", "gpu", "none"]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run: where, on which inputs (a file, else random ones of this seed), compared with what."""
+
+    target: Target = "auto"
+    seed: int = 0
+    inputs: Path | None = None
+    save: Path | None = None
+    reference: Reference = "jit"
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A run, with what a report shows beside its result."""
+
+    report: Report
+    title: str
+    steps: Sequence[Step] = ()
+    cuda: str | None = None
+
+
+def run_schedule(
+    name: str,
+    payload: Path | None,
+    settings: Mapping[str, str],
+    entry: str | None,
+    options: RunOptions,
+    clock: Clock | None = None,
+) -> Executed:
+    """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
+    from .runtime import functions
+
+    clock = clock or Clock()
+    device = open_device(options.target)
+    done = applied(Recipe.open(name, payload, settings, clock))
+    made = planned(done, entry)
+    signature = functions.signature(done.payload, made.plan.entry)
+    with clock.phase("inputs"):
+        arrays = _inputs(made.plan, signature, options)
+    text = made.cuda if device.wants == "cuda" else done.text
+    result = _run(made.plan, device, arrays, text, clock)
+    expected = _expected(made, arrays, options.reference, clock)
+    comparison = _compared(signature, result, expected, clock)
+    _save(options.save, result)
+    report = _report(made.plan, device, result, comparison, _reference_name(options.reference), clock)
+    return Executed(report, done.recipe.name, done.session.steps, made.cuda)
+
+
+def open_device(target: Target) -> Device:
+    """The device to run on; `auto` is the GPU where there is one, else the simulator. Raises W072x."""
+    from .runtime.cupy_device import CupyDevice, cuda_problem
+    from .runtime.simulator import SimDevice
+
+    if target == "sim" or (target == "auto" and cuda_problem() is not None):
+        return SimDevice()
+    return CupyDevice()
+
+
+def _inputs(plan: Plan, signature: FunctionSignature, options: RunOptions) -> dict[str, np.ndarray]:
+    from .runtime.inputs import random_inputs, read_npz
+
+    expect_memory(plan)
+    if options.inputs is not None:
+        return read_npz(options.inputs, signature)
+    return random_inputs(signature, options.seed)
+
+
+def expect_memory(plan: Plan) -> None:
+    """Refuse buffers that this machine can't hold, before anything is allocated. Raises W0490."""
+    from .runtime.dtypes import itemsize
+
+    wanted = 0
+    for buffer in plan.buffers:
+        sizes = [s for s in buffer.shape if isinstance(s, int)]
+        wanted += prod(sizes) * itemsize(buffer.dtype)
+    if (there := physical_memory()) is not None and wanted > there:
+        raise fail(
+            "W0490",
+            f"the buffers of @{plan.entry} take {wanted / 2**30:.1f} GiB; this machine has {there / 2**30:.1f} GiB",
+            hint="run a smaller payload: with a builder, `--set m=256`",
+        )
+
+
+def physical_memory() -> int | None:
+    """Bytes of memory of this machine, or None where the system does not say."""
+    import os
+
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _run(plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock) -> RunResult:
+    from .runtime.runner import run_plan
+
+    with clock.phase(f"run on {device.name}"):
+        return run_plan(plan, device, arrays, text=text)
+
+
+def _expected(
+    made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, clock: Clock
+) -> Mapping[str, np.ndarray] | None:
+    from .runtime.reference import reference
+
+    if how == "none":
+        return None
+    with clock.phase("reference"):
+        return reference(made.applied.payload, made.plan.entry, dict(arrays))
+
+
+def _compared(
+    signature: FunctionSignature, result: RunResult, expected: Mapping[str, np.ndarray] | None, clock: Clock
+) -> Comparison | None:
+    from .runtime.compare import compare
+
+    if expected is None:
+        return None
+    with clock.phase("compare"):
+        return compare(signature, result.outputs, expected)
+
+
+def _save(path: Path | None, result: RunResult) -> None:
+    from .runtime.inputs import write_npz
+
+    if path is not None:
+        write_npz(path, result.outputs)
+
+
+def _reference_name(how: Reference) -> str:
+    return {"jit": "the payload, compiled for the CPU", "gpu": "the payload, plainly on the GPU", "none": "none"}[how]
+
+
+def _report(
+    plan: Plan, device: Device, result: RunResult, comparison: Comparison | None, reference: str, clock: Clock
+) -> Report:
+    """Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts but none was compared."""
+    clean = not result.races and not result.faults
+    ok = (clean and comparison.ok) if comparison is not None else (None if clean else False)
+    return Report(
+        ok=ok,
+        target="cuda" if device.wants == "cuda" else "sim",
+        device=result.device,
+        entry=plan.entry,
+        reference=reference,
+        max_rel_error=comparison.max_rel_error if comparison is not None else None,
+        outputs=_outputs(result, comparison),
+        races=_races(result),
+        faults=None if result.faults is None else tuple(str(fault) for fault in result.faults),
+        barriers=result.barriers,
+        kernels=tuple(KernelShape(k.name, k.grid, k.block, k.shared_bytes) for k in result.kernels),
+        streams_created=result.streams_created,
+        streams_destroyed=result.streams_destroyed,
+        seconds={**clock.seconds},
+    )
+
+
+def _outputs(result: RunResult, comparison: Comparison | None) -> tuple[OutputError, ...]:
+    if comparison is None:
+        return tuple(
+            OutputError(name, str(array.dtype), array.shape, None, 0.0, None, None)
+            for name, array in result.outputs.items()
+        )
+    return tuple(
+        OutputError(o.name, o.dtype, result.outputs[o.name].shape, o.error, o.tolerance, o.ok, o.reason)
+        for o in comparison.outputs
+    )
+
+
+def _races(result: RunResult) -> tuple[Found, ...] | None:
+    if result.races is None:
+        return None
+    return tuple(Found(str(r.kind), r.buffer, tuple(r.element), str(r.first), str(r.second)) for r in result.races)
+
+
+# ---- bundles ---------------------------------------------------------------------------------------------------------
