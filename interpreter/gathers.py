@@ -19,10 +19,13 @@ Neutral = int | float | str | None
 
 def constant(value: Neutral, kind: ir.Type) -> ir.Value:
     """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
+    return arith.ConstantOp(kind, attribute(value, kind)).result
+
+
+def attribute(value: Neutral, kind: ir.Type) -> ir.Attribute:
+    """The attribute of `constant(value, kind)`."""
     number = _number(value, kind)
-    if isinstance(number, float):
-        return arith.ConstantOp(kind, ir.FloatAttr.get(kind, number)).result
-    return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, number)).result
+    return ir.FloatAttr.get(kind, number) if isinstance(number, float) else ir.IntegerAttr.get(kind, number)
 
 
 def _number(value: Neutral, kind: ir.Type) -> int | float:
@@ -115,12 +118,54 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
         if name.startswith("weft."):
             made.operation.attributes[name] = op.attributes[name]
     old = op.regions[0].blocks[0]
+    choice = _same_choice(old, outside, kind)
     with ir.InsertionPoint(made.regions[0].blocks[0]):
         indices = [linalg.IndexOp(d).result for d in range(len(padded))]
         mask = within(indices, shape, padded)
-        result = guarded(mask, kind, lambda: clone_body(old, [], indices), outside)
+        if mask is not None and choice is not None:
+            result = _under_both(old, choice, mask, indices, outside, kind)
+        else:
+            result = guarded(mask, kind, lambda: clone_body(old, [], indices), outside)
         linalg.YieldOp([result])
     return made.results[0]
+
+
+def _same_choice(block: ir.Block, outside: Neutral, kind: ir.Type) -> ir.Operation | None:
+    """The `scf.if` that a gather's body ends in, if it, too, chooses `outside` where its mask is false."""
+    value = block.operations[len(block.operations) - 1].operation.operands[0]
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "scf.if":
+        return None
+    choice = value.owner.operation
+    otherwise = choice.regions[1].blocks[0]
+    yielded = otherwise.operations[len(otherwise.operations) - 1].operation.operands[0]
+    if isinstance(yielded.owner, ir.Block) or yielded.owner.operation.name != "arith.constant":
+        return None
+    return choice if yielded.owner.operation.attributes["value"] == attribute(outside, kind) else None
+
+
+def _under_both(
+    block: ir.Block, choice: ir.Operation, mask: ir.Value, indices: Sequence[ir.Value], outside: Neutral, kind: ir.Type
+) -> ir.Value:
+    """Clone a body that ends in `choice` with its mask and-ed with `mask`: one guard instead of two nested ones."""
+    mapping: dict[ir.Value, ir.Value] = {}
+    for view in block.operations:
+        op = view.operation
+        if op == choice:
+            break
+        if op.name == "linalg.index":
+            mapping[op.results[0]] = indices[linalg_index_dimension(op)]
+        else:
+            clone_mapped(op, mapping, indices)
+    condition = mapping.get(choice.operands[0], choice.operands[0])
+
+    def inside() -> ir.Value:
+        for view in choice.regions[0].blocks[0].operations:
+            if view.operation.name == "scf.yield":
+                return mapping.get(view.operation.operands[0], view.operation.operands[0])
+            clone_mapped(view.operation, mapping, indices)
+        raise AssertionError("a region of scf.if ends with scf.yield")
+
+    return guarded(arith.andi(mask, condition), kind, inside, outside)
 
 
 def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> ir.Value:

@@ -190,7 +190,7 @@ def _fills_with(op: ir.Operation, outside: Neutral, kind: ir.Type) -> bool:
     source = op.operands[0].owner.operation
     if source.name != "arith.constant":
         return False
-    return str(source.attributes["value"]) == str(gathers.constant(outside, kind).owner.operation.attributes["value"])
+    return source.attributes["value"] == gathers.attribute(outside, kind)
 
 
 def _cut_back(op: ir.Operation, copy: ir.Operation) -> None:

@@ -12,6 +12,8 @@ from .mlir import ir
 from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
 
+PAYLOAD_NAME = "weft.payload"
+
 
 class Rewriter:
     """One statement's view of the session.
@@ -120,9 +122,22 @@ class Rewriter:
 
 def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
-    location = op.operation.location
-    text = str(location).removeprefix("loc(").removesuffix(")").replace('"', "")
-    return op.operation.name if text == "unknown" else f"{op.operation.name} at {text}"
+    text = str(op.operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    if text == "unknown":
+        return op.operation.name
+    if text.startswith("-:"):
+        text = payload_name(op) + text[1:]
+    return f"{op.operation.name} at {text}"
+
+
+def payload_name(op: ir.Operation | ir.OpView) -> str:
+    """What the payload is called in messages: the module's `weft.payload`, which whoever parsed its text has set."""
+    root = op.operation
+    while (parent := root.parent) is not None:
+        root = parent.operation
+    if PAYLOAD_NAME in root.attributes:
+        return ir.StringAttr(root.attributes[PAYLOAD_NAME]).value
+    return "payload"
 
 
 def upstream_messages(error: ir.MLIRError) -> tuple[str, ...]:

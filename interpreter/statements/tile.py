@@ -25,7 +25,7 @@ class Tile(Statement):
 
     Args:
         target: a structured op; consumed.
-        sizes: one per dimension, in the op's order; `_` or 0 leaves the dimension alone.
+        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension alone.
 
     Returns:
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
@@ -35,7 +35,7 @@ class Tile(Statement):
         W0320: not a structured op.
         W0321: a ragged reduction without a neutral element.
         W0322: a ragged tile of a dynamic extent in a reduction.
-        W0323: as many sizes as dimensions are needed.
+        W0323: more sizes than dimensions.
         W0324: no dimension is tiled.
 
     Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.
@@ -52,8 +52,9 @@ class Tile(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         op = rewrite.find(self.target)
         space = self._space(rewrite, op)
+        whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         op = levels.on_tensors(rewrite, self.target)
-        extents = pad_extents(space, self.sizes)
+        extents = pad_extents(space, whole)
         if extents != space.extents:
             if levels.is_memref(op):
                 raise rewrite.error(
@@ -62,8 +63,8 @@ class Tile(Statement):
                 )  # fmt: skip
             op = pad(rewrite, op, extents)
             rewrite.remark(f"ragged: {_times(space.extents)} rounded up to {_times(extents)}, guarded")
-        results = self._tile(rewrite, op, space)
-        rewrite.remark(self._summary(space, extents))
+        results = self._tile(rewrite, op, space, whole)
+        rewrite.remark(_summary(space, extents, whole))
         return results
 
     def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
@@ -72,14 +73,14 @@ class Tile(Statement):
                 "W0320", f"`tile` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
             )
         space = structure(op)
-        if len(self.sizes) != space.rank:
+        if len(self.sizes) > space.rank:
             raise rewrite.error(
                 "W0323",
                 f"{len(self.sizes)} sizes for {space.rank} dimensions",
                 at="sizes",
                 payload=op,
                 notes=(f"dimensions {space.spelled()}",),
-                hint="one size each; `_` leaves a dimension alone",
+                hint="at most one size each; `_` leaves a dimension alone, and so does a missing one at the end",
             )
         if not any(self.sizes):
             raise rewrite.error(
@@ -87,9 +88,9 @@ class Tile(Statement):
             )
         return space
 
-    def _tile(self, rewrite: Rewriter, op: ir.Operation, space: Structure) -> Results:
-        parallel = [s if s and space.iterators[d] == "parallel" else 0 for d, s in enumerate(self.sizes)]
-        reduction = [s if s and space.iterators[d] == "reduction" else 0 for d, s in enumerate(self.sizes)]
+    def _tile(self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]) -> Results:
+        parallel = [s if s and space.iterators[d] == "parallel" else 0 for d, s in enumerate(sizes)]
+        reduction = [s if s and space.iterators[d] == "reduction" else 0 for d, s in enumerate(sizes)]
         tiled = rewrite.new_handle(op)
         del op.attributes[self.target.tag]
         loops: list[Handle] = []
@@ -116,13 +117,14 @@ class Tile(Statement):
         )
         return handles
 
-    def _summary(self, space: Structure, extents: Sequence[int | None]) -> str:
-        trips = [
-            f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})"
-            for d, (n, s) in enumerate(zip(extents, self.sizes, strict=True))
-            if s
-        ]
-        return "tiles: " + ", ".join(trips)
+
+def _summary(space: Structure, extents: Sequence[int | None], sizes: Sequence[int | None]) -> str:
+    trips = [
+        f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})"
+        for d, (n, s) in enumerate(zip(extents, sizes, strict=True))
+        if s
+    ]
+    return "tiles: " + ", ".join(trips)
 
 
 def _names(parallel: bool, count: int) -> list[str]:

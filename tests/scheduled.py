@@ -1,0 +1,45 @@
+"""Run schedules in tests, through the front door's own pipeline where there is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weft.dsl.binding import bind_parameters
+from weft.dsl.checker import check
+from weft.dsl.diagnostics import WeftError
+from weft.dsl.parser import parse_file, parse_text
+from weft.dsl.render import render
+from weft.dsl.tree import File
+from weft.interpreter import mlir
+from weft.interpreter.mlir import ir
+from weft.interpreter.session import Session
+from weft.interpreter.statement import signatures
+
+
+def session_of(path: Path, **settings: str) -> Session:
+    """A session on a schedule file whose payload is an `.mlir` beside it. Raises `WeftError`."""
+    return _session(parse_file(path), path.parent, settings)
+
+
+def diagnostics_of(text: str, folder: Path) -> str:
+    """What is said about a schedule that is refused, rendered; empty if it is not."""
+    try:
+        _session(parse_text(text, "case.weft"), folder, {}).run()
+    except WeftError as error:
+        return "\n\n".join(render(d) for d in error.diagnostics)
+    return ""
+
+
+def _session(file: File, folder: Path, settings: dict[str, str]) -> Session:
+    found = check(file, signatures())
+    if any(d.severity == "error" for d in found):
+        raise WeftError.of(found)
+    assert file.payload is not None and file.payload.path is not None
+    return Session(payload(folder / file.payload.path), file, bind_parameters(file.main, settings))
+
+
+def payload(path: Path) -> ir.Module:
+    """A payload, with locations that name its file but no folder."""
+    context = mlir.context()
+    with context, ir.Location.unknown():
+        return ir.Module.parse(path.read_text())
