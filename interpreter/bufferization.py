@@ -8,6 +8,8 @@ from __future__ import annotations
 from . import mlir
 from .carried import drop_carried_buffers
 from .clipping import clip_loops
+from .gathers import MARK as GATHER
+from .gathers import is_gather
 from .inlining import inline_gathers
 from .mlir import ir, linalg
 from .tidy import tidy
@@ -47,6 +49,7 @@ def bufferize_module(module: ir.Module) -> None:
     mlir.run_passes(module, "cse")
     with module.context, ir.Location.unknown():
         _copies(module)
+        _follow(module)
     mlir.run_passes(module, "cse")
 
 
@@ -63,6 +66,14 @@ def _copies(module: ir.Module) -> None:
             made = block[[o.operation for o in block].index(op) - 1].operation
             made.attributes[WRITEBACK] = ir.UnitAttr.get()
             op.erase()
+
+
+def _follow(module: ir.Module) -> None:
+    """Gathers that are still there fill a temporary with what a ragged result starts with: they go where its owner goes."""
+    for op in mlir.operations(module.operation):
+        if is_gather(op):
+            del op.attributes[GATHER]
+            op.attributes[WRITEBACK] = ir.UnitAttr.get()
 
 
 def _in_loop(op: ir.Operation) -> bool:

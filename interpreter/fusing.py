@@ -49,9 +49,9 @@ def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
 
 
 def _initial(value: ir.Value, loop: ir.Operation) -> ir.Value:
-    """The value outside that a block argument of `loop` starts with (its shared output or iteration argument)."""
+    """The value outside that a shared output of a `scf.forall` starts with; iterations of a `scf.for` see their predecessor's."""
     owner = value.owner
-    if not isinstance(owner, ir.Block) or owner != loop.regions[0].blocks[0]:
+    if loop.name != "scf.forall" or not isinstance(owner, ir.Block) or owner != loop.regions[0].blocks[0]:
         return value
     carried = loop_inits(loop)
     position = value.arg_number - (len(owner.arguments) - len(carried))

@@ -100,7 +100,8 @@ def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, write
         mapping = mapping_of(op)
         if mapping is None or mapping.space == "blocks":
             continue
-        if any(base_of(v) == temporary for inner in operations(op) for v in (_written(inner) if writes else inner.operands)):
+        touched = (base_of(v) for inner in operations(op) for v in (_written(inner) if writes else inner.operands))
+        if any(base is not None and base == temporary for base in touched):
             return op
     return None
 
