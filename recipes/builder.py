@@ -3,9 +3,9 @@ text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Value = int | str
 
@@ -47,12 +47,22 @@ class BuilderParameter:
 
 @dataclass(frozen=True)
 class Builder:
-    """`build(**values)` gives the MLIR text of the payload; the values have been checked against `parameters`."""
+    """A payload with parameters.
+
+    Args:
+        name, summary: as a schedule writes it, and what it computes.
+        parameters: in the order in which a schedule may give them without names.
+        build: `build(**values)` gives the MLIR text; the values have been checked against `parameters`.
+        operations: `operations(**values)` counts its arithmetic operations, for benchmarks.
+        baseline: `baseline(xp, arrays)` computes the same with an array library, NumPy or CuPy, from arrays by name.
+    """
 
     name: str
     summary: str
     parameters: tuple[BuilderParameter, ...]
     build: Callable[..., str]
+    operations: Callable[..., int]
+    baseline: Callable[[Any, Mapping[str, Any]], Any]
 
     def parameter(self, name: str) -> BuilderParameter | None:
         return next((p for p in self.parameters if p.name == name), None)

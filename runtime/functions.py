@@ -124,24 +124,20 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
         else:
             written = isinstance(value.type, ir.MemRefType) and is_written(value)
             arguments.append(Argument(name, dtype, shape, "inout" if written else "input"))
-    for type_of_result in type_.results:
+    for type_of_result, attributes in zip(type_.results, result_attributes(function), strict=True):
         dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
-        results.append(Argument(f"result{len(results)}", dtype, shape, "output"))
+        results.append(Argument(_given_name(attributes) or f"result{len(results)}", dtype, shape, "output"))
     return FunctionSignature(symbol(function), tuple(arguments), tuple(results))
 
 
 def argument_names(function: ir.Operation) -> list[str]:
-    """`weft.name` of each argument, else `arg0` …; `result0` … for those that stand for results."""
+    """`weft.name` of each argument, else `arg0` …, or `result0` … for those that stand for results."""
     names: list[str] = []
     results = 0
     for i, attributes in enumerate(argument_attributes(function)):
-        if "bufferize.result" in attributes:
-            names.append(f"result{results}")
-            results += 1
-        elif "weft.name" in attributes:
-            names.append(ir.StringAttr(attributes["weft.name"]).value)
-        else:
-            names.append(f"arg{i}")
+        is_result = "bufferize.result" in attributes
+        names.append(_given_name(attributes) or (f"result{results}" if is_result else f"arg{i}"))
+        results += is_result
     if len(set(names)) < len(names):
         raise fail("W0733", f"two arguments of @{symbol(function)} have the same name: {', '.join(names)}")
     return names
@@ -154,10 +150,26 @@ def out_arguments(function: ir.Operation) -> list[bool]:
 
 def argument_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
     """The attributes of each argument of a `func.func` or a `gpu.func`."""
-    inputs = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-    if "arg_attrs" not in function.attributes:
-        return [{} for _ in inputs]
-    return [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes["arg_attrs"])]
+    return _attributes(function, "arg_attrs", len(_type_of(function).inputs))
+
+
+def result_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each result of a `func.func`."""
+    return _attributes(function, "res_attrs", len(_type_of(function).results))
+
+
+def _type_of(function: ir.Operation) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+
+
+def _attributes(function: ir.Operation, key: str, count: int) -> list[dict[str, ir.Attribute]]:
+    if key not in function.attributes:
+        return [{} for _ in range(count)]
+    return [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes[key])]
+
+
+def _given_name(attributes: dict[str, ir.Attribute]) -> str | None:
+    return ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else None
 
 
 def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] | None]:

@@ -205,3 +205,19 @@ def _races(result: RunResult) -> tuple[Found, ...] | None:
 
 
 # ---- bundles ---------------------------------------------------------------------------------------------------------
+
+
+def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
+    raise NotImplementedError
+
+
+def build_bundle(
+    name: str,
+    payload: Path | None,
+    settings: Mapping[str, str],
+    entry: str | None,
+    output: Path,
+    data_seed: int | None,
+    clock: Clock | None = None,
+) -> None:
+    raise NotImplementedError

@@ -34,14 +34,14 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
     return builder
 
 
-def payload_source(file: tree.File, override: Path | None, settings: Mapping[str, Value]) -> Source:
-    """The payload's text, under the name it is shown with.
+def payload_source(file: tree.File, override: Path | None, settings: Mapping[str, Value]) -> tuple[Source, Mapping[str, Value]]:
+    """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
 
     `settings` are checked values for the builder's parameters; they win over what the schedule writes.
     Raises W0485 where no payload is given, W0486 for a builder's argument that is wrong, and what `read_source` raises.
     """
     if override is not None:
-        return read_source(override)
+        return read_source(override), {}
     payload = file.payload
     if payload is None:
         raise fail(
@@ -50,14 +50,14 @@ def payload_source(file: tree.File, override: Path | None, settings: Mapping[str
             hint='give one with `--payload P.mlir`, or write `payload "P.mlir"` into the schedule',
         )
     if payload.path is not None:
-        return read_source(Path(file.source.name).parent / payload.path, at=payload.span)
+        return read_source(Path(file.source.name).parent / payload.path, at=payload.span), {}
     builder = builder_of(file, None)
     if builder is None:
         raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
     values: dict[str, Value] = {p.name: p.default for p in builder.parameters}
     values |= builder_arguments(builder, payload)
     values |= settings
-    return Source(f"{builder.name}.mlir", builder.build(**values))
+    return Source(f"{builder.name}.mlir", builder.build(**values)), values
 
 
 def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
@@ -157,6 +157,8 @@ def _name_values(module: ir.Module, text: str) -> None:
                 name = _unused(names[index], taken)
                 attributes["weft.name"] = ir.StringAttr.get(name, module.context)
                 taken.add(name)
+            if index >= count:  # bufferization would set it, but leaves out-arguments alone that have attributes
+                attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
         for key, part in (("arg_attrs", given[:count]), ("res_attrs", given[count:])):
             if part:
                 dicts = [ir.DictAttr.get(d, module.context) for d in part]

@@ -38,11 +38,20 @@ def read_schedule(name: str) -> tree.File:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A schedule that was read and checked, its parameters bound, and its payload's text. Nothing is applied yet."""
+    """A schedule that was read and checked, with its payload's text. Nothing is applied yet.
+
+    Args:
+        file: what was parsed.
+        payload: the MLIR text, under the name it is shown with.
+        values: the main schedule's parameters, bound.
+        payload_values: the builder's parameters, where a builder made the payload.
+        clock: keeps the time of each phase.
+    """
 
     file: tree.File
     payload: Source
     values: Mapping[str, Any]
+    payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
 
     @classmethod
@@ -63,8 +72,8 @@ class Recipe:
             file = read_schedule(name)
         with clock.phase("payload"):
             mine = distribute(settings or {}, file.main, builder_of(file, payload))
-            source = payload_source(file, payload, mine.payload)
-        return cls(file, source, bind(file.main, mine.schedule), clock)
+            source, made_of = payload_source(file, payload, mine.payload)
+        return cls(file, source, bind(file.main, mine.schedule), made_of, clock)
 
     @property
     def name(self) -> str:

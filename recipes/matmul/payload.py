@@ -33,5 +33,7 @@ BUILDER = Builder(
         BuilderParameter("k", "int", 512, meaning="columns of A, rows of B"),
         BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of A and B"),
     ),
-    matmul,
+    build=matmul,
+    operations=lambda m, n, k, **_: 2 * m * n * k,
+    baseline=lambda xp, arrays: xp.matmul(arrays["A"], arrays["B"]),
 )
