@@ -149,16 +149,10 @@ def _body(op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Valu
             copies[operation.results[0]] = at[_dimension(operation)]
             continue
         copy = operation.clone(ir.InsertionPoint.current)
-        indices: list[ir.Operation] = []
         for nested in operations(copy):
-            if nested.name == "linalg.index":
-                indices.append(nested)
             for position, operand in enumerate(nested.operands):
                 if operand in copies:
                     nested.operands[position] = copies[operand]
-        for index in indices:
-            index.results[0].replace_all_uses_with(at[_dimension(index)])
-            index.erase()
         copies.update(zip(operation.results, copy.operation.results, strict=True))
     return []
 

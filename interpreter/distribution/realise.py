@@ -97,13 +97,8 @@ class Realiser:
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""
-        if not trips:
-            trips = [1]
-            inner = emit
-
-            def emit(at: Sequence[Sum]) -> None:
-                inner([])
-
+        if not trips:  # an op on scalars: a single iteration, which has no index
+            return self._distribute(mapping, [1], lambda at: emit(at[1:]))
         if mapping.every or len(mapping.axes) < len(trips):
             total: Bound = 1
             for count in trips:
