@@ -128,7 +128,7 @@ def _copy(value: Any, result: Argument) -> np.ndarray:
     strides = tuple(s * dtype.itemsize for s in value.strides) if result.shape else ()
     reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
     raw = (ctypes.c_uint8 * reach).from_address(value.aligned + value.offset * dtype.itemsize)
-    return np.ndarray(shape, dtype, raw, strides=strides).copy()
+    return np.ndarray(shape, dtype, memoryview(raw), strides=strides).copy()
 
 
 def _scalar(value: Any, dtype: str) -> np.ndarray:

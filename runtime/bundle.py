@@ -1,0 +1,157 @@
+"""A bundle: a folder that runs with NumPy and CuPy alone. `kernels.cu`, `module.mlir`, `plan.json`, perhaps arrays.
+
+It is written whole or not at all, and read with suspicion: nothing in it is trusted before it is checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..dsl.diagnostics import fail
+from .inputs import read_npz, write_npz
+from .plan import Plan
+from .plan_json import dump, load
+from .signature import FunctionSignature, plan_signature
+
+PLAN, CUDA, MODULE = "plan.json", "kernels.cu", "module.mlir"
+INPUTS, EXPECTED = "inputs.npz", "expected.npz"
+FILES = (PLAN, CUDA, MODULE, INPUTS, EXPECTED)
+MAX_BYTES = 1 << 28
+"""Of one text file."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data."""
+
+    path: Path
+    plan: Plan
+    cuda: str
+    module: str
+    inputs: Mapping[str, np.ndarray] | None = None
+    expected: Mapping[str, np.ndarray] | None = None
+
+    @property
+    def signature(self) -> FunctionSignature:
+        return plan_signature(self.plan)
+
+
+def comparable(bundle: Bundle) -> FunctionSignature:
+    """The bundle's signature with those outputs that are expected.
+
+    A scheduled module may overwrite an input that the payload leaves alone (a tensor bufferized in place): nobody expects
+    anything there. Error: W0716 for expected arrays that the plan does not make.
+    """
+    signature, expected = bundle.signature, bundle.expected or {}
+    unknown = sorted(expected.keys() - {o.name for o in signature.outputs})
+    if unknown:
+        raise fail("W0716", f"{bundle.path / EXPECTED} has `{unknown[0]}`, which is no output of @{signature.entry}")
+    arguments = tuple(a if a.name in expected else replace(a, role="input") for a in signature.arguments)
+    return FunctionSignature(signature.entry, arguments, signature.results)
+
+
+def write_bundle(
+    path: Path | str,
+    plan: Plan,
+    cuda: str,
+    module: str,
+    *,
+    inputs: Mapping[str, np.ndarray] | None = None,
+    expected: Mapping[str, np.ndarray] | None = None,
+) -> Path:
+    """Write a bundle to the folder `path`; an older bundle that stands there is replaced.
+
+    Errors: W0711 (it cannot be written, or something that is no bundle stands there). Nothing half written stays.
+    """
+    target = Path(path)
+    _refuse_other(target)
+    try:
+        target.absolute().parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}."))
+    except OSError as error:
+        raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
+    try:
+        for name, text in ((PLAN, dump(plan)), (CUDA, cuda), (MODULE, module)):
+            (made / name).write_text(text, encoding="utf-8")
+        for name, arrays in ((INPUTS, inputs), (EXPECTED, expected)):
+            if arrays is not None:
+                write_npz(made / name, arrays)
+        made.chmod(0o755)
+        _replace(target, made)
+    except OSError as error:
+        raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return target
+
+
+def _refuse_other(target: Path) -> None:
+    """Only a bundle or an empty folder is overwritten."""
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise fail("W0711", f"cannot write the bundle {target}: there is a file of that name")
+    if target.is_dir():
+        others = sorted(p.name for p in target.iterdir() if p.name not in FILES)
+        if others:
+            raise fail(
+                "W0711", f"cannot write the bundle {target}: the folder holds other things ({', '.join(others[:3])})"
+            )
+
+
+def _replace(target: Path, made: Path) -> None:
+    """Put `made` where `target` is. An old bundle stands aside until the new one is there."""
+    if not target.exists():
+        os.rename(made, target)
+        return
+    old = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}.old."))
+    os.rename(target, old)
+    try:
+        os.rename(made, target)
+    except OSError:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def read_bundle(path: Path | str) -> Bundle:
+    """The bundle in the folder `path`, fully checked.
+
+    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712 (the plan launches a kernel
+        that the text does not have), W0715 … W0717 (its arrays).
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise fail(
+            "W0710", f"{folder} is no bundle: {'it is a file' if folder.exists() else 'there is no such folder'}"
+        )
+    plan = load(_text(folder / PLAN), str(folder / PLAN))
+    cuda, module = _text(folder / CUDA), _text(folder / MODULE)
+    for kernel in plan.kernels:
+        if not re.search(rf"__global__[^;{{}}]*\b{re.escape(kernel.name)}\s*\(", cuda):
+            raise fail("W0712", f"{folder / PLAN} launches `{kernel.name}`, which {CUDA} does not have")
+    bundle = Bundle(folder, plan, cuda, module)
+    inputs = read_npz(folder / INPUTS, bundle.signature) if (folder / INPUTS).exists() else None
+    expected = read_npz(folder / EXPECTED) if (folder / EXPECTED).exists() else None
+    return Bundle(folder, plan, cuda, module, inputs, expected)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise fail("W0710", f"{path} is larger than {MAX_BYTES} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise fail("W0710", f"{path} is no bundle's: {_reason(error)}", hint="`weft build` writes a bundle") from error
+    except UnicodeDecodeError as error:
+        raise fail("W0710", f"{path} is no text: {error.reason} at byte {error.start}") from error

@@ -1,0 +1,155 @@
+"""The long form of the codes that the runtime raises: plans, bundles, inputs, devices (W07xx), the reference (W08xx)."""
+
+from __future__ import annotations
+
+from ..dsl.diagnostics import Explanation
+from .cuda.codes import CODES as CUDA
+from .simulator.codes import CODES as SIMULATOR
+
+PLAN: dict[str, Explanation] = {
+    "W0700": Explanation(
+        "a plan is not what a plan looks like",
+        "`plan.json` is no JSON, lacks a key, has an unknown one, or has a value of the wrong type. The message names the place "
+        'by its JSON path.\n\nwrong:  {"do": "launch", "kernel": 3, …}\nright:  {"do": "launch", "kernel": "gemm", …}',
+    ),
+    "W0701": Explanation(
+        "a plan of another version", "The bundle was written by another Weft. Build it anew: `weft build`."
+    ),
+    "W0702": Explanation(
+        "a plan names what is not there",
+        "A step names a kernel or a buffer, or an expression names a scalar or an input's dimension, that the plan does not "
+        "declare. Nothing was launched.",
+    ),
+    "W0703": Explanation(
+        "a declaration in a plan is wrong",
+        "A name is used twice, an element type or a role does not exist, a size is negative, or a constant's data does not have "
+        "the size of its shape.",
+    ),
+    "W0704": Explanation(
+        "an impossible launch shape",
+        "A block has 1 to 1024 threads, at most 1024 × 1024 × 64; a grid at most 2³¹−1 × 65535 × 65535 blocks; a block at most "
+        "227 KiB of shared memory.\n\nwrong:  map lanes to threads(y: 64, x: 32)\nright:  map lanes to threads(y: 32, x: 32)",
+    ),
+    "W0705": Explanation(
+        "arguments do not fit a kernel, or the sides of a copy each other",
+        "Number, element type, rank, static sizes, strides and offset of each argument must be those of the kernel's parameter.",
+    ),
+    "W0706": Explanation(
+        "a temporary is used outside its life",
+        "A temporary buffer is allocated once, then used, then freed once. Inputs and outputs are the caller's.",
+    ),
+    "W0707": Explanation(
+        "the order of a plan's steps is broken", "A step can wait for earlier steps only, and streams count from 0."
+    ),
+    "W0708": Explanation(
+        "a window reaches outside its buffer",
+        "Offset, sizes and strides of an argument or of a copy touch elements that the buffer does not have. Nothing was launched.",
+    ),
+    "W0709": Explanation("a size has no value", "The host program divides by zero for these input shapes."),
+}
+
+FILES: dict[str, Explanation] = {
+    "W0710": Explanation(
+        "no bundle",
+        "A bundle is a folder with `plan.json`, `kernels.cu` and `module.mlir`. `weft build FILE -o DIR` writes one.",
+    ),
+    "W0711": Explanation(
+        "a bundle cannot be written",
+        "The folder cannot be made, or other things stand there: only a bundle or an empty folder is replaced. Nothing half "
+        "written stays.",
+    ),
+    "W0712": Explanation(
+        "a bundle lacks a kernel",
+        "`plan.json` launches a kernel that `kernels.cu` does not define. Build the bundle anew.",
+    ),
+    "W0715": Explanation(
+        "no .npz of plain arrays",
+        "The file cannot be read, is damaged, or holds pickled Python objects, which are never read: unpickling runs code.\n\n"
+        'wrong:  np.savez("x.npz", a=np.array([{}], dtype=object))\nright:  np.savez("x.npz", a=np.zeros((4, 4), np.float32))',
+    ),
+    "W0716": Explanation(
+        "arrays of the wrong names",
+        "There must be one array per argument of the function, and no other. An argument's name is its `weft.name` attribute, "
+        "else `arg0`, `arg1`, …; the message lists what is expected.",
+    ),
+    "W0717": Explanation(
+        "an array of the wrong type or shape",
+        "Arrays are taken as they are, never converted: f32 wants float32. bf16 comes as uint16, its 16 bits.",
+    ),
+    "W0718": Explanation(
+        "arrays cannot be written", "The folder is missing or not writable. Nothing half written stays."
+    ),
+    "W0719": Explanation(
+        "random inputs need shapes",
+        "The function has dynamic dimensions (`?`), so there is nothing to make random arrays of. Give them: `--inputs x.npz`.",
+    ),
+}
+
+DEVICE: dict[str, Explanation] = {
+    "W0720": Explanation(
+        "no GPU to run on",
+        "CuPy is not installed, CUDA does not start, or there is no device. `pip install 'weft[cuda12]'` (or cuda13), or run on "
+        "the simulator: `--target sim`.",
+    ),
+    "W0721": Explanation("NVRTC refuses the kernels", "The compiler's own words are in the notes."),
+    "W0722": Explanation("the device is out of memory", "The plan's buffers do not fit at once, even after a retry."),
+    "W0723": Explanation(
+        "CUDA reports a failure",
+        "A launch was refused, or something launched before failed: an access outside its memory is reported late. The "
+        "simulator says where: `--target sim`.",
+    ),
+}
+
+HOST: dict[str, Explanation] = {
+    "W0730": Explanation(
+        "an op is in no launch",
+        "After the schedule the host function still computes something itself. Computing is for kernels.\n\n"
+        "wrong:  a schedule that launches the matmul and leaves the fill before it\n"
+        "right:  fuse init into tiles        // or map and launch it by itself",
+    ),
+    "W0731": Explanation(
+        "the host cannot do this",
+        "The host part of a plan allocates, copies, launches and frees, with loops, branches and calls that are known "
+        "beforehand. A `gpu.launch` must be outlined, results must be memrefs.",
+    ),
+    "W0732": Explanation(
+        "which function?",
+        "`--entry NAME` says which function runs. Without it there must be exactly one public function that launches kernels "
+        "(or exactly one public function).",
+    ),
+    "W0733": Explanation(
+        "a type that no array can be passed for",
+        "Arguments and results are memrefs, tensors or scalars of f64, f32, f16, bf16, i64, i32, i16, i8, i1 or index, and "
+        "arrays are passed contiguous.",
+    ),
+    "W0734": Explanation(
+        "the host does not know a value",
+        "A loop bound or a condition of the host function depends on an input's shape or on a scalar, or a number is read "
+        "from memory. Launch sizes may depend on shapes and scalars, control flow may not.",
+    ),
+    "W0735": Explanation(
+        "a result of unknown shape", "The shape of a result must be static, or that of what is copied into it."
+    ),
+    "W0736": Explanation("too many steps", "A loop of the host function unrolls to more than 100,000 steps."),
+    "W0737": Explanation(
+        "a kernel made for another launch shape",
+        "`known_block_size` or `known_grid_size` of the kernel differs from the launch: its text was made for the former.",
+    ),
+}
+
+REFERENCE: dict[str, Explanation] = {
+    "W0800": Explanation(
+        "the CPU reference cannot lower the payload",
+        "MLIR's passes refuse an op of it; their words are in the notes. The kernels can still be run without a reference: "
+        "`--reference none`.",
+    ),
+    "W0801": Explanation(
+        "the CPU reference cannot be linked", "LLVM refuses the lowered payload, or a function is missing."
+    ),
+    "W0802": Explanation(
+        "the CPU reference cannot run this op",
+        "The payload launches kernels itself, or calls a function that has no body. Run without a reference: `--reference none`.",
+    ),
+}
+
+CODES: dict[str, Explanation] = {**CUDA, **SIMULATOR, **PLAN, **FILES, **DEVICE, **HOST, **REFERENCE}

@@ -1,0 +1,260 @@
+"""`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that touches CuPy.
+
+CuPy's `RawModule` is not used: it adds `-ftz=true`, which changes f32 results, and drops the `a` of `sm_90a`. The text is
+compiled through `cupy.cuda.nvrtc` with exactly our options, and the cubin loaded through `cupy.cuda.function.Module`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..dsl.diagnostics import fail
+from .cubin_cache import cached
+from .cuda.nvrtc import compile_options
+from .device import Event, Memory, Stream, View
+from .dtypes import itemsize
+from .plan import Kernel, Param
+
+MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+"""`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
+
+ACCELERATED = 90
+"""From this compute capability on, chips have instructions of their own: `sm_90a`."""
+
+
+def cuda_problem() -> str | None:
+    """Why there is no GPU to run on; None if there is one."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed"
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except (cupy.cuda.runtime.CUDARuntimeError, RuntimeError, OSError) as error:
+        return f"CUDA does not start: {error}"
+    return None if count else "there is no CUDA device"
+
+
+class CupyDevice:
+    """The current CUDA device.
+
+    Raises:
+        WeftError: W0720 (no GPU, or no CuPy), W0721 (the text does not compile), W0722 (out of memory), W0723 (CUDA
+            reports a failure: of a launch, or later of what it did).
+    """
+
+    wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
+
+    def __init__(self) -> None:
+        problem = cuda_problem()
+        if problem is not None:
+            raise fail(
+                "W0720",
+                problem,
+                hint="pip install 'weft[cuda12]' or 'weft[cuda13]', or run on the simulator: --target sim",
+            )
+        import cupy
+
+        self._cupy: Any = cupy
+        with self._failures("starting the device"):
+            device = cupy.cuda.Device()
+            self.arch = architecture(int(device.compute_capability))
+            properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+        name = properties["name"]
+        self.name: str = name.decode() if isinstance(name, bytes) else str(name)
+        self._modules: dict[str, Any] = {}
+        self._functions: dict[str, Any] = {}
+        self._dynamic: dict[str, int] = {}
+        self._streams = 0
+        self._freed: list[Memory] = []
+        """Memory that kernels under way may still use: given back when the device is idle."""
+
+    # ---- kernels -----------------------------------------------------------------------------------------------------
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        if text not in self._modules:
+            options = (f"--gpu-architecture={self.arch}", *compile_options())
+            version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
+            cubin = cached(text, options, version, lambda: self._compile(text, options))
+            with self._failures("loading the kernels"):
+                module = self._cupy.cuda.function.Module()
+                module.load(cubin)
+            self._modules[text] = module
+        for kernel in kernels:
+            with self._failures(f"looking for the kernel `{kernel.name}`"):
+                self._functions[kernel.name] = self._modules[text].get_function(kernel.name)
+            self._dynamic[kernel.name] = 0
+
+    def _compile(self, text: str, options: Sequence[str]) -> bytes:
+        nvrtc = self._cupy.cuda.nvrtc
+        program = nvrtc.createProgram(text, "kernels.cu", (), ())
+        try:
+            nvrtc.compileProgram(program, options)
+            return nvrtc.getCUBIN(program)
+        except nvrtc.NVRTCError as error:
+            log = tuple(line for line in nvrtc.getProgramLog(program).splitlines() if line.strip())
+            raise fail("W0721", f"NVRTC refuses the kernels for {self.arch}: {error}", notes=log[:20]) from error
+        finally:
+            nvrtc.destroyProgram(program)
+
+    def launch(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[View | np.generic],
+        stream: Stream,
+    ) -> None:
+        function = self._functions.get(kernel.name)
+        if function is None:
+            raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")
+        dynamic = kernel.dynamic_shared_bytes + shared_bytes
+        values = tuple(v for arg, param in zip(args, kernel.params, strict=True) for v in parameters(arg, param))
+        with self._failures(f"launching `{kernel.name}`"):
+            if dynamic > self._dynamic[kernel.name]:
+                self._cupy.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
+                self._dynamic[kernel.name] = dynamic
+            function(grid, block, values, shared_mem=dynamic, stream=stream)
+
+    # ---- memory ------------------------------------------------------------------------------------------------------
+
+    def alloc(self, name: str, dtype: str, count: int) -> Memory:
+        size = max(count * itemsize(dtype), 1)
+        out_of_memory = self._cupy.cuda.memory.OutOfMemoryError
+        with self._failures(f"allocating `{name}`"):
+            try:
+                return _Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
+            except out_of_memory:
+                self.synchronize()
+                self._cupy.get_default_memory_pool().free_all_blocks()
+            try:
+                return _Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
+            except out_of_memory as error:
+                raise fail("W0722", f"the device has no {size} bytes left for `{name}`: {error}") from error
+
+    def free(self, memory: Memory) -> None:
+        if self._streams:
+            self._freed.append(memory)
+
+    def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
+        with self._failures("filling memory"):
+            memory.pointer.memset_async(byte, memory.size, stream)
+
+    def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        with self._failures("copying to the device"):
+            memory.pointer.copy_from_host_async(ctypes.c_void_p(array.ctypes.data), memory.size, stream)
+            stream.synchronize()  # the array may be gone when this returns
+
+    def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        with self._failures("copying from the device"):
+            memory.pointer.copy_to_host_async(ctypes.c_void_p(array.ctypes.data), memory.size, stream)
+            stream.synchronize()
+
+    def copy(self, target: View, source: View, stream: Stream) -> None:
+        with self._failures(f"copying `{source.name}` to `{target.name}`"):
+            if target.contiguous and source.contiguous:
+                size = source.count * itemsize(source.dtype)
+                _start(target).copy_from_device_async(_start(source), size, stream)
+            else:
+                with stream:
+                    self._window(target)[...] = self._window(source)
+
+    def _window(self, view: View) -> Any:
+        """A view as a CuPy array of plain bits: CuPy knows no bf16."""
+        size = itemsize(view.dtype)
+        strides = tuple(s * size for s in view.strides)
+        return self._cupy.ndarray(view.shape, np.dtype(f"u{size}"), _start(view), strides)
+
+    # ---- streams and events ------------------------------------------------------------------------------------------
+
+    def create_stream(self) -> Stream:
+        with self._failures("making a stream"):
+            stream = self._cupy.cuda.Stream(non_blocking=True)
+        self._streams += 1
+        return stream
+
+    def destroy_stream(self, stream: Stream) -> None:
+        """CuPy destroys a stream with its last reference; what it still has to do is waited for."""
+        self._streams -= 1
+        try:
+            with self._failures("finishing a stream"):
+                stream.synchronize()
+        finally:
+            if not self._streams:
+                self._freed.clear()
+
+    def record(self, stream: Stream) -> Event:
+        with self._failures("recording an event"):
+            event = self._cupy.cuda.Event()
+            event.record(stream)
+            return event
+
+    def wait(self, stream: Stream, event: Event) -> None:
+        with self._failures("waiting for an event"):
+            stream.wait_event(event)
+
+    def destroy_event(self, event: Event) -> None:
+        """CuPy destroys an event with its last reference; CUDA keeps it until the work that waits for it is done."""
+
+    def elapsed(self, start: Event, end: Event) -> float | None:
+        with self._failures("reading the clock"):
+            return self._cupy.cuda.get_elapsed_time(start, end) / 1000
+
+    def synchronize(self) -> None:
+        try:
+            with self._failures("running the kernels"):
+                self._cupy.cuda.runtime.deviceSynchronize()
+        finally:
+            self._freed.clear()
+
+    @contextmanager
+    def _failures(self, what: str) -> Iterator[None]:
+        """CUDA's errors as diagnostics."""
+        cuda = self._cupy.cuda
+        try:
+            yield
+        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
+            raise fail("W0723", f"{what}: {error}") from error
+
+
+class _Sized:
+    """A CuPy memory pointer and how many bytes are in use behind it."""
+
+    def __init__(self, pointer: Any, size: int) -> None:
+        self.pointer = pointer
+        self.size = size
+
+
+def _start(view: View) -> Any:
+    """A pointer to the first element of a view."""
+    return view.memory.pointer + view.offset * itemsize(view.dtype)
+
+
+def architecture(capability: int) -> str:
+    """`sm_90a` for compute capability 90, `sm_86` for 86."""
+    return f"sm_{capability}{'a' if capability >= ACCELERATED else ''}"
+
+
+def parameters(arg: View | np.generic, param: Param) -> Iterator[np.generic]:
+    """The values that a kernel takes for one argument, see `cuda/abi.py`."""
+    if not isinstance(arg, View):
+        yield scalar_bits(arg)
+        return
+    yield np.uint64(arg.memory.pointer.ptr)
+    yield from (np.int64(n) for n, fixed in zip(arg.shape, param.shape or (), strict=True) if fixed is None)
+    yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=True) if fixed is None)
+    if param.offset is None:
+        yield np.int64(arg.offset)
+
+
+def scalar_bits(value: np.generic) -> np.generic:
+    """A scalar in a type that CuPy passes by its bits: bf16 and booleans as unsigned integers."""
+    if value.dtype.kind in "iuf" and value.dtype.isbuiltin == 1:
+        return value
+    return np.array([value]).view(np.dtype(f"u{value.dtype.itemsize}"))[0]
