@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -15,8 +16,8 @@ from .. import device
 from ..dtypes import NUMPY, poison_byte
 from ..kernels import kernel_functions
 from ..plan import Kernel
-from . import report
 from .kernel import Order, SimKernel
+from .report import LaunchReport
 
 
 @dataclass(eq=False)
@@ -48,7 +49,7 @@ class SimDevice:
         order: in which order lanes act, see `SimKernel.launch`.
 
     Attributes:
-        counters: what was made and given back.
+        alive: how many streams, events and allocations were made and not given back yet.
         reports: the full report of every launch, by kernel name, in order.
     """
 
@@ -58,8 +59,8 @@ class SimDevice:
     def __init__(self, *, check: bool = True, order: Order = "forward") -> None:
         self.check = check
         self.order: Order = order
-        self.counters = device.Counters()
-        self.reports: list[tuple[str, report.LaunchReport]] = []
+        self.alive = Counter({"streams": 0, "events": 0, "allocations": 0})
+        self.reports: list[tuple[str, LaunchReport]] = []
         self._texts: dict[str, dict[str, SimKernel]] = {}
         self._kernels: dict[str, SimKernel] = {}
 
@@ -82,7 +83,7 @@ class SimDevice:
         shared_bytes: int,
         args: Sequence[device.View | np.generic],
         stream: device.Stream,
-    ) -> device.LaunchReport:
+    ) -> LaunchReport:
         found = self._kernels.get(kernel.symbol)
         if found is None:
             raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
@@ -103,20 +104,20 @@ class SimDevice:
         if not self.check:
             _assume_written(args)
         self.reports.append((kernel.name, made))
-        return _summary(made)
+        return made
 
     # ---- memory ---------------------------------------------------------------------------------------------------------
 
     def alloc(self, name: str, dtype: str, count: int) -> Allocation:
         data = np.empty(count, NUMPY[dtype])
         data.view(np.uint8).fill(poison_byte(dtype))
-        self.counters.allocations.created += 1
+        self.alive["allocations"] += 1
         return Allocation(name, dtype, data, np.zeros(count, dtype=bool))
 
     def free(self, memory: Allocation) -> None:
         _alive(memory)
         memory.freed = True
-        self.counters.allocations.destroyed += 1
+        self.alive["allocations"] -= 1
 
     def poison(self, memory: Allocation, byte: int, stream: device.Stream) -> None:
         _alive(memory)
@@ -141,22 +142,22 @@ class SimDevice:
     # ---- streams and events: all is done when the call returns ----------------------------------------------------------
 
     def create_stream(self) -> SimStream:
-        self.counters.streams.created += 1
+        self.alive["streams"] += 1
         return SimStream()
 
     def destroy_stream(self, stream: SimStream) -> None:
         stream.destroyed = True
-        self.counters.streams.destroyed += 1
+        self.alive["streams"] -= 1
 
     def record(self, stream: SimStream) -> SimEvent:
-        self.counters.events.created += 1
+        self.alive["events"] += 1
         return SimEvent()
 
     def wait(self, stream: SimStream, event: SimEvent) -> None:
         """The event was reached before this call could be made."""
 
     def destroy_event(self, event: SimEvent) -> None:
-        self.counters.events.destroyed += 1
+        self.alive["events"] -= 1
 
     def elapsed(self, start: SimEvent, end: SimEvent) -> float | None:
         return end.reached - start.reached
@@ -184,7 +185,7 @@ def _window(view: device.View) -> tuple[np.ndarray, np.ndarray]:
     """The elements of a view, and the flags which tell that they were written."""
     memory: Allocation = view.memory
     _alive(memory)
-    return tuple(_strided(flat, view) for flat in (memory.data, memory.written))  # type: ignore[return-value]
+    return _strided(memory.data, view), _strided(memory.written, view)
 
 
 def _strided(flat: np.ndarray, view: device.View) -> np.ndarray:
@@ -200,9 +201,3 @@ def _assume_written(args: Sequence[device.View | np.generic]) -> None:
     for argument in args:
         if isinstance(argument, device.View):
             argument.memory.written.fill(True)
-
-
-def _summary(made: report.LaunchReport) -> device.LaunchReport:
-    races = tuple(device.Race(r.kind, r.buffer, r.element, str(r.first), str(r.second)) for r in made.races)
-    faults = tuple(device.Fault(f.kind, f.buffer, f.element, str(f)) for f in made.faults)
-    return device.LaunchReport(races, faults, made.barriers)

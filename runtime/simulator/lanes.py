@@ -194,19 +194,19 @@ class Lanes:
                 self.intervals[space] = self.intervals[space] + 1
             return
         here = self.full(mask)
-        reached, some = here.all(axis=0), here.any(axis=0)
+        reached, some = np.all(here, axis=0, keepdims=True), np.any(here, axis=0, keepdims=True)
         divergent = some & ~reached
         if divergent.any():
-            missing = ~here & divergent[None, :]
+            missing = ~here & divergent
             row, _ = first_lane(missing)
             absent = f"thread {self.thread(row)} of its block does not reach this barrier together with it"
-            self.fault("divergent barrier", here & divergent[None, :], site, absent)
-        self.executed = self.executed + some[None, :].astype(np.int64)
+            self.fault("divergent barrier", here & divergent, site, absent)
+        self.executed = self.executed + some.astype(np.int64)
         for memory in self.memories:
             if memory.space in spaces:
                 memory.barrier(everyone=False)
         for space in spaces:
-            self.intervals[space] = self.intervals[space] + some[None, :].astype(np.int64)
+            self.intervals[space] = self.intervals[space] + some.astype(np.int64)
 
     @property
     def barriers(self) -> int:

@@ -96,10 +96,10 @@ class Shared(Tracked):
     def flat_of(self, position: int) -> int:
         return position // self.width
 
-    def column_of(self, key: np.int64, position: int) -> int:
+    def column_of(self, key: Any, position: int) -> int:
         return position % self.width
 
-    def block_of(self, key: np.int64, position: int) -> int:
+    def block_of(self, key: Any, position: int) -> int:
         return int(self.lanes.blocks[position % self.width])
 
     def _widen(self) -> None:

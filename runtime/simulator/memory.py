@@ -176,11 +176,11 @@ class Tracked(Memory):
         """The element that a shadow position stands for."""
         return position
 
-    def column_of(self, key: np.int64, position: int) -> int:
+    def column_of(self, key: Any, position: int) -> int:
         """The column of the block whose access has this key at this shadow position."""
         raise NotImplementedError
 
-    def block_of(self, key: np.int64, position: int) -> int:
+    def block_of(self, key: Any, position: int) -> int:
         """The linear id of that block."""
         raise NotImplementedError
 
@@ -265,10 +265,10 @@ class Global(Tracked):
         active = lanes.full(mask)
         return where[active].ravel(), keys[active].ravel()
 
-    def column_of(self, key: np.int64, position: int) -> int:
+    def column_of(self, key: Any, position: int) -> int:
         return int(np.flatnonzero(self.lanes.blocks == self.layout.blocks_of(key))[0])
 
-    def block_of(self, key: np.int64, position: int) -> int:
+    def block_of(self, key: Any, position: int) -> int:
         return int(self.layout.blocks_of(key))
 
 

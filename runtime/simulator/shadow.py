@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +40,13 @@ class KeyLayout:
         """Where the interval number begins."""
         return self.site + self.thread + self.block
 
-    def threads_of(self, keys: np.ndarray) -> np.ndarray:
+    def threads_of(self, keys: Any) -> Any:
         return (keys >> self.site) & ((1 << self.thread) - 1)
 
-    def blocks_of(self, keys: np.ndarray) -> np.ndarray:
+    def blocks_of(self, keys: Any) -> Any:
         return (keys >> (self.site + self.thread)) & ((1 << self.block) - 1)
 
-    def sites_of(self, keys: np.ndarray) -> np.ndarray:
+    def sites_of(self, keys: Any) -> Any:
         return keys & ((1 << self.site) - 1)
 
     def unordered(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -235,7 +235,6 @@ class Translator:
 
     def run(self, block: ir.Block) -> list[ir.Value]:
         """Translate the ops of a block; returns the operands of its terminator."""
-        operation: ir.Operation | None = None
         for view in block.operations:
             operation = view.operation
             if operation.name in ("scf.yield", "affine.yield", "scf.condition", "gpu.return"):

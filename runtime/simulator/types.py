@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.mlir import ir
+from ..constants import constant_array
 from ..dtypes import NUMPY
 
 DYNAMIC = -(1 << 63)
@@ -47,13 +48,13 @@ def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, t
     return element_dtype(kind, op), ()
 
 
-def dense(attribute: ir.Attribute, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """The elements of a `dense<…>` attribute."""
-    elements: Any = attribute
-    if elements.is_splat:
-        value = elements.get_splat_value()
-        return np.full(shape, value.value, dtype)
-    return np.array([elements[i] for i in range(len(elements))]).astype(dtype).reshape(shape)
+def dense(attribute: ir.Attribute, kind: ir.Type, op: ir.Operation) -> np.ndarray:
+    """The elements of a `dense<…>` attribute for a shaped type."""
+    shaped: Any = kind
+    found = constant_array(attribute, str(shaped.element_type))
+    if found is None:
+        raise refuse("W0750", "the elements of this constant cannot be read", op, hint="write it as `dense<…>`")
+    return found.reshape(tuple(shaped.shape))
 
 
 def integers(op: ir.Operation, name: str) -> list[int]:

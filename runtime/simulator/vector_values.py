@@ -74,10 +74,10 @@ def overwrite(source: np.ndarray, target: np.ndarray, index: tuple[Any, ...], le
     return out
 
 
-def reduce(combine: Callable[..., Any], vector: np.ndarray, start: Lane | None, axes: tuple[int, ...]) -> Lane:
+def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: tuple[int, ...]) -> Lane:
     """Combine along the axes in row-major order."""
     kept = [axis for axis in range(vector.ndim) if axis not in axes]
-    moved = np.transpose(vector, (*kept, *axes)).reshape([vector.shape[a] for a in kept] + [-1])
+    moved: Any = np.transpose(vector, (*kept, *axes)).reshape([vector.shape[a] for a in kept] + [-1])
     total = start
     for number in range(moved.shape[-1]):
         total = moved[..., number] if total is None else combine(total, moved[..., number])

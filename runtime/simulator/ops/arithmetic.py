@@ -56,7 +56,7 @@ def constant(t: Translator, op: ir.Operation) -> None:
     attribute = op.attributes["value"]
     dtype, shape = value_type(op.results[0].type, op)
     if shape:
-        made = t.constant(dense(attribute, dtype, shape)[None, None], dtype, shape)
+        made = t.constant(dense(attribute, op.results[0].type, op)[None, None], dtype, shape)
     elif dtype == INT64:
         made = literal(ir.IntegerAttr(attribute).value)
     elif dtype == BOOL:
@@ -159,7 +159,7 @@ def select(t: Translator, op: ir.Operation) -> None:
             parts.append(t.define(made, [condition, a, b], INT64))
         rank = len(yes.sizes)
         sizes, strides = tuple(parts[3 : 3 + rank]), tuple(parts[3 + rank :])
-        t.values[op.results[0]] = Mem(*parts[:3], sizes, strides, yes.dtype, exact=False)
+        t.values[op.results[0]] = Mem(parts[0], parts[1], parts[2], sizes, strides, yes.dtype, exact=False)
 
 
 _WIDER = ("arith.extsi", "arith.index_cast", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.trunci")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....interpreter.mlir import ir
-from ..translate import BOOL, INT64, Mem, Translator, Val, handles
+from ..translate import INT64, Mem, Translator, Val, handles
 from ..types import refuse, value_type
 
 Carried = Val | Mem
@@ -21,7 +21,8 @@ def declare(t: Translator, like: Carried, depth: int) -> Carried:
         return fresh(like, like.shape)
     rank = len(like.sizes)
     parts = [fresh(part) for part in like.parts]
-    return Mem(*parts[:3], tuple(parts[3 : 3 + rank]), tuple(parts[3 + rank :]), like.dtype, exact=False)
+    sizes, strides = tuple(parts[3 : 3 + rank]), tuple(parts[3 + rank :])
+    return Mem(parts[0], parts[1], parts[2], sizes, strides, like.dtype, exact=False)
 
 
 def pieces(carried: Carried) -> tuple[Val, ...]:
@@ -62,12 +63,6 @@ def blend(t: Translator, mask: str, targets: Sequence[Carried], sources: Sequenc
         t.emit(f"{', '.join(left)} = {', '.join(right)}")
 
 
-def _same_shape(t: Translator, op: ir.Operation, sources: Sequence[Carried]) -> None:
-    for source in sources:
-        if isinstance(source, Val) and source.dtype is None:
-            raise refuse("W0750", "a loop carries something that is neither number nor memref", op)
-
-
 def loop(
     t: Translator, op: ir.Operation, lower: Val, upper: Val, step: Val, inits: Sequence[ir.Value], body: ir.Block
 ) -> None:
@@ -75,7 +70,6 @@ def loop(
     starts = [t.values[v] for v in inits]
     carried = [declare(t, start, t.depth) for start in starts]
     assign(t, carried, starts)
-    _same_shape(t, op, starts)
     inner = t.depth + 1
     wide = lower.dtype == INT64
     for argument, variable in zip(list(body.arguments)[1:], carried, strict=True):
@@ -203,5 +197,3 @@ def _undefined(t: Translator, result: ir.Value, op: ir.Operation) -> Carried:
     dtype, shape = value_type(result.type, op)
     return Val(t.fresh(), t.depth, dtype, False, shape)
 
-
-__all__ = ["BOOL", "branch", "loop"]

@@ -101,8 +101,8 @@ _REDUCTIONS = {
 @handles("gpu.subgroup_reduce", "gpu.all_reduce")
 def reduce(t: Translator, op: ir.Operation) -> None:
     """Reduction over the warp, or over the block."""
-    attribute = op.attributes["op"] if "op" in op.attributes else None
-    found = re.search(r"all_reduce_op (\w+)", str(attribute))
+    attribute = str(op.attributes["op"]) if "op" in op.attributes else ""
+    found = re.search(r"all_reduce_op (\w+)", attribute)
     if found is None or "cluster_size" in op.attributes or found[1] not in _REDUCTIONS:
         raise refuse("W0750", "the simulator reduces whole warps or blocks with a named operation only", op)
     (value,) = t.operands(op)

@@ -246,7 +246,7 @@ def get_global(t: Translator, op: ir.Operation) -> None:
         if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:
             raise refuse("W0750", f"`@{name}` is a global that kernels may change", op, hint="pass it as an argument")
         shape, dtype = tuple(kind.shape), element_dtype(kind.element_type, op)
-        contents = dense(declaration.attributes["initial_value"], dtype, shape)
+        contents = dense(declaration.attributes["initial_value"], kind, op)
         root = t.constant(contents, dtype)
         view = Val(t.fresh("R"), 0, INT64)
         t.scopes[0].lines.append(f"{view.text} = L.constant({name!r}, {root.text})")
