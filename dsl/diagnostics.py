@@ -33,9 +33,9 @@ class Source:
     text: str = field(repr=False)
 
     def line(self, number: int) -> str:
-        """The text of 1-based line `number`, without its end; empty past the end of the text."""
-        lines = self.text.splitlines()
-        return lines[number - 1] if 1 <= number <= len(lines) else ""
+        """The text of 1-based line `number`, without its end; empty past the end of the text. Only `\\n` ends a line."""
+        lines = self.text.split("\n")
+        return lines[number - 1].removesuffix("\r") if 1 <= number <= len(lines) else ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,291 @@
+"""Checks a parsed file without a payload: names, kinds, arity, domains, literal values, and handles.
+
+What a statement is comes in as data (`Signature`). Handles are followed through every way of `if` and `foreach`, and
+through calls: a call consumes what the called schedule consumes of its parameters.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import tree
+from .calls import check_arguments
+from .diagnostics import Diagnostic
+from .kinds import NAMES, Known
+from .parameters import check_parameters
+from .scopes import Bound, Gone, Part, Scope, Shape
+from .signature import Signature
+from .statement_check import ScopeCheck, check_count, check_statement
+from .wording import did_you_mean
+
+RESERVED = frozenset({"true", "false", "not", "_"})
+CONTROL = frozenset({"let", "require", "if", "foreach", "return", "schedule", "payload", "include", "else"})
+
+
+def check(file: tree.File, signatures: Mapping[str, Signature]) -> list[Diagnostic]:
+    """All that is wrong with a file, in the order of its text."""
+    checker = _Checker(file, signatures)
+    checker.run()
+    own = file.source.name
+    return sorted(dict.fromkeys(checker.found), key=lambda d: _place(d, own))
+
+
+def _place(diagnostic: Diagnostic, own: str) -> tuple[bool, str, int, int, str]:
+    span = diagnostic.span
+    if span is None:
+        return (False, own, 0, 0, diagnostic.code)
+    return (span.source.name != own, span.source.name, span.line, span.column, diagnostic.code)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What callers need to know of a schedule: the handle parameters it consumes, and the names of what it returns."""
+
+    consumes: Mapping[str, Gone]
+    results: tuple[str, ...]
+
+
+class _Checker:
+    def __init__(self, file: tree.File, signatures: Mapping[str, Signature]) -> None:
+        self.file = file
+        self.signatures = signatures
+        self.schedules: dict[str, tree.Schedule] = {}
+        self.found: list[Diagnostic] = []
+        self.interfaces: dict[str, Interface] = {}
+        self.path: list[str] = []
+        self.numbers = itertools.count()
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        self.found.append(diagnostic)
+
+    def run(self) -> None:
+        if self.file.payload is not None:
+            self._payload(self.file.payload)
+        for schedule in self.file.schedules:
+            self._schedule_name(schedule)
+        for schedule in self.file.schedules:
+            if self.schedules[schedule.name] is schedule:
+                self.interface(schedule)
+
+    def _payload(self, payload: tree.Payload) -> None:
+        check = ScopeCheck(Scope(), self.report)
+        seen: set[str] = set()
+        for argument in payload.arguments:
+            if argument.name in seen:
+                check.error("W0208", f"`{argument.name}` is given twice", argument.span)
+            seen.add(argument.name or "")
+            if isinstance(argument.value, tree.HandleRef):
+                check.error("W0221", "a payload's argument is a value, not a handle", argument.value.span)
+            else:
+                check.inference.infer(argument.value)
+
+    def _schedule_name(self, schedule: tree.Schedule) -> None:
+        check = ScopeCheck(Scope(), self.report)
+        first = self.schedules.setdefault(schedule.name, schedule)
+        if first is not schedule:
+            notes = (f"the first one stands at {first.span}",)
+            check.error("W0201", f"there are two schedules `{schedule.name}`", schedule.span, None, notes)
+        elif schedule.name in CONTROL | RESERVED:
+            check.error("W0205", f"`{schedule.name}` is a word of the language and can't name a schedule", schedule.span)
+        elif schedule.name in self.signatures and schedule is not self.file.schedules[-1]:
+            message = f"`{schedule.name}` is a statement: a schedule of that name can't be called"
+            check.error("W0205", message, schedule.span, "give it another name")
+
+    # ---- schedules --------------------------------------------------------------------------------------------------------
+
+    def interface(self, schedule: tree.Schedule) -> Interface:
+        """Check a schedule, once, and say what callers see of it."""
+        if schedule.name in self.interfaces:
+            return self.interfaces[schedule.name]
+        self.path.append(schedule.name)
+        scope = Scope()
+        check_parameters(schedule, RESERVED, ScopeCheck(scope, self.report))
+        handles: dict[str, Part] = {}
+        for parameter in schedule.parameters:
+            if parameter.type == "handle" and parameter.name not in scope.names:
+                bound = Bound(next(self.numbers), parameter.span)
+                scope.names[parameter.name] = bound
+                handles[parameter.name] = (bound.number, "")
+        self.block(schedule.body, scope, outermost=True)
+        last = schedule.body[-1] if schedule.body else None
+        results = tuple((ref.fields or (ref.name,))[-1] for ref in last.values) if isinstance(last, tree.Return) else ()
+        consumes = {name: scope.gone[part] for name, part in handles.items() if part in scope.gone}
+        self.path.pop()
+        self.interfaces[schedule.name] = Interface(consumes, results)
+        return self.interfaces[schedule.name]
+
+    def block(self, items: tuple[tree.Item, ...], scope: Scope, outermost: bool = False) -> None:
+        for index, item in enumerate(items):
+            self._item(item, scope, last=outermost and index == len(items) - 1)
+
+    def _item(self, item: tree.Item, scope: Scope, last: bool) -> None:
+        match item:
+            case tree.Let():
+                self._let(item, scope)
+            case tree.Statement():
+                self._statement(item, None, scope)
+            case tree.Call():
+                self._call(item, None, scope)
+            case tree.Require():
+                self._condition(item.condition, "`require`", ScopeCheck(scope, self.report))
+            case tree.If():
+                self._if(item, scope)
+            case tree.Foreach():
+                self._foreach(item, scope)
+            case tree.Return():
+                self._return(item, scope, last)
+
+    # ---- statements and calls ---------------------------------------------------------------------------------------------
+
+    def _let(self, let: tree.Let, scope: Scope) -> None:
+        if isinstance(let.value, tree.Statement):
+            signature = self._statement(let.value, let, scope)
+            shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
+            what = f"`{let.value.keyword}`"
+            results, variadic = (signature.results, signature.variadic) if signature else ((), True)
+        else:
+            interface = self._call(let.value, let, scope)
+            shape, what = "one", f"schedule `{let.value.schedule}`"
+            results, variadic = (interface.results, False) if interface else ((), True)
+        check = ScopeCheck(scope, self.report)
+        check_count(let, what, results, variadic, check)
+        for target in let.targets:
+            if let.destructured or (len(results) == 1 and not variadic):
+                self._bind(target, shape, (), False, check)
+            else:
+                self._bind(target, "several" if results else "any", results, variadic, check)
+
+    def _bind(
+        self, target: tree.Binding, shape: Shape, results: tuple[str, ...], variadic: bool, check: ScopeCheck
+    ) -> None:
+        """Bind a name. A name may be bound again once its handle is consumed: `let op = interchange op [1, 0]`."""
+        name, scope = target.name, check.scope
+        if name == "_":
+            return
+        self._free(target, check)
+        scope.names[name] = Bound(next(self.numbers), target.span, shape, results, variadic, scope.loops)
+
+    def _free(self, target: tree.Binding, check: ScopeCheck) -> None:
+        name = target.name
+        old = check.scope.names.get(name)
+        if name in RESERVED:
+            check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
+        elif isinstance(old, Known):
+            check.error("W0206", f"`{name}` is a parameter or a loop variable already", target.span, "take another name")
+        elif isinstance(old, Bound) and check.scope.alive(old):
+            message = f"`{name}` still names the handle of line {old.span.line}"
+            check.error("W0206", message, target.span, "take another name; a name is free again once its handle is consumed")
+
+    def _statement(self, node: tree.Statement, let: tree.Let | None, scope: Scope) -> Signature | None:
+        check = ScopeCheck(scope, self.report, node.keyword)
+        signature = self.signatures.get(node.keyword)
+        if signature is None:
+            hint = did_you_mean(node.keyword, self.signatures) or "`weft statements` lists those that are"
+            check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
+            return None
+        check_statement(node, signature, check, _names(let, signature.results))
+        return signature
+
+    def _call(self, call: tree.Call, let: tree.Let | None, scope: Scope) -> Interface | None:
+        check = ScopeCheck(scope, self.report)
+        schedule = self.schedules.get(call.schedule)
+        if schedule is None:
+            if call.schedule in self.signatures:
+                hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows how it is written"
+            else:
+                hint = did_you_mean(call.schedule, self.schedules)
+            check.error("W0203", f"there is no schedule `{call.schedule}`", call.span, hint)
+            return None
+        if schedule.name in self.path:
+            circle = " → ".join(f"`{name}`" for name in (*self.path[self.path.index(schedule.name) :], schedule.name))
+            check.error("W0202", f"schedules call each other in a circle: {circle}", call.span, "schedules don't recurse")
+            return None
+        interface = self.interface(schedule)
+        for name, (part, ref) in check_arguments(call, schedule, check).items():
+            if (inner := interface.consumes.get(name)) is not None:
+                names = _names(let, interface.results)
+                unnamed = () if names else interface.results
+                gone = Gone(f"the call of `{schedule.name}`", call.span, names, unnamed, inner.certain)
+                check.consume(part, ref, gone)
+        return interface
+
+    # ---- control ----------------------------------------------------------------------------------------------------------
+
+    def _condition(self, condition: tree.Expr | tree.HandleRef, what: str, check: ScopeCheck) -> None:
+        known = check.inference.infer(condition)  # type: ignore[arg-type]
+        if known.kind not in ("bool", "unknown"):
+            check.error("W0232", f"{what} takes a condition, not {NAMES[known.kind]}", condition.span)
+
+    def _if(self, item: tree.If, scope: Scope) -> None:
+        check = ScopeCheck(scope, self.report)
+        if isinstance(item.condition, tree.HandleRef):
+            bound = check.find(item.condition)
+            if bound is not None and bound.shape == "several" and not item.condition.fields:
+                check.single(item.condition)
+        else:
+            self._condition(item.condition, "`if`", check)
+        then, otherwise = scope.copy(), scope.copy()
+        self.block(item.then, then)
+        self.block(item.otherwise, otherwise)
+        scope.merge(then, otherwise)
+
+    def _foreach(self, item: tree.Foreach, scope: Scope) -> None:
+        check = ScopeCheck(scope, self.report)
+        inner = scope.copy()
+        inner.loops += 1
+        self._free(item.variable, check)
+        bound: Bound | None = None
+        if isinstance(item.iterable, tree.HandleRef):
+            bound = self._iterable(item.iterable, check)
+            variable = Bound(next(self.numbers), item.variable.span, loops=inner.loops)
+            inner.names[item.variable.name] = variable
+        else:
+            inner.names[item.variable.name] = self._elements(item.iterable, check)
+            variable = None
+        self.block(item.body, inner)
+        scope.merge(inner, scope.copy())
+        if bound is not None and variable is not None and (variable.number, "") in inner.gone:
+            scope.gone[(bound.number, "")] = inner.gone[(variable.number, "")]
+
+    def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> Bound | None:
+        bound = check.find(ref)
+        if bound is None:
+            return None
+        if bound.shape == "one" or bound.shape == "several":
+            message = f"`foreach` walks over a list, or over the handles of a `match*`; `{ref.spelling}` is neither"
+            check.error("W0233", message, ref.span)
+        elif (gone := check.scope.gone.get((bound.number, ""))) is not None:
+            message = f"the handles of `{ref.name}` were consumed by {gone.by} in line {gone.span.line}"
+            check.error("W0223", message, ref.span)
+        return bound
+
+    def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> Known:
+        if isinstance(iterable, tree.NameRef) and iterable.name not in check.scope.names:
+            check.find(tree.HandleRef(iterable.span, iterable.name))
+            return Known("unknown")
+        if not isinstance(iterable, tree.ListExpr):
+            known = check.inference.infer(iterable)
+            if known.kind not in ("list", "unknown"):
+                message = f"`foreach` walks over a list, or over the handles of a `match*`, not over {NAMES[known.kind]}"
+                check.error("W0233", message, iterable.span)
+            return Known("unknown")
+        kinds = {check.inference.infer(element).kind for element in iterable.items}
+        return Known(kinds.pop()) if len(kinds) == 1 else Known("unknown")
+
+    def _return(self, item: tree.Return, scope: Scope, last: bool) -> None:
+        check = ScopeCheck(scope, self.report)
+        if not last:
+            check.error("W0207", "`return` stands at the end of a schedule, outside `if` and `foreach`", item.span)
+        for ref in item.values:
+            check.op(ref)
+
+
+def _names(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
+    """How the user can call the results: the names of `let`, or `t.loop` and `t.op`."""
+    if let is None:
+        return ()
+    if let.destructured or len(results) <= 1:
+        return tuple(target.name for target in let.targets if target.name != "_")
+    return tuple(f"{let.targets[0].name}.{result}" for result in results)

@@ -1,0 +1,128 @@
+"""What happens to the text between reader and parser: raw text is blanked, keywords end at word ends, idle line ends go.
+
+Limits stand here too: they keep every later walk over the tree well inside Python's recursion limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lark import Token
+    from lark.lexer import TerminalDef
+
+MAX_NESTING = 40
+MAX_OPERATORS = 150
+MAX_ELSE_IFS = 50
+
+OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
+_OPENERS = {"LPAR", "LSQB", "LBRACE"}
+_CLOSERS = {"RPAR", "RSQB", "RBRACE"}
+_CONTINUES = OPERATORS | {"COMMA", "EQUAL"}
+"""After these a line end can't end a statement."""
+
+
+class LimitError(Exception):
+    """The text nests deeper, or holds a longer expression, than any schedule a person writes."""
+
+    def __init__(self, message: str, token: Token) -> None:
+        super().__init__(message)
+        self.message = message
+        self.token = token
+
+
+class Lines:
+    """Lark's hook between lexer and parser. It sees one token at a time: the contextual lexer can't look ahead."""
+
+    always_accept = ("_NL",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        previous: str | None = None
+        open_brackets: list[str] = []
+        operators = else_ifs = 0
+        for token in stream:
+            kind = token.type
+            if kind == "_NL":
+                operators = else_ifs = 0
+                if previous is None or previous in _CONTINUES or (open_brackets and open_brackets[-1] != "LBRACE"):
+                    continue
+                if previous == "LBRACE":
+                    continue
+            elif kind in _OPENERS:
+                open_brackets.append(kind)
+                if len(open_brackets) > MAX_NESTING:
+                    raise LimitError(f"brackets nest deeper than {MAX_NESTING}", token)
+            elif kind in _CLOSERS:
+                if open_brackets:
+                    open_brackets.pop()
+            elif kind in OPERATORS:
+                operators += 1
+                if operators > MAX_OPERATORS:
+                    raise LimitError(f"more than {MAX_OPERATORS} operators in one statement", token)
+            elif kind == "ELSE":
+                else_ifs += 1
+                if else_ifs > MAX_ELSE_IFS:
+                    raise LimitError(f"more than {MAX_ELSE_IFS} `else` in one `if`", token)
+            previous = kind
+            yield token
+
+
+def end_keywords_at_word_ends(spellings: dict[str, str], terminal: TerminalDef) -> TerminalDef:
+    """Note how `terminal` is spelled, and keep a keyword from matching the beginning of a longer word (`block` in `blocky`).
+
+    A keyword then goes before a name wherever the grammar accepts both.
+    """
+    from lark.lexer import PatternRE, PatternStr
+
+    if isinstance(terminal.pattern, PatternStr):
+        text = terminal.pattern.value
+        spellings[terminal.name] = text
+        if re.search(r"\w$", text):
+            terminal.pattern = PatternRE(re.escape(text) + r"(?!\w|-[A-Za-z])")
+            terminal.priority = 1
+        elif text[0].isalpha():
+            terminal.priority = 1
+    return terminal
+
+
+_SKIP = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|\b(?:if|in)[ \t]+transform\b|(?<![\w.-])transform[ \t\r\n]*(\{)')
+_RAW = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|[{}]')
+_NOT_NEWLINE = re.compile(r"[^\n]")
+
+
+def blank_raw_texts(text: str) -> tuple[str, int | None]:
+    """Replace what stands between the braces of every `transform { … }` by blanks, so that a regular terminal can match it.
+
+    Positions stay as they are. The second value is where a `{` stands that is never closed.
+    """
+    if "transform" not in text:
+        return text, None
+    pieces: list[str] = []
+    done = 0
+    while found := _SKIP.search(text, done):
+        pieces.append(text[done : found.end()])
+        done = found.end()
+        if found.group(1) is None:
+            continue
+        end = raw_end(text, found.start(1))
+        if end is None:
+            return text, found.start(1)
+        pieces.append(_NOT_NEWLINE.sub(" ", text[done : end - 1]))
+        done = end - 1
+    pieces.append(text[done:])
+    return "".join(pieces), None
+
+
+def raw_end(text: str, opening: int) -> int | None:
+    """The position after the `}` that closes the `{` at `opening`; MLIR's comments and strings don't count."""
+    depth = 0
+    for found in _RAW.finditer(text, opening):
+        if found.group() == "{":
+            depth += 1
+        elif found.group() == "}":
+            depth -= 1
+            if depth == 0:
+                return found.end()
+    return None

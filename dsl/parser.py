@@ -1,0 +1,88 @@
+"""Text → `tree.File`: one file with what it includes, or the items of a REPL line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from . import tree
+from .diagnostics import Source, fail
+from .files import MAX_SCHEDULE_BYTES, read_source
+
+
+def parse_text(text: str, name: str) -> tree.File:
+    """Parse a schedule text; `include` paths are relative to the folder of `name`.
+
+    Raises:
+        WeftError: W00xx for included files, W0003 if there is no schedule in it, W01xx for syntax.
+    """
+    if len(text) > MAX_SCHEDULE_BYTES:
+        raise fail("W0006", f"`{name}` has {len(text):,} characters; a schedule may have {MAX_SCHEDULE_BYTES:,}")
+    return _complete(Source(name, text))
+
+
+def parse_file(path: str | os.PathLike[str]) -> tree.File:
+    """Parse a `.weft` file and what it includes.
+
+    Raises:
+        WeftError: W00xx for files that can't be read, W0003 if there is no schedule in it, W01xx for syntax.
+    """
+    return _complete(read_source(path, limit=MAX_SCHEDULE_BYTES))
+
+
+def parse_items(text: str, name: str, handles: Iterable[str] = ()) -> tuple[tree.Item, ...]:
+    """Parse the inside of a schedule, such as a line of the REPL. `handles`: names of the handles in scope."""
+    from .builder import Builder
+    from .syntax import read
+
+    source = Source(name, text)
+    parsed, _ = read(source, "body")
+    return Builder(source, frozenset(handles)).body(parsed)
+
+
+def parse_source(source: Source) -> tree.File:
+    """Parse one text alone: `include`s are not followed."""
+    from .builder import Builder
+    from .syntax import read
+
+    parsed, _ = read(source, "file")
+    return Builder(source).file(parsed)
+
+
+def _complete(source: Source) -> tree.File:
+    file = _Includes().follow(parse_source(source), (_identity(source.name),))
+    if not any(schedule.span.source == source for schedule in file.schedules):
+        what = "holds no schedule" if source.text.strip() else "is empty"
+        raise fail("W0003", f"`{source.name}` {what}", hint="a schedule begins with `schedule name() {`")
+    return file
+
+
+@dataclass
+class _Includes:
+    """Follows includes; each file's schedules come in once, however often it is included."""
+
+    seen: set[str] = field(default_factory=set)
+
+    def follow(self, file: tree.File, path: tuple[str, ...]) -> tree.File:
+        """`file` with the schedules it includes in front of its own. `path`: the files that led here, itself last."""
+        included: list[tree.Schedule] = []
+        for include in file.includes:
+            target = os.path.join(os.path.dirname(file.source.name), include.path)
+            identity = _identity(target)
+            if identity in path:
+                circle = " → ".join(f"`{os.path.basename(p)}`" for p in (*path[path.index(identity) :], identity))
+                hint = "move what both need into a third file"
+                raise fail("W0007", f"this `include` makes a circle: {circle}", span=include.span, hint=hint)
+            if len(path) > 32:
+                raise fail("W0007", "includes nest deeper than 32 files", span=include.span)
+            if identity in self.seen:
+                continue
+            self.seen.add(identity)
+            source = read_source(target, limit=MAX_SCHEDULE_BYTES, at=include.span)
+            included += self.follow(parse_source(source), (*path, identity)).schedules
+        return replace(file, schedules=(*included, *file.schedules))
+
+
+def _identity(name: str) -> str:
+    return os.path.realpath(name)

@@ -1,0 +1,202 @@
+"""What a syntax error says: what was found, what could stand there, and what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lark import Token
+from lark.exceptions import UnexpectedInput
+
+from .diagnostics import Diagnostic, Source, Span
+from .wording import alternatives, did_you_mean
+
+_NAMED = {
+    "NAME": "a name",
+    "WORD": "a name",
+    "OP": "an op name such as `linalg.matmul`",
+    "FUNCTION": "a function such as `@main`",
+    "INT": "a number",
+    "FLOAT": "a number",
+    "STRING": "a text in quotes",
+    "RAW": "`{`",
+    "COMPARE": "a comparison",
+    "_NL": "a new line",
+    "$END": "the end of the file",
+}
+_EXPRESSION = frozenset({"NAME", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
+_OPERATOR = frozenset({"OR", "AND", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
+_CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+_FOUND = re.compile(r'[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?|[0-9][\w.]*|"[^"\n]*"?|==|!=|<=|>=|&&|\|\||\S')
+_MEANT = {
+    "&&": "write `and`",
+    "||": "write `or`",
+    "!": "write `not`",
+    ";": "a line holds one statement; end it with a new line",
+    "'": 'texts stand in double quotes: "text"',
+    "`": 'texts stand in double quotes: "text"',
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Where a parse stopped.
+
+    Args:
+        tokens: what was read before.
+        accepts: the terminals that could have come next.
+        spellings: terminal name → its text.
+    """
+
+    source: Source
+    error: UnexpectedInput
+    tokens: tuple[Token, ...]
+    accepts: frozenset[str]
+    spellings: dict[str, str]
+
+    @property
+    def position(self) -> int:
+        token = getattr(self.error, "token", None)
+        if token is not None and token.type == "$END":
+            return len(self.source.text)
+        return self.error.pos_in_stream or 0
+
+    def kind(self, back: int) -> str | None:
+        """The type of the `back`-th last token; None before the first."""
+        return self.tokens[-back].type if len(self.tokens) >= back else None
+
+
+def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
+    """The diagnostic of a failed parse. `statements`: every keyword that begins a statement."""
+    special = _unclosed(failure) or _bad_literal(failure) or _unknown_statement(failure, statements)
+    if special is not None:
+        return special
+    text, span = _found(failure)
+    wanted = expected(failure, statements)
+    notes: tuple[str, ...] = ()
+    opening = _innermost(failure.tokens)
+    if opening is not None and opening.line != span.line and opening.type != "LBRACE":
+        notes = (f"the `{opening}` of line {opening.line} is still open",)
+    return Diagnostic("W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=_hint(failure, text, statements))
+
+
+def expected(failure: Failure, statements: frozenset[str]) -> str:
+    """What could stand there, by spelling: "`]` or `,`"."""
+    names = set(failure.accepts)
+    groups: list[str] = []
+    keywords = {name for name in names if failure.spellings.get(name) in statements}
+    if "WORD" in names and keywords:
+        groups.append("a statement" if "LET" in names else "a statement or the call of a schedule")
+        names -= keywords | {"WORD", "LET", "REQUIRE", "IF", "FOREACH", "RETURN"}
+        names.discard("_NL")
+    if names >= _EXPRESSION - {"NOT"}:
+        groups.append("an expression")
+        names -= _EXPRESSION
+    elif "SLASH" in names or "PLUS" in names or "AND" in names:
+        names = names - _OPERATOR - {"LPAR", "DOT"} or names
+    if len(names) > 1:
+        names.discard("DOT")
+    if "AXIS" in names:
+        names.discard("AXIS")
+        groups += ["`x`", "`y`", "`z`"]
+    if "$END" in names or "RBRACE" in names:
+        if len(names) > 2:
+            names.discard("$END")
+        if "_NL" in names:
+            names -= {"RBRACE", "$END"}
+    order = sorted(names, key=lambda name: (name == "_NL", name not in failure.spellings, failure.spellings.get(name, "")))
+    groups += dict.fromkeys(_NAMED.get(name) or f"`{failure.spellings.get(name, name)}`" for name in order)
+    return alternatives(groups)
+
+
+def _span(failure: Failure, position: int, length: int) -> Span:
+    text = failure.source.text
+    line = text.count("\n", 0, position) + 1
+    column = position - (text.rfind("\n", 0, position) + 1) + 1
+    return Span(failure.source, line, column, line, column + length)
+
+
+def _found(failure: Failure) -> tuple[str, Span]:
+    """What stands at the failure, and its span. The end of a line is shown where the text before it ends."""
+    token = getattr(failure.error, "token", None)
+    at_end = token is not None and token.type == "$END"
+    if at_end or (token is not None and token.type == "_NL"):
+        text = failure.source.text
+        place = failure.tokens[-1].end_pos or 0 if failure.tokens else len(text)
+        return "the end of the file" if at_end else "the end of the line", _span(failure, place, 1)
+    found = _FOUND.match(failure.source.text, failure.position)
+    word = found.group() if found else failure.source.text[failure.position : failure.position + 1]
+    return f"`{word}`" if word.isprintable() else f"the character U+{ord(word[0]):04X}", _span(
+        failure, failure.position, len(word)
+    )
+
+
+def _innermost(tokens: Iterable[Token]) -> Token | None:
+    """The bracket that is open at the end of `tokens`."""
+    stack: list[Token] = []
+    for token in tokens:
+        if token.type in _CLOSING:
+            stack.append(token)
+        elif stack and token.type == _CLOSING[stack[-1].type]:
+            stack.pop()
+    return stack[-1] if stack else None
+
+
+def _unclosed(failure: Failure) -> Diagnostic | None:
+    token = getattr(failure.error, "token", None)
+    opening = _innermost(failure.tokens)
+    if token is None or token.type != "$END" or opening is None:
+        return None
+    span = _span(failure, opening.start_pos or 0, 1)
+    return Diagnostic("W0105", f"this `{opening}` is never closed", span, notes=("the file ends inside it",))
+
+
+def _bad_literal(failure: Failure) -> Diagnostic | None:
+    """A text without its end, a number that is none."""
+    text, position = failure.source.text, failure.position
+    if position >= len(text):
+        return None
+    if text[position] == '"' and "STRING" in failure.accepts:
+        end = text.find("\n", position)
+        body = text[position : end if end >= 0 else len(text)]
+        if re.match(r'"(?:[^"\\]|\\.)*"', body):
+            message, hint = "unknown escape in a text", 'the escapes are \\" \\\\ \\n \\t'
+        else:
+            message, hint = "this text has no end", 'close it with `"` on the same line'
+        return Diagnostic("W0103", message, _span(failure, position, len(body.rstrip())), hint=hint)
+    found = re.match(r"[0-9][\w.]*", text[position:])
+    if found and "INT" in failure.accepts and not re.fullmatch(r"[0-9]+(\.[0-9]+([eE][0-9]+)?)?", found.group()):
+        message = f"`{found.group()}` is no number"
+        return Diagnostic("W0104", message, _span(failure, position, found.end()), hint="numbers look like 128 or 0.5")
+    return None
+
+
+def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnostic | None:
+    """A statement's place, a word that is none, and no `(` behind it that would make it a call."""
+    if failure.kind(1) != "WORD" or failure.kind(2) in {"SCHEDULE", "PAYLOAD"}:
+        return None
+    word = failure.tokens[-1]
+    span = _span(failure, word.start_pos or 0, len(word))
+    text, _ = _found(failure)
+    if text == "`=`":
+        hint = f"bind a name with `let {word} = …`"
+        return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
+    known = statements | {"let", "require", "if", "foreach", "return"}
+    hint = did_you_mean(word, known) or "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
+    return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
+
+
+def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | None:
+    word = found.strip("`")
+    if word in _MEANT:
+        return _MEANT[word]
+    if failure.kind(2) == "LET" and word == ",":
+        return "several results are named in parentheses: `let (a, b) = …`"
+    if word == "=" and "COMPARE" in failure.accepts:
+        return "equality is `==`"
+    inside = any(token.type == "LBRACE" for token in failure.tokens)
+    if not inside and word in statements | {"let", "require", "if", "foreach", "return"} and "SCHEDULE" in failure.accepts:
+        return "statements stand in a schedule: `schedule name() { … }`"
+    candidates = [failure.spellings[name] for name in failure.accepts if name in failure.spellings]
+    return did_you_mean(word, [c for c in candidates if c[0].isalpha()]) if word[:1].isalpha() else None
