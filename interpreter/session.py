@@ -86,6 +86,7 @@ class Session:
 
     def __init__(self, module: ir.Module, file: tree.File, values: Mapping[str, Any]) -> None:
         self.file = file
+        registry()  # imports the statements now, and not within the first step
         self.schedules = {s.name: s for s in file.schedules}
         start = State(clone_module(module), (Frame(file.main.body, dict(values)),))
         self._states: list[State] = [start]
