@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 
 from ...interpreter.mlir import ir
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
@@ -43,8 +44,8 @@ def write_function(
     )
     texts = [_parameter(p, declared[p.name], p.argument in overlapping) for p in parameters]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
-    lines = [*shared, *head, *kernel.frames[0].lines]
-    text = "\n".join([_opening(kernel, kernel_name, texts), *("  " + line for line in lines), "}"])
+    lines = ["  " + line for line in (*shared, *head, *kernel.frames[0].lines)]
+    text = "\n".join([_opening(kernel, kernel_name, texts), *(part for line in lines for part in _wrapped(line)), "}"])
     return text, KernelSignature(kernel_name, parameters, kernel.block, kernel.grid, static, dynamic)
 
 
@@ -64,6 +65,19 @@ def _opening(kernel: Kernel, kernel_name: str, parameters: list[str]) -> str:
     if len(one_line) <= WIDTH:
         return one_line
     return start + "\n    " + ",\n    ".join(parameters) + ") {"
+
+
+def _wrapped(line: str) -> Iterator[str]:
+    """A long line, broken after a comma or before an operator. String literals stay whole."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    while len(line) > WIDTH and '"' not in line and not line.lstrip().startswith("#"):
+        places = [m.start() + (m[0] == ", ") for m in re.finditer(r", | (?:\?|:|&&|\|\||\+|=) ", line[:WIDTH])]
+        places = [p for p in places if p > len(indent) + 8]
+        if not places:
+            break
+        yield line[: places[-1]]
+        line = indent + line[places[-1] :].lstrip()
+    yield line
 
 
 def _parameter(p: Parameter, cxx: str, overlaps: bool) -> str:

@@ -30,6 +30,7 @@ EFFECTS = frozenset(
 )
 """Ops that a pending load must not move across. Loops count as such as a whole."""
 LOOPS = frozenset(["scf.for", "scf.while", "affine.for", "scf.parallel", "affine.parallel", "scf.forall"])
+DYNAMIC = -(1 << 63)
 LONGEST = 100  # characters of an expression before it is given a name
 
 
@@ -215,7 +216,16 @@ class Kernel:
         kind = str(value.type)
         if kind == "index":
             return self._index_name(value)
-        return "inside" if kind == "i1" and _compares_integers(owner) else "cond" if kind == "i1" else "v"
+        return "v" if kind != "i1" else self._condition_name(owner)
+
+    def _condition_name(self, owner: ir.Operation | ir.OpView | ir.Block) -> str:
+        """`in_row` for a comparison of `row` with its bound."""
+        if isinstance(owner, ir.Block) or owner.operation.name not in ("arith.cmpi", "arith.andi"):
+            return "cond"
+        compared = self.values.get(owner.operation.operands[0])
+        if owner.operation.name == "arith.cmpi" and isinstance(compared, Expr) and compared.text.isidentifier():
+            return f"in_{compared.text}"
+        return "inside"
 
     def _index_name(self, value: ir.Value) -> str:
         for use in value.uses:
@@ -288,14 +298,16 @@ def _home(value: ir.Value) -> ir.Block:
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
-def _compares_integers(owner: ir.Operation | ir.OpView | ir.Block) -> bool:
-    return not isinstance(owner, ir.Block) and owner.operation.name in ("arith.cmpi", "arith.andi")
-
-
 def _index_position(op: ir.Operation, operand: int) -> tuple[int, int] | None:
     """Which index of a memory access operand number `operand` is, and of how many."""
     first = {"memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2,
              "vector.transfer_read": 1, "vector.transfer_write": 2}.get(op.name)  # fmt: skip
+    if op.name == "memref.subview":
+        dynamic = [
+            d for d, value in enumerate(ir.DenseI64ArrayAttr(op.attributes["static_offsets"])) if value == DYNAMIC
+        ]
+        rank = ir.MemRefType(op.operands[0].type).rank
+        return (dynamic[operand - 1], rank) if 1 <= operand <= len(dynamic) else None
     if first is None or operand < first:
         return None
     rank = ir.MemRefType(op.operands[first - 1].type).rank

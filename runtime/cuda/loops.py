@@ -74,7 +74,8 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
     outer = init.owner
     position = list(outer.arguments).index(init) - 1
     inner = value.owner.owner.operation
-    if inner.name != "scf.for" or outer.owner.operation.name != "scf.for" or inner.block != outer:
+    loops = ("scf.for", "affine.for")
+    if inner.name not in loops or outer.owner.operation.name not in loops or inner.block != outer:
         return False
     result = inner.results[list(value.owner.arguments).index(value) - 1]
     terminator = list(outer.operations)[-1].operation
@@ -149,7 +150,9 @@ def header(kernel: Kernel, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, k
         type = "int"
     else:
         type = kind.signed
-    variable = kernel.frame.scope.loop_variable()
+    loop = iv.owner.owner.operation
+    accumulates = len(loop.results) > 0 or next(operations(loop, "gpu.barrier"), None) is not None
+    variable = kernel.frame.scope.loop_variable(accumulates=accumulates)
     kernel.values[iv] = name(variable, type if kind.bits >= 32 else "int", known)
     increment = f"++{variable}" if step.constant == 1 else f"{variable} += {step.text}"
     return f"for ({type} {variable} = {lower.text}; {variable} < {upper.within(8)}; {increment}) {{"

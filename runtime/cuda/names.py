@@ -45,7 +45,8 @@ class Scope:
         self.taken.add(candidate)
         return candidate
 
-    def loop_variable(self) -> str:
-        """`i`, `j`, `k`, … by what the loops around have taken."""
-        free = (n for n in ("i", "j", "k", "l", "m", "n") if not self.has(n))
-        return self.fresh(next(free, "i"))
+    def loop_variable(self, *, accumulates: bool = False) -> str:
+        """`i`, `j`, `l`, … by what the loops around have taken; `k`, `kk`, … for a loop that accumulates."""
+        letters = ("k", "kk", "kkk") if accumulates else ("i", "j", "l", "m", "n")
+        free = (n for n in letters if not self.has(n))
+        return self.fresh(next(free, letters[0]))

@@ -181,5 +181,8 @@ def _compare(value: Expr, operator: str) -> Expr:
     if known is not None:
         return _truth(known)
     if value.split is not None and value.split[1] == "-":
-        return combine(f"{value.split[0]} {operator} {value.split[2]}", "bool", (value,), RELATION)
+        left, _, right = value.split
+        if left.isdigit():
+            left, operator, right = right, {">=": "<=", "==": "=="}[operator], left
+        return combine(f"{left} {operator} {right}", "bool", (value,), RELATION)
     return binary(operator, value, literal(0), "bool")

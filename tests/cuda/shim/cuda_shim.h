@@ -1,0 +1,180 @@
+// What CUDA C++ has and C++ lacks, for tests: the emitted text runs on the CPU, unchanged, behind this header.
+//
+// Two ways to run a block's threads:
+//   fibers (default)  every GPU thread is a context of one OS thread; __syncthreads() switches to the next. Fast; also
+//                     notices when some threads wait at a barrier that others never reach.
+//   SHIM_THREADS      every GPU thread is a std::thread, __syncthreads() a std::barrier: for the thread sanitizer.
+// Blocks run one after another, so that a `static` array is as good as a block's shared memory.
+#pragma once
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+struct shim_dim3 { unsigned x, y, z; };
+struct alignas(8) float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) int2 { int x, y; };
+struct alignas(16) int4 { int x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline int2 make_int2(int x, int y) { return {x, y}; }
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+inline double2 make_double2(double x, double y) { return {x, y}; }
+
+#define __global__
+#define __device__
+#define __launch_bounds__(n)
+#define __shared__ static
+
+template <typename To, typename From> inline To shim_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From), "same size");
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+inline float __uint_as_float(unsigned v) { return shim_bits<float>(v); }
+inline float __int_as_float(int v) { return shim_bits<float>(v); }
+inline unsigned __float_as_uint(float v) { return shim_bits<unsigned>(v); }
+inline int __float_as_int(float v) { return shim_bits<int>(v); }
+inline double __longlong_as_double(long long v) { return shim_bits<double>(v); }
+inline long long __double_as_longlong(double v) { return shim_bits<long long>(v); }
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
+inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+inline int __clz(int v) { return v ? __builtin_clz(v) : 32; }
+inline int __clzll(long long v) { return v ? __builtin_clzll(v) : 64; }
+inline int __ffs(int v) { return __builtin_ffs(v); }
+inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+inline float rsqrtf(float v) { return (float)(1.0 / std::sqrt((double)v)); }
+inline double rsqrt(double v) { return 1.0 / std::sqrt(v); }
+inline int min(int a, int b) { return b < a ? b : a; }
+inline int max(int a, int b) { return a < b ? b : a; }
+inline unsigned min(unsigned a, unsigned b) { return b < a ? b : a; }
+inline unsigned max(unsigned a, unsigned b) { return a < b ? b : a; }
+inline long long min(long long a, long long b) { return b < a ? b : a; }
+inline long long max(long long a, long long b) { return a < b ? b : a; }
+inline unsigned long long min(unsigned long long a, unsigned long long b) { return b < a ? b : a; }
+inline unsigned long long max(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
+
+template <typename T, typename F> inline T shim_atomic(T* at, F change) {
+  T old;
+  __atomic_load(at, &old, __ATOMIC_RELAXED);
+  for (;;) {
+    T made = change(old);
+    if (__atomic_compare_exchange(at, &old, &made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
+  }
+}
+template <typename T> inline T atomicAdd(T* at, T v) { return shim_atomic(at, [&](T old) { return (T)(old + v); }); }
+template <typename T> inline T atomicMax(T* at, T v) { return shim_atomic(at, [&](T old) { return old < v ? v : old; }); }
+template <typename T> inline T atomicMin(T* at, T v) { return shim_atomic(at, [&](T old) { return v < old ? v : old; }); }
+template <typename T> inline T atomicAnd(T* at, T v) { return shim_atomic(at, [&](T old) { return (T)(old & v); }); }
+template <typename T> inline T atomicOr(T* at, T v) { return shim_atomic(at, [&](T old) { return (T)(old | v); }); }
+template <typename T> inline T atomicExch(T* at, T v) { return shim_atomic(at, [&](T) { return v; }); }
+
+inline shim_dim3 shim_place(unsigned linear, shim_dim3 size) {
+  return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
+}
+alignas(16) static float4 shim_dynamic_shared[227 * 1024 / 16];
+
+// ---- threads ---------------------------------------------------------------------------------------------------------
+#ifdef SHIM_THREADS
+#include <barrier>
+#include <memory>
+#include <thread>
+#include <vector>
+static thread_local shim_dim3 threadIdx, blockIdx;
+static shim_dim3 blockDim, gridDim;
+static std::unique_ptr<std::barrier<>> shim_barrier;
+inline void __syncthreads() { shim_barrier->arrive_and_wait(); }
+
+template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
+  gridDim = grid, blockDim = block;
+  unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
+  shim_barrier = std::make_unique<std::barrier<>>(count);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t)
+    threads.emplace_back([=] {
+      threadIdx = shim_place(t, block);
+      for (unsigned b = 0; b < blocks; ++b) {
+        blockIdx = shim_place(b, grid);
+        body();
+        shim_barrier->arrive_and_wait();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return 0;
+}
+
+// ---- fibers ----------------------------------------------------------------------------------------------------------
+#else
+#include <sys/mman.h>
+#include <ucontext.h>
+static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
+static ucontext_t shim_main, shim_fiber[1024];
+static bool shim_done[1024];
+static unsigned shim_current, shim_waiting;
+static char* shim_stacks;
+static void (*shim_body)(void*);
+static void* shim_data;
+constexpr size_t shim_stack_size = 128 * 1024;
+
+inline void __syncthreads() {
+  ++shim_waiting;
+  swapcontext(&shim_fiber[shim_current], &shim_main);
+}
+static void shim_entry() {
+  shim_body(shim_data);
+  shim_done[shim_current] = true;
+}
+
+// 0, or 1 if some threads of a block wait at a barrier and others have left the kernel. SHIM_REVERSE runs the threads of a
+// block backwards: what depends on their order then shows.
+template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
+  gridDim = grid, blockDim = block;
+  unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
+  bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
+  if (!shim_stacks)
+    shim_stacks = (char*)mmap(nullptr, 1024 * shim_stack_size, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  shim_data = &body;
+  shim_body = [](void* data) { (*(Body*)data)(); };
+  for (unsigned b = 0; b < blocks; ++b) {
+    blockIdx = shim_place(b, grid);
+    for (unsigned t = 0; t < count; ++t) {
+      shim_done[t] = false;
+      getcontext(&shim_fiber[t]);
+      shim_fiber[t].uc_stack.ss_sp = shim_stacks + t * shim_stack_size;
+      shim_fiber[t].uc_stack.ss_size = shim_stack_size;
+      shim_fiber[t].uc_link = &shim_main;
+      makecontext(&shim_fiber[t], shim_entry, 0);
+    }
+    for (unsigned live = count; live;) {
+      unsigned left = 0;
+      shim_waiting = 0;
+      for (unsigned n = 0; n < count; ++n) {
+        unsigned t = backwards ? count - 1 - n : n;
+        if (shim_done[t]) continue;
+        shim_current = t;
+        threadIdx = shim_place(t, block);
+        swapcontext(&shim_main, &shim_fiber[t]);
+        left += shim_done[t];
+      }
+      live -= left;
+      if (shim_waiting && live != count) return 1;
+    }
+  }
+  return 0;
+}
+#endif
+
+// ---- launching -------------------------------------------------------------------------------------------------------
+// As cudaLaunchKernel: `args[i]` points at the value of parameter i.
+template <typename... P, size_t... i>
+int shim_launch(void (*kernel)(P...), const unsigned* grid, const unsigned* block, void** args, std::index_sequence<i...>) {
+  return shim_run({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, [=] { kernel(*(P*)args[i]...); });
+}
+template <typename... P> int shim_launch(void (*kernel)(P...), const unsigned* grid, const unsigned* block, void** args) {
+  return shim_launch(kernel, grid, block, args, std::index_sequence_for<P...>());
+}

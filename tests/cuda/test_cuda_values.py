@@ -1,0 +1,183 @@
+"""What the text computes, on the CPU, against NumPy; and its barriers under the thread sanitizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+import pytest
+from cuda_cases import emitted
+from native import run_native
+from weft.runtime.cuda.abi import KernelSignature
+
+RNG = np.random.default_rng(0)
+Arrays = list[np.ndarray]
+
+
+def uniform(*shape: int, dtype: type = np.float32) -> np.ndarray:
+    return RNG.uniform(-2, 2, shape).astype(dtype)
+
+
+def zeros(*shape: int, dtype: type = np.float32) -> np.ndarray:
+    return np.zeros(shape, dtype)
+
+
+def signature(module: str, kernel: str) -> KernelSignature:
+    return emitted(module).kernels[f"{module}::{kernel}"]
+
+
+def run(module: str, kernel: str, args: list, **options: object):
+    known = signature(module, kernel)
+    assert known.grid is not None and known.block is not None
+    return run_native(emitted(module).text, known.name, known.grid, known.block, args, **options)  # type: ignore[arg-type]
+
+
+def half_chain(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+    e = (x * y + np.float16(1.5)) / y - x
+    z[:] = np.maximum(e, x)
+
+
+def bf16_fma(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+    s = x + y
+    exact = x.astype(np.float64) * s.astype(np.float64) + y.astype(np.float64)  # 40 bits: no rounding
+    z[:] = exact.astype(ml_dtypes.bfloat16)
+
+
+def blur(image: np.ndarray, out: np.ndarray) -> None:
+    weights = np.outer([1, 2, 1], [1, 2, 1]).astype(np.float32) / 16
+    out[1:-1, 1:-1] = sum(
+        weights[i, j] * image[i : i + 38, j : j + 48] for i in range(3) for j in range(3)
+    )  # fmt: skip
+
+
+def collatz(x: np.ndarray, steps: np.ndarray) -> None:
+    for place, n in enumerate(x.tolist()):
+        count = 0
+        while n != 1:
+            n, count = (3 * n + 1 if n % 2 else n // 2), count + 1
+        steps[place] = count + 1
+
+
+def fibonacci(out: np.ndarray) -> None:
+    a, b = 0, 1
+    for n in range(32):
+        out[n], a, b = a, b, a + b
+
+
+def gelu(x: np.ndarray, y: np.ndarray) -> None:
+    from math import erf
+
+    y[:] = [0.5 * v * (1 + erf(v / 2**0.5)) for v in x.tolist()]
+
+
+def assign(compute: Callable[..., np.ndarray]) -> Callable[..., None]:
+    """The last array becomes what `compute` makes of the others."""
+
+    def reference(*arrays: np.ndarray) -> None:
+        arrays[-1][...] = compute(*arrays[:-1])
+
+    return reference
+
+
+def reverse(x: np.ndarray) -> None:
+    x[:] = x[::-1].copy()
+
+
+def views(x: np.ndarray, y: np.ndarray) -> None:
+    y[:] = 2 * x.reshape(-1)
+
+
+VALUES: list[tuple[str, str, Callable[[], Arrays], Callable[..., None], float]] = [
+    ("matmul", "shared", lambda: [uniform(64, 48), uniform(48, 32), zeros(64, 32)], assign(np.matmul), 1e-5),
+    ("matmul", "ragged", lambda: [uniform(37, 29), uniform(29, 23), zeros(37, 23)], assign(np.matmul), 1e-5),
+    ("elementwise", "gelu", lambda: [uniform(1000), zeros(1000)], gelu, 1e-6),
+    ("elementwise", "copy_unaligned", lambda: [uniform(16, 33), zeros(16, 36)], lambda x, y: y.__setitem__(np.s_[:, :32], x[:, :32]), 0),
+    ("elementwise", "copy_aligned", lambda: [uniform(256, dtype=np.float16), zeros(256, dtype=np.float16)], assign(np.copy), 0),
+    ("elementwise", "half_chain", lambda: [uniform(512, dtype=np.float16), uniform(512, dtype=np.float16), zeros(512, dtype=np.float16)], half_chain, 0),
+    ("elementwise", "bf16_fma", lambda: [uniform(512, dtype=ml_dtypes.bfloat16), uniform(512, dtype=ml_dtypes.bfloat16), zeros(512, dtype=ml_dtypes.bfloat16)], bf16_fma, 0),
+    ("reductions", "row_sum", lambda: [uniform(50, 77), zeros(50)], assign(lambda a: a.sum(axis=1)), 1e-5),
+    ("reductions", "dot_i8", lambda: [RNG.integers(-128, 128, (8, 96)).astype(np.int8), RNG.integers(-128, 128, 96).astype(np.int8), zeros(8, dtype=np.int32)],
+     assign(lambda a, b: a.astype(np.int32) @ b.astype(np.int32)), 0),
+    ("reductions", "dot_i32", lambda: [RNG.integers(-2**31, 2**31, (8, 96)).astype(np.int32), RNG.integers(-2**31, 2**31, 96).astype(np.int32), zeros(8, dtype=np.int32)],
+     assign(np.matmul), 0),
+    ("reductions", "tree", lambda: [uniform(4, 256, dtype=np.float64), zeros(4, dtype=np.float64)], assign(lambda x: x.sum(axis=1)), 1e-12),
+    ("reductions", "collatz", lambda: [np.arange(1, 65, dtype=np.int32), zeros(64, dtype=np.int32)], collatz, 0),
+    ("reductions", "fibonacci", lambda: [zeros(32, dtype=np.int64)], fibonacci, 0),
+    ("tiles", "blur", lambda: [uniform(40, 50), zeros(40, 50)], blur, 1e-6),
+    ("tiles", "register_tile", lambda: [uniform(32, 16), uniform(16, 32), zeros(32, 32)], assign(np.matmul), 1e-5),
+    ("tiles", "reverse", lambda: [uniform(16384)], reverse, 0),
+    ("tiles", "views", lambda: [uniform(4, 6, 8), zeros(192)], views, 0),
+]  # fmt: skip
+
+
+def close(got: np.ndarray, wanted: np.ndarray, tolerance: float) -> bool:
+    if tolerance == 0:
+        return got.tobytes() == wanted.tobytes()
+    scale = max(float(np.abs(wanted).max()), 1e-30)
+    return float(np.abs(got.astype(np.float64) - wanted).max()) <= tolerance * scale
+
+
+@pytest.mark.parametrize("reverse_threads", [False, True], ids=["forwards", "backwards"])
+@pytest.mark.parametrize(("module", "kernel", "make", "reference", "tolerance"), VALUES, ids=[v[1] for v in VALUES])
+def test_values(
+    module: str,
+    kernel: str,
+    make: Callable[[], Arrays],
+    reference: Callable[..., None],
+    tolerance: float,
+    reverse_threads: bool,
+) -> None:
+    args = make()
+    wanted = [a.copy() for a in args]
+    reference(*wanted)
+    assert not run(module, kernel, args, reverse=reverse_threads).diverged
+    for got, want in zip(args, wanted, strict=True):
+        assert close(got, want, tolerance)
+
+
+def test_scalar_argument() -> None:
+    x, y = uniform(64, 32), uniform(64, 32)
+    fused = 0.75 * x.astype(np.float64) + y  # exact: the one rounding is the conversion
+    run("elementwise", "axpy4", [x, y, np.float32(0.75)])
+    assert np.array_equal(y, fused.astype(np.float32))
+
+
+@pytest.mark.parametrize(("grid", "block"), [((1, 1), (32, 4)), ((3, 2), (8, 8)), ((1, 1), (1, 1)), ((40, 30), (1, 1))])
+def test_dynamic_sizes_strides_and_offset_at_any_launch(grid: tuple, block: tuple) -> None:
+    buffer = uniform(3000)
+    rows, cols, row_stride, col_stride, offset = 17, 23, 5, 101, 7
+    x = np.lib.stride_tricks.as_strided(buffer[offset:], (rows, cols), (row_stride * 4, col_stride * 4))
+    y = zeros(cols, rows)
+    known = signature("tiles", "transpose")
+    assert [p.name for p in known.parameters] == [
+        "x", "x_size0", "x_size1", "x_stride0", "x_stride1", "x_offset", "y", "y_size0", "y_size1"
+    ]  # fmt: skip
+    args = [buffer, rows, cols, row_stride, col_stride, offset, y, cols, rows]
+    run_native(emitted("tiles").text, known.name, grid, block, args)
+    assert np.array_equal(y, x.T)
+
+
+RACY = [v for v in VALUES if v[1] in ("shared", "ragged", "tree", "reverse")]
+
+
+@pytest.mark.parametrize(("module", "kernel", "make", "reference", "tolerance"), RACY, ids=[v[1] for v in RACY])
+def test_sanitizer(
+    module: str, kernel: str, make: Callable[[], Arrays], reference: Callable[..., None], tolerance: float
+) -> None:
+    """Clean as it is; a race as soon as any one barrier is gone."""
+    text, known = emitted(module).text, signature(module, kernel)
+    assert known.grid is not None and known.block is not None
+    args = make()
+    wanted = [a.copy() for a in args]
+    reference(*wanted)
+    assert run_native(text, kernel, known.grid, known.block, args, mode="tsan").races == ()
+    assert all(close(got, want, tolerance) for got, want in zip(args, wanted, strict=True))
+    start = text.index(f" {kernel}(")
+    own = text[start : text.find('extern "C"', start) if text.find('extern "C"', start) > 0 else None]
+    barriers = own.count("__syncthreads();")
+    assert barriers
+    for number in range(barriers):
+        parts = own.split("__syncthreads();")
+        less = "__syncthreads();".join(parts[: number + 1]) + ";" + "__syncthreads();".join(parts[number + 1 :])
+        assert run_native(text.replace(own, less), kernel, known.grid, known.block, make(), mode="tsan").races

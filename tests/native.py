@@ -1,0 +1,201 @@
+"""Run emitted CUDA C++ on the CPU: by g++ behind `cuda/shim/cuda_shim.h`, the text as it is.
+
+    run_native(text, "mm", grid, block, [a, b, c])                  # fibers: fast, for values; arrays change in place
+    run_native(text, "mm", grid, block, [a, b, c], mode="tsan")     # threads under the thread sanitizer: .races
+
+Arguments follow `weft.runtime.cuda.abi`, flattened: an array for a pointer (C-contiguous), a NumPy scalar or a Python number
+for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(x)` for an f32).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+SHIM = Path(__file__).parent / "cuda" / "shim"
+KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(')
+FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-w", f"-I{SHIM}")
+
+Argument = np.ndarray | np.generic | int | float | bool
+Mode = Literal["fibers", "tsan"]
+
+
+@dataclass(frozen=True)
+class NativeResult:
+    """`races`: the sanitizer's reports (tsan only). `diverged`: a barrier was not reached by all threads (fibers only)."""
+
+    races: tuple[str, ...] = ()
+    diverged: bool = False
+
+
+def run_native(
+    text: str,
+    kernel: str,
+    grid: Sequence[int],
+    block: Sequence[int],
+    args: Sequence[Argument],
+    mode: Mode = "fibers",
+    *,
+    reverse: bool = False,
+) -> NativeResult:
+    """Run one kernel of `text`. Arrays among `args` are changed in place, as device buffers would be.
+
+    Args:
+        reverse: (fibers) run the threads of a block from last to first.
+
+    Raises:
+        RuntimeError: g++ refuses the text (its messages), or the run crashes or hangs.
+    """
+    for a in args:
+        if isinstance(a, np.ndarray) and not (a.flags.c_contiguous and a.flags.writeable):
+            raise ValueError("arrays must be C-contiguous and writeable")
+    if kernel not in KERNEL.findall(text):
+        raise ValueError(f"the text has no kernel {kernel!r}")
+    three = tuple((*grid, 1, 1)[:3]), tuple((*block, 1, 1)[:3])
+    return _fibers(text, kernel, *three, args, reverse) if mode == "fibers" else _threads(text, kernel, *three, args)
+
+
+# ---- building ---------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _folder() -> Path:
+    """Where binaries lie, by the hash of what they are made from; kept between runs of the tests."""
+    folder = Path(tempfile.gettempdir()) / f"weft-native-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def source(text: str) -> str:
+    """The translation unit: the header, the text, and one entry per kernel.
+
+    `static` cannot stand beside `extern`, so the declaration of dynamic shared memory is the one line that is rewritten.
+    """
+    text = re.sub(r"extern __shared__ float4 (\w+)\[\];", r"float4* \1 = shim_dynamic_shared;", text)
+    entries = [
+        f'extern "C" int run_{k}(const unsigned* grid, const unsigned* block, void** args) {{ '
+        f"return shim_launch({k}, grid, block, args); }}"
+        for k in KERNEL.findall(text)
+    ]
+    cases = "".join(f'  if (!std::strcmp(name, "{k}")) return run_{k}(g, b, args);\n' for k in KERNEL.findall(text))
+    dispatch = f"int shim_dispatch(const char* name, unsigned* g, unsigned* b, void** args) {{\n{cases}  return 4;\n}}"
+    return "\n".join(['#include "cuda_shim.h"', text, *entries, "#ifdef SHIM_THREADS", dispatch,
+                      '#include "sanitized.inc"', "#endif", ""])  # fmt: skip
+
+
+def build(text: str, mode: Mode = "fibers") -> Path:
+    """The shared library (fibers) or the executable (tsan) for `text`, compiled if it isn't there yet."""
+    unit = source(text)
+    extra = (
+        ("-O1", "-shared", "-fPIC")
+        if mode == "fibers"
+        else ("-O1", "-g", "-fsanitize=thread", "-DSHIM_THREADS", "-pthread")
+    )
+    shim = b"".join(p.read_bytes() for p in sorted(SHIM.iterdir()))
+    key = hashlib.sha256(" ".join((*FLAGS, *extra)).encode() + shim + unit.encode()).hexdigest()[:24]
+    target = _folder() / (f"{key}.so" if mode == "fibers" else key)
+    if target.exists():
+        return target
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise RuntimeError("g++ is needed to run the emitted text on the CPU")
+    with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
+        made, cpp = Path(scratch) / "made", Path(scratch) / "unit.cpp"
+        cpp.write_text(unit)
+        done = subprocess.run(
+            [compiler, *FLAGS, *extra, str(cpp), "-o", str(made)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"g++ refuses the text:\n{done.stderr[:4000]}")
+        made.replace(target)
+    return target
+
+
+# ---- running ----------------------------------------------------------------------------------------------------------
+
+
+def _scalar(value: Argument) -> bytes:
+    """The bytes of a parameter that is passed by value."""
+    if isinstance(value, np.generic):
+        return value.tobytes()
+    if isinstance(value, bool):
+        return struct.pack("<?", value)
+    return struct.pack("<q", value) if isinstance(value, int) else struct.pack("<d", value)
+
+
+def _fibers(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Argument], reverse: bool) -> NativeResult:
+    library = ctypes.CDLL(str(build(text)))
+    arrays = [_aligned(a) if isinstance(a, np.ndarray) else None for a in args]
+    cells: list[ctypes.Array] = []
+    for value, array in zip(args, arrays, strict=True):
+        data = struct.pack("<Q", array.ctypes.data) if array is not None else _scalar(value)
+        cells.append(ctypes.create_string_buffer(data, max(8, len(data))))
+    pointers = (ctypes.c_void_p * max(1, len(cells)))(*(ctypes.addressof(c) for c in cells))
+    sizes = [(ctypes.c_uint * 3)(*three) for three in (grid, block)]
+    libc = ctypes.CDLL(None)
+    (libc.setenv(b"SHIM_REVERSE", b"1", 1) if reverse else libc.unsetenv(b"SHIM_REVERSE"))
+    status = getattr(library, f"run_{kernel}")(*sizes, pointers)
+    for value, array in zip(args, arrays, strict=True):
+        if isinstance(value, np.ndarray) and array is not value:
+            value[...] = array
+    return NativeResult(diverged=bool(status))
+
+
+def _aligned(array: np.ndarray) -> np.ndarray:
+    """The array itself, or a copy, at an address that vector accesses may use."""
+    if array.ctypes.data % 16 == 0:
+        return array
+    room = np.empty(array.nbytes + 16, np.uint8)
+    start = -room.ctypes.data % 16
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def _threads(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Argument]) -> NativeResult:
+    program = build(text, "tsan")
+    with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
+        given, made = Path(scratch) / "given", Path(scratch) / "made"
+        with given.open("wb") as out:
+            for a in args:
+                data = a.tobytes() if isinstance(a, np.ndarray) else _scalar(a)
+                out.write((b"p" if isinstance(a, np.ndarray) else b"s") + struct.pack("<Q", len(data)) + data)
+        command = [*_fixed_addresses(), str(program), kernel, *map(str, (*grid, *block)), str(given), str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
+                              env={**os.environ, "TSAN_OPTIONS": "exitcode=66 report_signal_unsafe=0"})  # fmt: skip
+        if done.returncode not in (0, 66):
+            raise RuntimeError(f"the sanitized run ends with {done.returncode}:\n{done.stderr[-2000:]}")
+        results = made.read_bytes()
+    position = 0
+    for a in args:
+        if isinstance(a, np.ndarray):
+            a[...] = np.frombuffer(results, a.dtype, a.size, position).reshape(a.shape)
+            position += a.nbytes
+    return NativeResult(races=_races(done.stderr))
+
+
+@cache
+def _fixed_addresses() -> tuple[str, ...]:
+    """The sanitizer of older compilers fails on kernels that randomize many address bits: run without randomization."""
+    tool = shutil.which("setarch")
+    if tool is None or subprocess.run([tool, "-R", "true"], capture_output=True, check=False).returncode:
+        return ()
+    return (tool, "-R")
+
+
+def _races(log: str) -> tuple[str, ...]:
+    reports = log.split("WARNING: ThreadSanitizer: ")[1:]
+    return tuple(r.split("SUMMARY:")[0].strip() for r in reports)
