@@ -157,7 +157,7 @@ def _thread_counts(one: Mapped) -> list[int | None]:
                 "W0354",
                 f"the threads along {axis} would be as many as the loop's iterations, and those are known only at run time",
                 notes=(f"{one.mapping} on {describe(one.op)}",),
-                hint=f"give a count and a distribution, e.g. `{axis}: 128) cyclic`",
+                hint=f"give a count and a distribution, e.g. `threads({axis}: 128) cyclic`",
             )
         counts.append(None if count == SYMBOLIC else max(trips or 0, 1) if count == AS_MANY_AS_ITERATIONS else count)
     return counts
@@ -214,6 +214,7 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
             per_block = block[axis] if one.mapping.space == "grid" else 1
             if count == SYMBOLIC:
                 symbolic.add(("blocks", axis))
+                per_block *= one.mapping.chunk or 1
             blocks[axis] = GridSize(_wanted(one, position) if count < 0 else count, per_block)
             size = blocks[axis].static
             if size is not None and size > MAX_GRID[axis]:

@@ -60,8 +60,8 @@ class Hardware:
         if count == SYMBOLIC:
             return Processors(index, multiply(blocks, per_block))
         processors = trips if count == AS_MANY_AS_ITERATIONS else count
-        there = multiply(blocks, per_block) if isinstance(blocks, int) else None
-        return Processors(index, processors, surplus=there != processors)
+        exact = isinstance(blocks, int) and isinstance(per_block, int) and blocks * per_block == processors
+        return Processors(index, processors, surplus=not exact)
 
     def _static(self, space: str, axis: str) -> int | None:
         sizes = self._geometry.static_grid() if space == "blocks" else self._geometry.static_block()

@@ -85,14 +85,7 @@ class Realiser:
         assert isinstance(last, int), "checked: a vector's row length is known"
         units: list[Bound] = [*space[:-1], last // lanes]
         self._distribute(mapping, units, lambda at: emit_vector(structured, [*at[:-1], at[-1].times(lanes)], lanes))
-        sides = [("load", n) for n in structured.input_numbers() if structured.used(n)]
-        sides += [("store", n) for n in structured.output_numbers()]
-        if not any(kind == "load" for kind, _ in sides):
-            self.remarks.append(f"{describe(op)}: loads scalar (they stand in the body)")
-        for kind, number in sides:
-            if isinstance(structured.operands[number].type, ir.MemRefType):
-                width = f"{lanes}-wide" if structured.wide(number, lanes) else "scalar (alignment not proven)"
-                self.remarks.append(f"{describe(op)}: {kind}s {width}")
+        self.remarks.append(_widths(op, structured, lanes))
         return []
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
@@ -118,6 +111,18 @@ class Realiser:
     @staticmethod
     def _owned(trips: Bound, who: Processors, mapping: Mapping, body: Emit) -> None:
         for_each_owned(trips, who, mapping.dist, mapping.chunk, body)
+
+
+def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
+    """Which sides of a vectorised op are wide, for the report."""
+
+    def side(kind: str, number: int) -> str:
+        return f"{kind} {lanes}-wide" if structured.wide(number, lanes) else f"{kind} scalar (alignment not proven)"
+
+    in_memory = [n for n, operand in enumerate(structured.operands) if isinstance(operand.type, ir.MemRefType)]
+    loads = [side("loads", n) for n in in_memory if structured.used(n)]
+    stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
+    return f"{describe(op)}: " + ", ".join([*(loads or ["loads scalar (they stand in the body)"]), *stores])
 
 
 def _children(op: ir.Operation) -> list[ir.Operation]:

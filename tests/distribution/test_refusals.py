@@ -1,0 +1,187 @@
+"""What `map` and `launch` refuse, and what they say. `pytest --update` writes `refusals.txt` anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from loops import ROOT, launched, mapped
+from pinned import pinned
+
+from weft.dsl.diagnostics import WeftError
+from weft.interpreter import mlir
+from weft.interpreter.distribution import Mapping, check_map
+from weft.interpreter.distribution.codes import CODES
+from weft.interpreter.statement import DistributionSpec, SpaceSpec
+
+HERE = Path(__file__).parent
+CYCLIC = DistributionSpec("cyclic")
+SHARED = "#gpu.address_space<workgroup>"
+
+
+def root(attribute: str) -> str:
+    return attribute.replace("{weft", "{" + ROOT + ", weft", 1)
+
+
+def space(kind: str, axes: str = "", *counts: int | str | None) -> SpaceSpec:
+    return SpaceSpec(kind, tuple(axes), tuple(counts) or (None,) * len(axes))  # type: ignore[arg-type]
+
+
+EVERY = SpaceSpec("threads", (), (), True)
+LOOP = f"scf.forall (%i, %j) in (64, 5) {{ }} {{{ROOT}}}"
+COPY = f"linalg.copy {{{ROOT}}} ins(%A : memref<6x10xf64>) outs(%B : memref<6x10xf64>)"
+DYNAMIC = f"scf.forall (%i) in (%n) {{ }} {{{ROOT}}}"
+MATMUL = f"linalg.matmul {{{ROOT}}} ins(%A, %T : memref<6x10xf64>, memref<10x6xf64>) outs(%S : memref<6x6xf64>)"
+CARRIED = f"""%r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c0) -> index {{
+  %s = arith.addi %a, %i : index
+  scf.yield %s : index
+}} {{{ROOT}}}"""
+PARALLEL = f"scf.parallel (%i) = (%c0) to (%n) step (%c1) {{ }} {{{ROOT}}}"
+STORE = f"memref.store %z, %A[%c0, %c0] {{{ROOT}}} : memref<6x10xf64>"
+INSIDE = f"scf.forall (%k) in (8) {{ scf.forall (%i) in (4) {{ }} {{{ROOT}}} }} {mapped('threads', 'x', [8])}"
+AROUND = f"scf.forall (%k) in (8) {{ scf.forall (%i) in (4) {{ }} {mapped('blocks', 'x', [4])} }} {{{ROOT}}}"
+
+MAPS = {
+    "too few axes": (LOOP, space("blocks", "x"), None, None),
+    "too many axes": (LOOP, space("blocks", "zyx"), None, None),
+    "an axis twice": (LOOP, space("blocks", "xx"), None, None),
+    "no axis": (LOOP, space("blocks"), None, None),
+    "axes for an op": (COPY, space("threads", "zyx", 2, 2, 2), CYCLIC, None),
+    "the axis is taken outside": (INSIDE, space("threads", "x", 4), None, None),
+    "every thread inside threads": (INSIDE, EVERY, CYCLIC, None),
+    "blocks inside threads": (INSIDE, space("blocks", "y"), None, None),
+    "blocks inside threads, mapped last": (AROUND, space("threads", "y", 8), None, None),
+    "a carried value": (CARRIED, space("threads", "x", 8), CYCLIC, None),
+    "a reduction": (MATMUL, space("threads", "zyx", 2, 2, 2), CYCLIC, None),
+    "scf.parallel": (PARALLEL, space("threads", "x", 8), CYCLIC, None),
+    "no loop at all": (STORE, space("threads", "x", 8), CYCLIC, None),
+    "more iterations than processors": (LOOP, space("threads", "yx", 16, 5), None, None),
+    "iterations known at run time": (DYNAMIC, space("threads", "x", 16), None, None),
+    "symbolic without distribution": (LOOP, space("threads", "yx", "?", 5), None, None),
+    "too many threads": (LOOP, space("threads", "yx", 64, 32), CYCLIC, None),
+    "no processors": (LOOP, space("threads", "yx", 0, 5), CYCLIC, None),
+    "an empty chunk": (LOOP, space("threads", "yx", 2, 5), DistributionSpec("block-cyclic", 0), None),
+    "a vector on a loop": (LOOP, space("threads", "yx", 64, 5), CYCLIC, 4),
+    "a vector of three": (COPY, EVERY, CYCLIC, 3),
+    "a vector that divides no row": (COPY, EVERY, CYCLIC, 4),
+    "a vector that is too wide": (COPY.replace("6x10", "6x16"), EVERY, CYCLIC, 4),
+    "every block": (LOOP, SpaceSpec("blocks", (), (), True), None, None),
+    "warps": (LOOP, space("warps", "yx"), None, None),
+    "lanes": (LOOP, SpaceSpec("lanes", (), ()), None, None),
+}
+
+
+def function(body: str) -> str:
+    shape = "6x16" if "6x16" in body else "6x10"
+    kind = f"memref<{shape}xf64>"
+    return f"""\
+func.func @f(%A: {kind}, %B: {kind}, %T: memref<10x6xf64>, %S: memref<6x6xf64>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f64
+  {body}
+  return
+}}
+"""
+
+
+def said(error: WeftError) -> str:
+    (d,) = error.diagnostics
+    parts = [f"{d.code}: {d.message}", *(f"  note: {n}" for n in d.notes)]
+    return "\n".join([*parts, f"  hint: {d.hint}"])
+
+
+def refusal_of_map(case: str) -> str:
+    body, where, how, vector = MAPS[case]
+    module = mlir.parse(function(body), mlir.context())
+    (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
+    with pytest.raises(WeftError) as refused:
+        check_map(op, Mapping.of(where, how, vector))
+    return said(refused.value)
+
+
+BLOCKS = root(mapped("blocks", "x", [-1]))
+STORED = "memref.store %z, %A[%c0, %c0] : memref<6x10xf64>"
+THREADS = mapped("threads", "x", [4])
+INNER = f"scf.forall (%t) in (4) {{ {STORED} }} {THREADS}"
+
+
+def over_blocks(body: str, attribute: str = BLOCKS) -> str:
+    return f"scf.forall (%b) in (2) {{ {body} }} {attribute}"
+
+
+LAUNCHES = {
+    "no map": over_blocks(INNER, f"{{{ROOT}}}"),
+    "an undistributed store": over_blocks(f"{INNER}\n{STORED}\nlinalg.fill ins(%z : f64) outs(%A : memref<6x10xf64>)"),
+    "an undistributed op": over_blocks(f"linalg.fill ins(%z : f64) outs(%A : memref<6x10xf64>)\n{INNER}"),
+    "an unmapped loop": over_blocks(f"scf.forall (%t) in (4) {{ {STORED} }}"),
+    "undistributed in a sequential loop": over_blocks(f"scf.for %k = %c0 to %n step %c1 {{ {STORED} }}\n{INNER}"),
+    "disagreeing blocks": over_blocks(f"{INNER}\nscf.forall (%t) in (8) {{ {STORED} }} {mapped('threads', 'x', [8])}"),
+    "every thread of nothing": over_blocks(f"linalg.fill {mapped('threads', '*', [], 'cyclic')} ins(%z : f64) outs(%A : memref<6x10xf64>)"),
+    "every thread, too few": over_blocks(f"{INNER}\nlinalg.fill {mapped('threads', '*', [])} ins(%z : f64) outs(%A : memref<6x10xf64>)"),
+    "as many threads as known at run time": over_blocks(f"scf.forall (%t) in (%n) {{ {STORED} }} {mapped('threads', 'x', [-1])}"),
+    "too many threads as iterations": over_blocks(f"scf.forall (%t) in (2048) {{ {STORED} }} {mapped('threads', 'x', [-1])}"),
+    "too many along z": over_blocks(f"scf.forall (%t) in (128) {{ {STORED} }} {mapped('threads', 'z', [128])}"),
+    "too many blocks along y": f"scf.forall (%b) in (70000) {{ {INNER} }} {root(mapped('blocks', 'y', [-1]))}",
+    "blocks that depend on a block": f"""scf.forall (%b) in (2) {{
+      %m = arith.addi %b, %n : index
+      scf.forall (%q) in (%m) {{ {INNER} }} {mapped("blocks", "y", [-1])}
+    }} {BLOCKS}""",
+    "loops over blocks that do not nest": over_blocks(f"{INNER}\nscf.forall (%q) in (3) {{ {INNER} }} {mapped('blocks', 'y', [-1])}"),
+    "shared memory": over_blocks(f"""%s = memref.alloc() : memref<128x128xf64, {SHARED}>
+      scf.forall (%t) in (4) {{ memref.store %z, %s[%t, %c0] : memref<128x128xf64, {SHARED}>
+        %v = memref.load %s[%c0, %t] : memref<128x128xf64, {SHARED}>
+        memref.store %v, %A[%c0, %t] : memref<6x10xf64> }} {THREADS}"""),
+    "a shared buffer of unknown size": over_blocks(f"""%s = memref.alloc(%n) : memref<?xf64, {SHARED}>
+      scf.forall (%t) in (4) {{ memref.store %z, %s[%t] : memref<?xf64, {SHARED}>
+        %v = memref.load %s[%c0] : memref<?xf64, {SHARED}>
+        memref.store %v, %A[%c0, %t] : memref<6x10xf64> }} {THREADS}"""),
+    "a shared buffer of a thread": over_blocks(f"""scf.forall (%t) in (4) {{
+        %s = memref.alloc() : memref<4xf64, {SHARED}>
+        memref.store %z, %s[%t] : memref<4xf64, {SHARED}>
+        memref.dealloc %s : memref<4xf64, {SHARED}> }} {THREADS}"""),
+    "tensors": over_blocks("%e = tensor.empty() : tensor<4xf32>\n" + INNER),
+    "a barrier among threads": over_blocks(f"scf.forall (%t) in (4) {{ {STORED}\ngpu.barrier }} {THREADS}"),
+    "an inner loop": over_blocks(INNER.replace("{weft", "{" + ROOT + ", weft"), mapped("blocks", "x", [-1])),
+    "a write-back that repeats": over_blocks(f"""%t = memref.alloc() : memref<4xf64>
+      scf.forall (%i) in (4) {{ memref.store %z, %t[%i] : memref<4xf64> }} {THREADS}
+      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}}
+        ins(%t : memref<4xf64>) outs(%A : memref<6x10xf64>) attrs = {{weft.writeback}} {{ ^bb0(%x: f64, %y: f64): linalg.yield %x : f64 }}""".replace("memref<4xf64>", "memref<10xf64>")),
+    "a write-back whose tiles are not to be seen": over_blocks(f"""%t = memref.alloc() : memref<6x10xf64>
+      scf.forall (%i) in (4) {{ memref.store %z, %t[%i, %i] : memref<6x10xf64> }} {THREADS}
+      memref.copy %t, %A : memref<6x10xf64> to memref<6x10xf64>"""),
+}  # fmt: skip
+
+
+def refusal_of_launch(case: str) -> str:
+    with pytest.raises(WeftError) as refused:
+        launched(function(LAUNCHES[case]))
+    return said(refused.value)
+
+
+def test_refusals(update: bool) -> None:
+    text = [f"== map: {case}\n{refusal_of_map(case)}" for case in MAPS]
+    text += [f"== launch: {case}\n{refusal_of_launch(case)}" for case in LAUNCHES]
+    pinned(HERE / "refusals.txt", "\n\n".join(text) + "\n", update)
+
+
+def test_a_refused_launch_changes_nothing() -> None:
+    for case in LAUNCHES:
+        module = mlir.parse(function(LAUNCHES[case]), mlir.context())
+        before = str(module)
+        (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
+        from weft.interpreter.distribution import launch_loop
+
+        with pytest.raises(WeftError):
+            launch_loop(module, op)
+        assert str(module) == before, case
+
+
+def test_every_code_is_explained_and_raised() -> None:
+    text = (HERE / "refusals.txt").read_text()
+    elsewhere = {
+        "W0340",
+        "W0358",
+        "W0361",
+    }  # by the statement; by upstream; by types that no payload of these tests has
+    assert {code for code in CODES if code in text} == set(CODES) - elsewhere
