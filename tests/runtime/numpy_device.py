@@ -1,0 +1,104 @@
+"""A device made of NumPy arrays, for tests of the runner: kernels are Python functions, and any call can be made to fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from weft.dsl.diagnostics import fail
+from weft.runtime.device import View
+from weft.runtime.dtypes import NUMPY
+from weft.runtime.plan import Kernel
+
+
+class NumpyDevice:
+    """Args: kernels by name; `fail_at`: the number of the call that fails (releases never do); `log` has every call."""
+
+    name = "numpy"
+    wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
+
+    def __init__(self, kernels: dict[str, Callable[..., None]], fail_at: int | None = None) -> None:
+        self.kernels = kernels
+        self.fail_at = fail_at
+        self.calls = 0
+        self.log: list[tuple[Any, ...]] = []
+        self.alive: Counter[str] = Counter()
+
+    def _call(self, *what: Any) -> None:
+        if self.calls == self.fail_at:
+            self.calls += 1
+            raise fail("W0723", f"made to fail: {what[0]}")
+        self.calls += 1
+        self.log.append(what)
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        self._call("load", text, tuple(k.name for k in kernels))
+
+    def alloc(self, name: str, dtype: str, count: int) -> dict[str, Any]:
+        self._call("alloc", name, dtype, count)
+        self.alive["memory"] += 1
+        return {"data": np.zeros(count, NUMPY[dtype]), "name": name, "alive": True}
+
+    def free(self, memory: dict[str, Any]) -> None:
+        self.log.append(("free", memory["name"]))
+        assert memory["alive"], "freed twice"
+        memory["alive"] = False
+        self.alive["memory"] -= 1
+
+    def poison(self, memory: dict[str, Any], byte: int, stream: int) -> None:
+        self._call("poison", memory["name"], byte)
+        memory["data"].view(np.uint8).fill(byte)
+
+    def upload(self, memory: dict[str, Any], array: np.ndarray, stream: int) -> None:
+        self._call("upload", memory["name"])
+        memory["data"][...] = array.reshape(-1)
+
+    def download(self, memory: dict[str, Any], array: np.ndarray, stream: int) -> None:
+        self._call("download", memory["name"])
+        array.reshape(-1)[...] = memory["data"]
+
+    def copy(self, target: View, source: View, stream: int) -> None:
+        self._call("copy", target.name, source.name, stream)
+        window(target)[...] = window(source)
+
+    def launch(
+        self, kernel: Kernel, grid: Any, block: Any, shared_bytes: int, args: Sequence[Any], stream: int
+    ) -> None:
+        self._call("launch", kernel.name, grid, block, stream)
+        self.kernels[kernel.name](*(window(a) if isinstance(a, View) else a for a in args))
+
+    def create_stream(self) -> int:
+        self._call("create_stream")
+        self.alive["streams"] += 1
+        return self.calls
+
+    def destroy_stream(self, stream: int) -> None:
+        self.log.append(("destroy_stream",))
+        self.alive["streams"] -= 1
+
+    def record(self, stream: int) -> int:
+        self._call("record", stream)
+        self.alive["events"] += 1
+        return self.calls
+
+    def wait(self, stream: int, event: int) -> None:
+        self._call("wait", stream, event)
+
+    def destroy_event(self, event: int) -> None:
+        self.log.append(("destroy_event",))
+        self.alive["events"] -= 1
+
+    def elapsed(self, start: int, end: int) -> float | None:
+        return None
+
+    def synchronize(self) -> None:
+        self._call("synchronize")
+
+
+def window(view: View) -> np.ndarray:
+    data: np.ndarray = view.memory["data"]
+    assert view.memory["alive"], "used after it was freed"
+    steps = tuple(s * data.itemsize for s in view.strides)
+    return np.lib.stride_tricks.as_strided(data[view.offset :], view.shape, steps)
