@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from torch_mlir import ir, passmanager
-from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor, vector
-from torch_mlir.dialects.transform import interpreter as _transform
+if TYPE_CHECKING:
+    from torch_mlir import ir, passmanager
+    from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor, vector
+    from torch_mlir.dialects.transform import interpreter as _transform
+else:
+
+    class _Late(ModuleType):
+        """A module of the bindings that is imported when it is first used: `weft check` needs the statements'
+        signatures and no MLIR, and the bindings take longer to import than everything else together."""
+
+        def __getattr__(self, name: str) -> Any:
+            real = importlib.import_module(self.__name__)
+            self.__dict__.update(real.__dict__)
+            return getattr(real, name)
+
+    ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
+    affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform = (
+        _Late(f"torch_mlir.dialects.{name}")
+        for name in ("affine", "arith", "func", "gpu", "linalg", "memref", "scf", "tensor", "vector", "transform.interpreter")
+    )
+
+DYNAMIC = -(2**63)
+"""`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
 
 __all__ = [
-    "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "memref", "operations",
+    "DYNAMIC", "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "memref", "operations",
     "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
 ]  # fmt: skip
 

@@ -6,7 +6,7 @@ from . import mlir
 from .mlir import ir, tensor
 from .structured import element_type, shape_of
 
-_DYNAMIC = ir.ShapedType.get_dynamic_size()
+_DYNAMIC = mlir.DYNAMIC
 
 
 def tidy(module: ir.Module) -> None:

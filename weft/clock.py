@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 
@@ -28,3 +28,17 @@ class Clock:
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
             self._watch(None)
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """Tell the watcher of work that keeps its own time; `add` what it measured."""
+        self._watch(name)
+        try:
+            yield
+        finally:
+            self._watch(None)
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Add phases that were measured elsewhere."""
+        for name, more in seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + more

@@ -90,7 +90,13 @@ CODES: dict[str, Explanation] = {
     ),
 }
 
-_HOMES = (".dsl.codes", ".interpreter.codes", ".interpreter.statements.codes", ".runtime.codes")
+_HOMES = (
+    ".dsl.codes",
+    ".interpreter.codes",
+    ".interpreter.statements.codes",
+    ".interpreter.distribution.codes",
+    ".runtime.codes",
+)
 
 
 def all_codes() -> dict[str, Explanation]:

@@ -50,10 +50,10 @@ def say(text: str) -> None:
 
 def show(diagnostics: tuple[Diagnostic, ...]) -> None:
     """Render diagnostics on stderr."""
-    from .dsl.render import render
+    from .dsl.render import render_all
 
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    sys.stderr.write("\n\n".join(render(d, color=color) for d in diagnostics) + "\n")
+    sys.stderr.write(render_all(diagnostics, color) + "\n")
 
 
 def guarded(command: Callable[[], int | None]) -> int:

@@ -18,7 +18,7 @@ from .result import Report
 if TYPE_CHECKING:
     from .interpreter.session import Step
 
-WIDEST = 120
+WIDEST = 108
 """Columns that the report uses at most; text is hard to follow across more."""
 
 SHOWN = 5
@@ -36,9 +36,9 @@ def show_report(
         parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
     parts += _section("Launch", _count(len(report.kernels), "launch", "launches"), _launches(report))
     if cuda:
-        lines = cuda.count("\n") + 1
-        parts += _section("Kernel text", f"CUDA C++, {lines} lines", _kernel(cuda))
-    parts += _section("Comparison", report.reference, _comparison(report))
+        lines = len(cuda.rstrip().splitlines())
+        parts += _section("Kernel text", f"CUDA C++, {_count(lines, 'line', 'lines')}", _kernel(cuda))
+    parts += _section("Comparison", f"with {report.reference}", _comparison(report))
     parts += _section("Synchronization", None, _synchronization(report))
     parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
     parts.append(_verdict(report))
@@ -137,9 +137,10 @@ def _time(report: Report) -> Table:
 
 def _verdict(report: Report) -> Text:
     if report.ok is None:
-        return Text.assemble(("done", "bold"), f" on {report.device}; nothing to compare with")
+        return Text.assemble(("done", "bold"), f" on {report.device}: nothing to compare with")
     if report.ok:
-        return Text.assemble(("✓ right", "bold green"), f" on {report.device}")
+        checked = "the outputs match, nothing raced" if report.races is not None else "the outputs match"
+        return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}")
     reasons = [_count(len(report.races or ()), "race", "races")] if report.races else []
     reasons += [_count(len(report.faults or ()), "fault", "faults")] if report.faults else []
     reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]
@@ -150,9 +151,11 @@ def _verdict(report: Report) -> Text:
 
 
 def duration(seconds: float) -> str:
-    """`0.42 ms`, `31 ms`, `1.3 s`."""
+    """`40 µs`, `4.2 ms`, `31 ms`, `1.3 s`."""
     if seconds >= 1:
         return f"{seconds:.1f} s"
+    if seconds < 1e-4:
+        return f"{seconds * 1e6:.0f} µs"
     milliseconds = seconds * 1e3
     return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
 

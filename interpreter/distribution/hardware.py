@@ -9,9 +9,13 @@ from .kernel import AXES, Outlined
 from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, Mapping
 from .owned import Processors
 
-_DIMENSIONS = {"x": gpu.Dimension.x, "y": gpu.Dimension.y, "z": gpu.Dimension.z}
-_IDS = {"blocks": gpu.BlockIdOp, "threads": gpu.ThreadIdOp}
-_SIZES = {"blocks": gpu.GridDimOp, "threads": gpu.BlockDimOp}
+_OPS = {
+    ("id", "blocks"): "BlockIdOp",
+    ("id", "threads"): "ThreadIdOp",
+    ("size", "blocks"): "GridDimOp",
+    ("size", "threads"): "BlockDimOp",
+}
+"""By name: looked up when one is made, so that the bindings need not be there before."""
 
 
 class Hardware:
@@ -70,7 +74,7 @@ class Hardware:
     def _read(self, what: str, space: str, axis: str) -> ir.Value:
         key = (what, space, axis)
         if key not in self._values:
-            op = (_IDS if what == "id" else _SIZES)[space]
+            op = getattr(gpu, _OPS[what, space])
             with ir.InsertionPoint.at_block_begin(self._entry):
-                self._values[key] = op(_DIMENSIONS[axis]).result
+                self._values[key] = op(getattr(gpu.Dimension, axis)).result
         return self._values[key]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..mlir import ir, linalg, memref, producer, scf
+from ..mlir import DYNAMIC, ir, linalg, memref, producer, scf
 from .arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
-
-DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 @dataclass(frozen=True)

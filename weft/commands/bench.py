@@ -21,7 +21,7 @@ def bench(payload: str, settings: tuple[str, ...], repeat: int) -> None:
     from ..bench import bench as timed
     from ..bench import subject, table
     from ..console import progress, say, stderr
-    from ..execution import cuda_problem
+    from ..runtime.cupy_device import cuda_problem
     from ..settings import parse_settings
 
     builder, given = subject(payload), parse_settings(settings)
