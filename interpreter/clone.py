@@ -21,8 +21,6 @@ def strip_tags(module: ir.Module) -> ir.Module:
     from . import mlir
 
     copy = clone_module(module)
-    if "weft.payload" in copy.operation.attributes:
-        del copy.operation.attributes["weft.payload"]
     for op in mlir.operations(copy.operation):
         for name in [n for n in op.attributes if n.startswith("weft.h") and n[6:].isdigit()]:
             del op.attributes[name]

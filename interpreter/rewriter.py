@@ -12,9 +12,6 @@ from .mlir import ir
 from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
 
-PAYLOAD_NAME = "weft.payload"
-
-
 class Rewriter:
     """One statement's view of the session.
 
@@ -84,11 +81,17 @@ class Rewriter:
         return f'transform.annotate %{name} "{handle.tag}" : !transform.any_op'
 
     def passes(self, pipeline: str) -> None:
+        """Run a pass pipeline on the module. Raises W0312 where it does not parse or fails."""
         try:
             mlir.run_passes(self.module, pipeline)
         except ir.MLIRError as error:
+            raise self.error("W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)) from error
+        except ValueError as error:  # the bindings' word for a pipeline that does not parse
             raise self.error(
-                "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
+                "W0312",
+                f"`{pipeline}` is no pass pipeline",
+                notes=tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^")),
+                hint="write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`",
             ) from error
 
     # ---- talking ------------------------------------------------------------------------------------------------------
@@ -123,21 +126,7 @@ class Rewriter:
 def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
     text = str(op.operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
-    if text == "unknown":
-        return op.operation.name
-    if text.startswith("-:"):
-        text = payload_name(op) + text[1:]
-    return f"{op.operation.name} at {text}"
-
-
-def payload_name(op: ir.Operation | ir.OpView) -> str:
-    """What the payload is called in messages: the module's `weft.payload`, which whoever parsed its text has set."""
-    root = op.operation
-    while (parent := root.parent) is not None:
-        root = parent.operation
-    if PAYLOAD_NAME in root.attributes:
-        return ir.StringAttr(root.attributes[PAYLOAD_NAME]).value
-    return "payload"
+    return op.operation.name if text == "unknown" else f"{op.operation.name} at {text}"
 
 
 def upstream_messages(error: ir.MLIRError) -> tuple[str, ...]:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from weft.dsl.binding import bind_parameters
 from weft.dsl.checker import check
-from weft.dsl.diagnostics import WeftError
+from weft.dsl.diagnostics import Source, WeftError
 from weft.dsl.parser import parse_file, parse_text
 from weft.dsl.render import render
 from weft.dsl.tree import File
-from weft.interpreter import mlir
 from weft.interpreter.mlir import ir
 from weft.interpreter.session import Session
 from weft.interpreter.statement import signatures
+from weft.payload import parse_payload
 
 
 def session_of(path: Path, **settings: str) -> Session:
@@ -39,7 +39,5 @@ def _session(file: File, folder: Path, settings: dict[str, str]) -> Session:
 
 
 def payload(path: Path) -> ir.Module:
-    """A payload, with locations that name its file but no folder."""
-    context = mlir.context()
-    with context, ir.Location.unknown():
-        return ir.Module.parse(path.read_text())
+    """A payload, as the front door reads it."""
+    return parse_payload(Source(path.name, path.read_text()))

@@ -28,8 +28,8 @@ class Bufferize(Statement):
 
     Example:
         bufferize
-        before: func.func @mm(%a: tensor<64x32xf32>, …) -> tensor<64x64xf32>
-        after:  func.func @mm(%a: memref<64x32xf32>, …, %out: memref<64x64xf32> {bufferize.result})
+        before: func.func @mm(%A: tensor<64x32xf32> … -> (tensor<64x64xf32>
+        after:  func.func @mm(%A: memref<64x32xf32> … memref<64x64xf32> {bufferize.result
     """
 
     def apply(self, rewrite: Rewriter) -> Results:

@@ -34,8 +34,8 @@ class Fuse(Statement):
 
     Example:
         fuse init into tiles
-        before: %f = linalg.fill …; scf.forall … shared_outs(%o = %f) { … }
-        after:  scf.forall … { %t = linalg.fill … on one tile … }
+        before: %f = linalg.fill … scf.forall … shared_outs(%o = %f)
+        after:  scf.forall … linalg.fill … tensor<16x16xf32>
     """
 
     producer: Handle = handle()

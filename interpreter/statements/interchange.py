@@ -29,8 +29,8 @@ class Interchange(Statement):
 
     Example:
         let gemm = interchange gemm [1, 0, 2]
-        before: linalg.matmul, dimensions (m, n, k)
-        after:  linalg.generic, dimensions (n, m, k)
+        before: linalg.matmul
+        after:  affine_map<(d0, d1, d2) -> (d1, d2)> … linalg.generic
     """
 
     target: Handle = consumed()

@@ -46,8 +46,8 @@ class Launch(Statement):
 
     Example:
         launch tiles
-        before: scf.forall (%i, %j) in (4, 4) { … scf.forall (%y, %x) in (16, 16) { … } {weft.map = …} } {weft.map = …}
-        after:  gpu.launch_func @mm_kernel::@mm blocks in (%c4, %c4, %c1) threads in (%c16, %c16, %c1) args(…)
+        before: scf.forall (%i, %j) in (4, 4) … scf.forall (%y, %x) in (16, 16) … weft.map
+        after:  gpu.launch_func @mm_kernel::@mm blocks in (%c4, %c4, %c1) threads in (%c16, %c16, %c1) args(
     """
 
     loop: Handle = consumed()

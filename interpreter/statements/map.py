@@ -60,8 +60,8 @@ class Map(Statement):
 
     Example:
         map lanes to threads(y: 16, x: 16) cyclic
-        before: scf.forall (%i, %j) in (64, 64) { … }
-        after:  scf.forall (%i, %j) in (64, 64) { … } {weft.map = {axes = ["y", "x"], dist = "cyclic", …}}
+        before: scf.forall (%i, %j) in (64, 64)
+        after:  scf.forall (%i, %j) in (64, 64) … {weft.map = {axes = ["y", "x"], … dist = "cyclic"
     """
 
     target: Handle = handle()

@@ -99,8 +99,8 @@ class Match(_Match):
 
     Example:
         let gemm = match linalg.matmul
-        before: %2 = linalg.matmul ins(%a, %b : …) outs(%1 : …)
-        after:  the same, and `gemm` names it
+        before: linalg.matmul
+        after:  linalg.matmul
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -137,8 +137,8 @@ class MatchOptional(_Match):
 
     Example:
         let init = match? linalg.fill
-        before: %1 = linalg.fill ins(%cst : f32) outs(%0 : …)
-        after:  the same, and `init` names it
+        before: linalg.fill
+        after:  linalg.fill
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -179,8 +179,8 @@ class MatchAll(_Match):
 
     Example:
         let ops = match* linalg.generic
-        before: two linalg.generic
-        after:  the same, and `foreach op in ops { … }` walks over both
+        before: linalg.generic … linalg.generic
+        after:  2 × linalg.generic
     """
 
     def apply(self, rewrite: Rewriter) -> Results:

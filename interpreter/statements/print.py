@@ -27,8 +27,8 @@ class Print(Statement):
 
     Example:
         print gemm
-        before: linalg.matmul …
-        after:  the same; the report shows `linalg.matmul …`
+        before: linalg.matmul
+        after:  linalg.matmul
     """
 
     target: Handle | None = handle(optional=True)

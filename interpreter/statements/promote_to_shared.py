@@ -43,8 +43,8 @@ class PromoteToShared(Statement):
 
     Example:
         let (a, copy_a) = promote-to-shared step.lhs pad 4
-        before: linalg.matmul ins(%tile_a, %tile_b : …) …
-        after:  %s = memref.alloc() : memref<16x20xf32, workgroup>; linalg.copy ins(%tile_a) outs(%s); linalg.matmul ins(%s, …)
+        before: linalg.matmul
+        after:  memref.alloc() : memref<16x20xf32, #gpu.address_space<workgroup>> … linalg.copy … linalg.matmul
     """
 
     operand: Operand = operand()

@@ -42,8 +42,8 @@ class Tile(Statement):
 
     Example:
         let (tiles, tile_mm) = tile gemm [16, 16]
-        before: linalg.matmul ins(%a, %b : tensor<64x32xf32>, tensor<32x64xf32>) outs(%c : tensor<64x64xf32>)
-        after:  scf.forall (%i, %j) in (4, 4) … linalg.matmul … outs(… : tensor<16x16xf32>)
+        before: linalg.matmul ins(%A, %B : tensor<64x32xf32>, tensor<32x64xf32>) outs(%C : tensor<64x64xf32>)
+        after:  scf.forall (%i, %j) in (4, 4) … linalg.matmul … tensor<16x16xf32>)
     """
 
     target: Handle = consumed()

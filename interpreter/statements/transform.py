@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..rewriter import Rewriter
+from ..mlir import ir
+from ..rewriter import Rewriter, upstream_messages
 from ..statement import Handle, Results, Statement, handles, raw, statement
 
 _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")
@@ -52,6 +53,12 @@ class Transform(Statement):
         lines.append(body)
         lines += [rewrite.annotate(name, h) for name, h in zip(yielded, made.values(), strict=True)]
         rewrite.transform("\n".join(lines))
+        try:
+            rewrite.module.operation.verify()
+        except ir.MLIRError as error:
+            raise rewrite.error(
+                "W0311", "these ops leave IR that does not verify", notes=upstream_messages(error)
+            ) from error
         for handle in made.values():
             rewrite.find(handle)
         return made

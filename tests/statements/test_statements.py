@@ -35,13 +35,14 @@ def example(keyword: str) -> tuple[str, str, str]:
 
 
 def holds(pattern: str, text: str) -> bool:
-    """Whether the parts of `pattern`, between `…` and `;`, stand in `text` in this order."""
+    """Whether the parts of `pattern`, between `…` and `;`, stand in `text` in this order; `%a` is any value."""
     flat, at = " ".join(text.split()), 0
     for part in (p.strip() for p in re.split("…|;", pattern)):
-        found = flat.find(part, at)
-        if found < 0:
+        values = re.sub("%[a-zA-Z_0-9]+", lambda _: "%[a-zA-Z_0-9]+", re.escape(part))
+        found = re.compile(values).search(flat, at)
+        if found is None:
             return False
-        at = found + len(part)
+        at = found.end()
     return True
 
 

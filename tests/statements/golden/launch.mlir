@@ -1,0 +1,34 @@
+#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
+module attributes {gpu.container_module} {
+  func.func @mm(%arg0: memref<64x32xf32> {weft.name = "A"}, %arg1: memref<32x64xf32> {weft.name = "B"}, %arg2: memref<64x64xf32> {bufferize.result, weft.name = "result0"}) {
+    %c4 = arith.constant 4 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    gpu.launch_func  @mm_kernel::@mm blocks in (%c4, %c4, %c1) threads in (%c16, %c16, %c1)  args(%arg0 : memref<64x32xf32>, %arg1 : memref<32x64xf32>, %arg2 : memref<64x64xf32>)
+    return
+  }
+  gpu.module @mm_kernel {
+    gpu.func @mm(%arg0: memref<64x32xf32> {weft.name = "A"}, %arg1: memref<32x64xf32> {weft.name = "B"}, %arg2: memref<64x64xf32> {weft.name = "result0"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 4, 4, 1>} {
+      %c32 = arith.constant 32 : index
+      %c1 = arith.constant 1 : index
+      %c0 = arith.constant 0 : index
+      %cst = arith.constant 0.000000e+00 : f32
+      %thread_id_x = gpu.thread_id x
+      %thread_id_y = gpu.thread_id y
+      %block_id_x = gpu.block_id x
+      %block_id_y = gpu.block_id y
+      %0 = affine.apply #map()[%block_id_y, %thread_id_y]
+      %1 = affine.apply #map()[%block_id_x, %thread_id_x]
+      memref.store %cst, %arg2[%0, %1] : memref<64x64xf32>
+      scf.for %arg3 = %c0 to %c32 step %c1 {
+        %2 = memref.load %arg0[%0, %arg3] : memref<64x32xf32>
+        %3 = memref.load %arg1[%arg3, %1] : memref<32x64xf32>
+        %4 = memref.load %arg2[%0, %1] : memref<64x64xf32>
+        %5 = arith.mulf %2, %3 : f32
+        %6 = arith.addf %4, %5 : f32
+        memref.store %6, %arg2[%0, %1] : memref<64x64xf32>
+      }
+      gpu.return
+    }
+  }
+}
