@@ -1,0 +1,128 @@
+"""What the conflict analysis knows of a kernel: its memory accesses and barriers, each with its place in the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .linear import Formula, Linear, Symbol
+from .shape import LaunchShape
+from .values import Values
+from .views import Buffer
+
+NOMINAL_TRIPS = 1024
+"""How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop around accesses. `counter` counts its iterations from 0; `variable` is the loop variable, a form of it."""
+
+    number: int
+    counter: Symbol
+    variable: Linear | None
+    trips: int | None
+    label: str
+
+    @property
+    def weight(self) -> int:
+        return NOMINAL_TRIPS if self.trips is None else self.trips
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One level of a path: which op of the block (`position`), which of its regions, and what holds inside."""
+
+    position: int
+    region: int
+    guards: tuple[Formula, ...] = ()
+    loop: Loop | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where an op stands: the regions around it, outermost first, and its position in the innermost block."""
+
+    steps: tuple[Step, ...]
+    position: int
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        return tuple(s.loop for s in self.steps if s.loop is not None)
+
+    @property
+    def guards(self) -> tuple[Formula, ...]:
+        return tuple(g for s in self.steps for g in s.guards)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Text order of places."""
+        return (*tuple(n for s in self.steps for n in (s.position, s.region)), self.position)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """A read or write of one buffer.
+
+    Args:
+        coordinates: the element; None if it may be any.
+        when: the condition under which `buffer` is meant (a select of memrefs), beside the guards of the place.
+        atomic: atomic accesses do not conflict with each other.
+        op: its name, and its location where it has one.
+    """
+
+    number: int
+    kind: Literal["read", "write"]
+    buffer: Buffer
+    coordinates: tuple[Linear, ...] | None
+    place: Place
+    op: str
+    when: Formula
+    flat: bool = False
+    atomic: bool = False
+
+    @property
+    def opaque(self) -> bool:
+        """The element depends on something that is not affine, e.g. on data."""
+        if self.coordinates is None:
+            return True
+        return any(s.kind == "opaque" for c in self.coordinates for s in c.symbols())
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """A `gpu.barrier`. `spaces`: the memory whose accesses it orders; `candidate`: its number if it is only proposed."""
+
+    number: int
+    place: Place
+    spaces: frozenset[str]
+    op: str
+    candidate: int | None = None
+
+    @property
+    def weight(self) -> int:
+        """How often a thread executes it."""
+        weight = 1
+        for loop in self.place.loops:
+            weight *= loop.weight
+        return weight
+
+
+@dataclass
+class KernelModel:
+    """A kernel's accesses and barriers.
+
+    Args:
+        barriers: those that all threads of a block reach together.
+        divergent: the others: faults, which order nothing.
+        facts: what holds for every instance (ids are below their sizes).
+    """
+
+    name: str
+    shape: LaunchShape
+    values: Values
+    buffers: tuple[Buffer, ...]
+    accesses: list[Access] = field(default_factory=list)
+    barriers: list[Barrier] = field(default_factory=list)
+    divergent: list[Barrier] = field(default_factory=list)
+    facts: tuple[Formula, ...] = ()

@@ -1,0 +1,232 @@
+"""A kernel's IR → its `KernelModel`: one walk over the regions, in program order."""
+
+from __future__ import annotations
+
+from ...dsl.diagnostics import fail
+from .. import mlir
+from ..mlir import ir
+from ..rewriter import describe
+from .linear import NOTHING, THREAD, Depends, Formula, Linear, at_least, less
+from .memory_ops import ASYNCHRONOUS, touches, written_memrefs
+from .model import Access, Barrier, KernelModel, Loop, Place, Step
+from .shape import LaunchShape
+from .values import Values
+from .views import Views
+
+ALL_SPACES = frozenset({"workgroup", "global"})
+_INLINE = {"scf.execute_region", "memref.alloca_scope"}
+_YIELDS = {"scf.yield", "affine.yield", "scf.condition"}
+
+
+class Reader:
+    """Reads one kernel: bind its arguments, `find_written`, `block`, `finish`."""
+
+    def __init__(self, name: str, shape: LaunchShape) -> None:
+        self.values = Values(shape, self._load_depends)
+        self.views = Views(self.values)
+        self.model = KernelModel(name, shape, self.values, ())
+        self._written: set[ir.Value] = set()
+        self._loops = 0
+
+    # ---- what a load depends on ---------------------------------------------------------------------------------------
+
+    def find_written(self, kernel: ir.Operation) -> None:
+        """Which buffers the kernel writes at all: loads from the others are functions of their address."""
+        for op in mlir.operations(kernel):
+            if op != kernel:
+                for memref in written_memrefs(op):
+                    self._written |= self.views.roots(memref)
+
+    def _load_depends(self, op: ir.Operation) -> Depends:
+        if not self._written.isdisjoint(self.views.roots(op.operands[0])):
+            return THREAD
+        out = NOTHING
+        for operand in list(op.operands)[1:]:
+            out = out | self.values.depends(operand)
+        return out
+
+    # ---- regions ------------------------------------------------------------------------------------------------------
+
+    def block(self, block: ir.Block, steps: tuple[Step, ...]) -> None:
+        for position, op in enumerate(block.operations):
+            self._op(op.operation, Place(steps, position))
+
+    def _op(self, op: ir.Operation, place: Place) -> None:
+        name = op.name
+        if name in ("scf.for", "affine.for"):
+            self._for(op, place)
+        elif name in ("scf.if", "affine.if"):
+            self._if(op, place)
+        elif name == "scf.while":
+            self._while(op, place)
+        elif name in _INLINE:
+            for inner in op.regions[0].blocks:
+                self.block(inner, (*place.steps, Step(place.position, 0)))
+        elif name == "gpu.barrier":
+            self._barrier(op, place)
+        elif name in ("func.call", "gpu.call", "func.call_indirect") or name.startswith(ASYNCHRONOUS):
+            raise fail(
+                "W0640",
+                f"the race analysis does not know what {describe(op)} does to memory",
+                hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
+            )
+        elif len(op.regions) and name not in ("memref.generic_atomic_rmw",) and not name.startswith("linalg."):
+            if any(
+                _touches_memory(inner) or inner.name == "gpu.barrier" for inner in mlir.operations(op) if inner != op
+            ):
+                raise fail("W0640", f"the race analysis does not know the control flow of {describe(op)}",
+                           hint="lower it to scf.for, scf.if or scf.while")  # fmt: skip
+        elif name not in _YIELDS:
+            self._access(op, place)
+
+    def _for(self, op: ir.Operation, place: Place) -> None:
+        body = op.regions[0].blocks[0]
+        number = self._loops
+        self._loops += 1
+        lows, highs, step = self._affine_bounds(op) if op.name == "affine.for" else self._scf_bounds(op)
+        low = self.values.extreme(lows, largest=True)
+        loop, guards = self._counted(number, low, highs, step, describe(op))
+        assert loop.variable is not None
+        self.values.bind(body.arguments[0], loop.variable)
+        inits = list(op.operands)[len(op.operands) - (len(body.arguments) - 1) :]
+        self.values.settle(list(body.arguments)[1:], inits, _terminator(body).operands, number)
+        self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
+
+    def _scf_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
+        low, high, step = (self.values.linear(v) for v in list(op.operands)[:3])
+        return [low], [high], step
+
+    def _affine_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
+        segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        forms = [self.values.linear(v) for v in list(op.operands)[: segments[0] + segments[1]]]
+        lows = self.values.affine_map(op.attributes["lowerBoundMap"].value, forms[: segments[0]])
+        highs = self.values.affine_map(op.attributes["upperBoundMap"].value, forms[segments[0] :])
+        return lows, highs, Linear.of(int(op.attributes["step"]))
+
+    def _counted(
+        self, number: int, low: Linear, highs: list[Linear], step: Linear, label: str
+    ) -> tuple[Loop, tuple[Formula, ...]]:
+        """The loop `low, low + step, … < high`: its variable is affine in the counter if the step is constant."""
+        last: int | None = None
+        if step.is_constant and step.constant > 0:
+            spans = [s for s in ((high - low).bounds()[1] for high in highs) if s is not None]
+            last = max(0, -(-min(spans) // step.constant) - 1) if spans else None
+        counter = Linear.of(self.values.fresh("loop", Depends(loops=frozenset({number})), 0, last))
+        (symbol,) = counter.symbols()
+        guards: list[Formula] = []
+        if step.is_constant and step.constant > 0:
+            variable = low + counter * step.constant
+        else:
+            depends = low.depends() | step.depends() | Depends(loops=frozenset({number}))
+            variable = self.values.opaque(depends)
+            guards.append(at_least(variable, low))
+        guards += [less(variable, high) for high in highs]
+        trips = None if last is None else last + 1
+        return Loop(number, symbol, variable, trips, label), tuple(guards)
+
+    def _while(self, op: ir.Operation, place: Place) -> None:
+        """Its trip count is an uninterpreted number: the same for all threads if its condition is."""
+        number = self._loops
+        self._loops += 1
+        before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
+        condition = _terminator(before).operands
+        passed = list(condition)[1:]
+        self.values.settle(before.arguments, op.operands, [*_terminator(after).operands, *passed], number)
+        self.values.settle(after.arguments, passed, [], number)
+        depends = self.values.depends(condition[0])
+        outer = Depends(depends.thread, depends.block, depends.loops - {number} | {lp.number for lp in place.loops})
+        trips = self.values.opaque(outer, 0)
+        counter = self.values.fresh("loop", Depends(loops=frozenset({number})), 0)
+        loop = Loop(number, counter, None, None, describe(op))
+        for region, block in enumerate((before, after)):
+            bound = at_least(trips, Linear.of(counter)) if region == 0 else less(Linear.of(counter), trips)
+            self.block(block, (*place.steps, Step(place.position, region, (bound,), loop)))
+
+    def _if(self, op: ir.Operation, place: Place) -> None:
+        if op.name == "affine.if":
+            condition = self.values.integer_set(
+                op.attributes["condition"], [self.values.linear(v) for v in op.operands]
+            )
+        else:
+            condition = self.values.condition(op.operands[0])
+        for region, arm in enumerate(op.regions):
+            if len(arm.blocks):
+                guard = condition if region == 0 else condition.negate()
+                self.block(arm.blocks[0], (*place.steps, Step(place.position, region, (guard,))))
+
+    # ---- leaves -------------------------------------------------------------------------------------------------------
+
+    def _barrier(self, op: ir.Operation, place: Place) -> None:
+        spaces = ALL_SPACES
+        if "address_spaces" in op.attributes:
+            listed = [str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"])]
+            spaces = frozenset(s for s in ALL_SPACES if any(s in text for text in listed))
+        if "scope" in op.attributes and not any(
+            wide in str(op.attributes["scope"]) for wide in ("workgroup", "cluster")
+        ):
+            spaces = frozenset()
+        mark = op.attributes.get("weft.candidate", None)
+        candidate = int(ir.IntegerAttr(mark)) if mark is not None else None
+        self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate))
+
+    def _access(self, op: ir.Operation, place: Place) -> None:
+        if not _touches_memory(op):
+            return
+        for touch in touches(op, self.values):
+            for view in self.views.of(touch.memref):
+                if view.root.space == "private":
+                    continue
+                coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
+                if touch.indices is not None and coordinates is None:
+                    view = type(view)(view.root, None, False, view.when)
+                self.model.accesses.append(
+                    Access(
+                        len(self.model.accesses),
+                        touch.kind,
+                        view.root,
+                        coordinates,
+                        place,
+                        describe(op),
+                        view.when,
+                        view.flat,
+                        touch.atomic,
+                    )
+                )
+
+    def finish(self) -> KernelModel:
+        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is."""
+        flat = {id(a.buffer) for a in self.model.accesses if a.flat}
+        for number, access in enumerate(self.model.accesses):
+            if id(access.buffer) in flat and not access.flat and access.coordinates is not None:
+                self.model.accesses[number] = _flattened(access)
+        self.model.buffers = tuple(self.views.buffers)
+        self.model.facts = tuple(self.values.size_facts())
+        return self.model
+
+
+def _flattened(access: Access) -> Access:
+    coordinates: tuple[Linear, ...] | None = None
+    if access.buffer.strides is not None and access.coordinates is not None:
+        place = Linear.of(0)
+        for coordinate, stride in zip(access.coordinates, access.buffer.strides, strict=True):
+            place = place + coordinate * stride
+        coordinates = (place,)
+    return Access(
+        access.number,
+        access.kind,
+        access.buffer,
+        coordinates,
+        access.place,
+        access.op,
+        access.when,
+        True,
+        access.atomic,
+    )
+
+
+def _terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _touches_memory(op: ir.Operation) -> bool:
+    return any(isinstance(v.type, ir.MemRefType | ir.UnrankedMemRefType) for v in op.operands)

@@ -1,0 +1,45 @@
+"""Which barriers all threads of a block reach together. The others are faults, and order nothing."""
+
+from __future__ import annotations
+
+from .linear import Naming, Symbol, spell
+from .model import Barrier, KernelModel
+from .relations import Solver, Unknown
+
+
+def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
+    """The barriers that are reached by all threads of a block or by none, and the divergent ones."""
+    uniform: list[Barrier] = []
+    divergent: list[Barrier] = []
+    for barrier in model.barriers:
+        (uniform if is_uniform(model, barrier, solver) else divergent).append(barrier)
+    return uniform, divergent
+
+
+def is_uniform(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
+    """Whether the conditions around the barrier hold for all threads of a block or for none, in each iteration.
+
+    Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
+    """
+    guards = [g for g in barrier.place.guards if g.depends().thread]
+    if not guards:
+        return True
+    if any(s.kind == "opaque" and s.depends.thread for g in guards for s in g.symbols()):
+        return False
+    shared = Naming("")
+
+    def shares(symbol: Symbol) -> bool:
+        return not symbol.depends.thread
+
+    x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
+    here = [spell(g, x) for g in (*barrier.place.guards, *model.facts)] + [spell(g, y) for g in model.facts]
+    there = [spell(g, y) for g in barrier.place.guards]
+    ranges = [f for naming in (x, y, shared) for f in naming.facts()]
+    if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
+        return False  # a thread's own minimum: existential, and its complement is not what `there` negated says
+    names = [n for naming in (shared, x, y) for n in naming.names.values()]
+    try:
+        reached = solver.set(names, here + ranges)
+        return solver.is_empty(solver.subtract(reached, solver.set(names, there)))
+    except Unknown:
+        return False
