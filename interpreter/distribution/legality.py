@@ -185,7 +185,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
     if shared:
         raise fail(
             "W0342",
-            f"{', '.join(shared)} distributes the loop around it already",
+            f"{' and '.join(shared)} {'is' if len(shared) == 1 else 'are'} taken by the loop around it",
             notes=notes,
             hint="take another axis",
         )

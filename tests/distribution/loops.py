@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator import Buffer, Evaluator, Store
-
 from weft.interpreter import mlir
 from weft.interpreter.distribution import LaunchInfo, launch_loop
 from weft.interpreter.mlir import ir

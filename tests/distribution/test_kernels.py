@@ -8,7 +8,6 @@ import pytest
 from evaluator import Buffer, Evaluator
 from loops import ROOT, launched, loop_module, mapped
 from pinned import pinned
-
 from weft.interpreter import mlir
 from weft.interpreter.distribution import find_kernel, launch_loop
 
@@ -86,7 +85,8 @@ func.func @f(%C: memref<20x37xf32> {{weft.name = "C"}}) {{
     }} {THREADS}
     scf.forall (%i, %j) in (16, 16) {{
       {read_back}
-      linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}} outs(%v : {part}) {{
+      linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}}
+        outs(%v : {part}) {{
       ^bb0(%o: f32):
         %s = arith.addf %o, %one : f32
         linalg.yield %s : f32
@@ -94,7 +94,8 @@ func.func @f(%C: memref<20x37xf32> {{weft.name = "C"}}) {{
     }} {THREADS}
     %from = memref.subview %t[0, 0] [%h, %w] [1, 1] : memref<16x16xf32> to memref<?x?xf32, strided<[16, 1]>>
     %to = memref.subview %C[%y, %x] [%h, %w] [1, 1] : memref<20x37xf32> to memref<?x?xf32, strided<[37, 1], offset: ?>>
-    linalg.copy {{weft.writeback}} ins(%from : memref<?x?xf32, strided<[16, 1]>>) outs(%to : memref<?x?xf32, strided<[37, 1], offset: ?>>)
+    linalg.copy {{weft.writeback}} ins(%from : memref<?x?xf32, strided<[16, 1]>>)
+      outs(%to : memref<?x?xf32, strided<[37, 1], offset: ?>>)
     memref.dealloc %t : memref<16x16xf32>
   }} {root(mapped("blocks", "yx", [-1, -1]))}
   return

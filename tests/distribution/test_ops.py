@@ -45,7 +45,7 @@ func.func @f(%A: memref<64x256xf32>) {{
   scf.forall (%b) in (2) {{
     %x = affine.apply affine_map<(d0) -> (d0 * {offset})>(%b)
     %s = memref.alloc() : {shared}
-    %tile = memref.subview %A[0, %x] [{rows}, {cols}] [1, 1] : memref<64x256xf32> to memref<{rows}x{cols}xf32, strided<[256, 1], offset: ?>>
+    %tile = memref.subview %A[0, %x] [{rows}, {cols}] [1, 1] : memref<64x256xf32> to {tile}
     {copy}
     scf.forall (%i, %j) in ({block[0]}, {block[1]}) {{
       %seen = memref.load %s[%c0, %c0] : {shared}
@@ -121,8 +121,8 @@ func.func @f(%A: memref<64x256xf32>) {{
   %zero = arith.constant 0.0 : f32
   scf.forall (%b) in (2) {{
     %s = memref.alloc() : memref<8x32xf32, {WORKGROUP}>
-    linalg.generic {{indexing_maps = [{IDENTITY}], iterator_types = ["parallel", "parallel"]}} outs(%s : memref<8x32xf32, {WORKGROUP}>)
-        attrs = {mapped("threads", "*", [], "cyclic", None, 4)} {{
+    linalg.generic {{indexing_maps = [{IDENTITY}], iterator_types = ["parallel", "parallel"]}}
+        outs(%s : memref<8x32xf32, {WORKGROUP}>) attrs = {mapped("threads", "*", [], "cyclic", None, 4)} {{
     ^bb0(%o: f32):
       %i = linalg.index 0 : index
       %j = linalg.index 1 : index

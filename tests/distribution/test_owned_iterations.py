@@ -106,7 +106,8 @@ def test_symbolic_counts_are_right_for_any_launch(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    trips=st.integers(1, 70), processors=st.integers(1, 12), chunk=st.integers(1, 9), dist=st.sampled_from(["block", "cyclic", "block-cyclic"]),
+    trips=st.integers(1, 70), processors=st.integers(1, 12), chunk=st.integers(1, 9),
+    dist=st.sampled_from(["block", "cyclic", "block-cyclic"]),
     dynamic=st.booleans(), lower=st.integers(0, 3), step=st.integers(1, 3), space=st.sampled_from(["threads", "blocks"]),
 )  # fmt: skip
 def test_any_distribution(

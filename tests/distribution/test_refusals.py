@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from loops import ROOT, launched, mapped
 from pinned import pinned
-
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
 from weft.interpreter.distribution import Mapping, check_map
@@ -101,6 +100,8 @@ def refusal_of_map(case: str) -> str:
 
 
 BLOCKS = root(mapped("blocks", "x", [-1]))
+EVERYONE = mapped("threads", "*", [])
+FILL = "linalg.fill MAP ins(%z : f64) outs(%A : memref<6x10xf64>)"
 STORED = "memref.store %z, %A[%c0, %c0] : memref<6x10xf64>"
 THREADS = mapped("threads", "x", [4])
 INNER = f"scf.forall (%t) in (4) {{ {STORED} }} {THREADS}"
@@ -117,8 +118,8 @@ LAUNCHES = {
     "an unmapped loop": over_blocks(f"scf.forall (%t) in (4) {{ {STORED} }}"),
     "undistributed in a sequential loop": over_blocks(f"scf.for %k = %c0 to %n step %c1 {{ {STORED} }}\n{INNER}"),
     "disagreeing blocks": over_blocks(f"{INNER}\nscf.forall (%t) in (8) {{ {STORED} }} {mapped('threads', 'x', [8])}"),
-    "every thread of nothing": over_blocks(f"linalg.fill {mapped('threads', '*', [], 'cyclic')} ins(%z : f64) outs(%A : memref<6x10xf64>)"),
-    "every thread, too few": over_blocks(f"{INNER}\nlinalg.fill {mapped('threads', '*', [])} ins(%z : f64) outs(%A : memref<6x10xf64>)"),
+    "every thread of nothing": over_blocks(FILL.replace("MAP", mapped('threads', '*', [], 'cyclic'))),
+    "every thread, too few": over_blocks(f"{INNER}\n{FILL.replace('MAP', EVERYONE)}"),
     "as many threads as known at run time": over_blocks(f"scf.forall (%t) in (%n) {{ {STORED} }} {mapped('threads', 'x', [-1])}"),
     "too many threads as iterations": over_blocks(f"scf.forall (%t) in (2048) {{ {STORED} }} {mapped('threads', 'x', [-1])}"),
     "too many along z": over_blocks(f"scf.forall (%t) in (128) {{ {STORED} }} {mapped('threads', 'z', [128])}"),
@@ -127,7 +128,9 @@ LAUNCHES = {
       %m = arith.addi %b, %n : index
       scf.forall (%q) in (%m) {{ {INNER} }} {mapped("blocks", "y", [-1])}
     }} {BLOCKS}""",
-    "loops over blocks that do not nest": over_blocks(f"{INNER}\nscf.forall (%q) in (3) {{ {INNER} }} {mapped('blocks', 'y', [-1])}"),
+    "loops over blocks that do not nest": over_blocks(
+        f"{INNER}\nscf.forall (%q) in (3) {{ {INNER} }} {mapped('blocks', 'y', [-1])}"
+    ),
     "shared memory": over_blocks(f"""%s = memref.alloc() : memref<128x128xf64, {SHARED}>
       scf.forall (%t) in (4) {{ memref.store %z, %s[%t, %c0] : memref<128x128xf64, {SHARED}>
         %v = memref.load %s[%c0, %t] : memref<128x128xf64, {SHARED}>
@@ -143,10 +146,9 @@ LAUNCHES = {
     "tensors": over_blocks("%e = tensor.empty() : tensor<4xf32>\n" + INNER),
     "a barrier among threads": over_blocks(f"scf.forall (%t) in (4) {{ {STORED}\ngpu.barrier }} {THREADS}"),
     "an inner loop": over_blocks(INNER.replace("{weft", "{" + ROOT + ", weft"), mapped("blocks", "x", [-1])),
-    "a write-back that repeats": over_blocks(f"""%t = memref.alloc() : memref<4xf64>
-      scf.forall (%i) in (4) {{ memref.store %z, %t[%i] : memref<4xf64> }} {THREADS}
-      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}}
-        ins(%t : memref<4xf64>) outs(%A : memref<6x10xf64>) attrs = {{weft.writeback}} {{ ^bb0(%x: f64, %y: f64): linalg.yield %x : f64 }}""".replace("memref<4xf64>", "memref<10xf64>")),
+    "a write-back that repeats": over_blocks(f"""%t = memref.alloc() : memref<10xf64>
+      scf.forall (%i) in (4) {{ memref.store %z, %t[%i] : memref<10xf64> }} {THREADS}
+      linalg.broadcast ins(%t : memref<10xf64>) outs(%A : memref<6x10xf64>) dimensions = [0] {{weft.writeback}}"""),
     "a write-back whose tiles are not to be seen": over_blocks(f"""%t = memref.alloc() : memref<6x10xf64>
       scf.forall (%i) in (4) {{ memref.store %z, %t[%i, %i] : memref<6x10xf64> }} {THREADS}
       memref.copy %t, %A : memref<6x10xf64> to memref<6x10xf64>"""),
