@@ -214,7 +214,9 @@ class Builder:
 
     def _dimension(self, node: Tree) -> tree.Dimension:
         axis, *count = node.children
-        return tree.Dimension(self.span(node), cast(Any, str(axis)), self.build(cast(Tree, count[0])) if count else None)
+        return tree.Dimension(
+            self.span(node), cast(Any, str(axis)), self.build(cast(Tree, count[0])) if count else None
+        )
 
     def _symbolic(self, node: Tree) -> str:
         return "?"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from . import tree
 from .calls import check_arguments
 from .diagnostics import Diagnostic
-from .kinds import NAMES, Known
+from .kinds import NAMES, Kind, Known
 from .parameters import check_parameters
 from .scopes import Bound, Gone, Part, Scope, Shape
 from .signature import Signature
@@ -88,7 +88,9 @@ class _Checker:
             notes = (f"the first one stands at {first.span}",)
             check.error("W0201", f"there are two schedules `{schedule.name}`", schedule.span, None, notes)
         elif schedule.name in CONTROL | RESERVED:
-            check.error("W0205", f"`{schedule.name}` is a word of the language and can't name a schedule", schedule.span)
+            check.error(
+                "W0205", f"`{schedule.name}` is a word of the language and can't name a schedule", schedule.span
+            )
         elif schedule.name in self.signatures and schedule is not self.file.schedules[-1]:
             message = f"`{schedule.name}` is a statement: a schedule of that name can't be called"
             check.error("W0205", message, schedule.span, "give it another name")
@@ -173,10 +175,14 @@ class _Checker:
         if name in RESERVED:
             check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
         elif isinstance(old, Known):
-            check.error("W0206", f"`{name}` is a parameter or a loop variable already", target.span, "take another name")
+            check.error(
+                "W0206", f"`{name}` is a parameter or a loop variable already", target.span, "take another name"
+            )
         elif isinstance(old, Bound) and check.scope.alive(old):
             message = f"`{name}` still names the handle of line {old.span.line}"
-            check.error("W0206", message, target.span, "take another name; a name is free again once its handle is consumed")
+            check.error(
+                "W0206", message, target.span, "take another name; a name is free again once its handle is consumed"
+            )
 
     def _statement(self, node: tree.Statement, let: tree.Let | None, scope: Scope) -> Signature | None:
         check = ScopeCheck(scope, self.report, node.keyword)
@@ -200,7 +206,9 @@ class _Checker:
             return None
         if schedule.name in self.path:
             circle = " → ".join(f"`{name}`" for name in (*self.path[self.path.index(schedule.name) :], schedule.name))
-            check.error("W0202", f"schedules call each other in a circle: {circle}", call.span, "schedules don't recurse")
+            check.error(
+                "W0202", f"schedules call each other in a circle: {circle}", call.span, "schedules don't recurse"
+            )
             return None
         interface = self.interface(schedule)
         for name, (part, ref) in check_arguments(call, schedule, check).items():
@@ -268,10 +276,12 @@ class _Checker:
         if not isinstance(iterable, tree.ListExpr):
             known = check.inference.infer(iterable)
             if known.kind not in ("list", "unknown"):
-                message = f"`foreach` walks over a list, or over the handles of a `match*`, not over {NAMES[known.kind]}"
+                message = (
+                    f"`foreach` walks over a list, or over the handles of a `match*`, not over {NAMES[known.kind]}"
+                )
                 check.error("W0233", message, iterable.span)
             return Known("unknown")
-        kinds = {check.inference.infer(element).kind for element in iterable.items}
+        kinds: set[Kind] = {check.inference.infer(element).kind for element in iterable.items}
         return Known(kinds.pop()) if len(kinds) == 1 else Known("unknown")
 
     def _return(self, item: tree.Return, scope: Scope, last: bool) -> None:

@@ -174,7 +174,12 @@ def _fits(expr: tree.Node, value: int | float) -> int | float:
 
 # ---- functions -------------------------------------------------------------------------------------------------------
 
-FUNCTIONS: Mapping[str, tuple[int, int | None]] = {"min": (1, None), "max": (1, None), "ceildiv": (2, 2), "pow2": (1, 1)}
+FUNCTIONS: Mapping[str, tuple[int, int | None]] = {
+    "min": (1, None),
+    "max": (1, None),
+    "ceildiv": (2, 2),
+    "pow2": (1, 1),
+}
 """Function → the least and the largest number of its arguments. `pow2(n)` is the least power of two that is ≥ n."""
 
 

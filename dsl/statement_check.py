@@ -162,7 +162,7 @@ def _check_field(
             check.expect(value, "int", f"`{what}`", field.minimum)
         case "str", _:
             check.expect(value, "str", f"`{what}`")
-        case ("sizes" | "ints"), tree.ListExpr():
+        case (("sizes" | "ints"), tree.ListExpr()):
             _check_list(field, value, check)
         case "space", tree.Space():
             _check_space(value, check)

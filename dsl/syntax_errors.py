@@ -78,7 +78,9 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     opening = _innermost(failure.tokens)
     if opening is not None and opening.line != span.line and opening.type != "LBRACE":
         notes = (f"the `{opening}` of line {opening.line} is still open",)
-    return Diagnostic("W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=_hint(failure, text, statements))
+    return Diagnostic(
+        "W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=_hint(failure, text, statements)
+    )
 
 
 def expected(failure: Failure, statements: frozenset[str]) -> str:
@@ -105,7 +107,9 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
             names.discard("$END")
         if "_NL" in names:
             names -= {"RBRACE", "$END"}
-    order = sorted(names, key=lambda name: (name == "_NL", name not in failure.spellings, failure.spellings.get(name, "")))
+    order = sorted(
+        names, key=lambda name: (name == "_NL", name not in failure.spellings, failure.spellings.get(name, ""))
+    )
     groups += dict.fromkeys(_NAMED.get(name) or f"`{failure.spellings.get(name, name)}`" for name in order)
     return alternatives(groups)
 
@@ -183,7 +187,9 @@ def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnost
         hint = f"bind a name with `let {word} = …`"
         return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
     known = statements | {"let", "require", "if", "foreach", "return"}
-    hint = did_you_mean(word, known) or "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
+    hint = (
+        did_you_mean(word, known) or "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
+    )
     return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
 
 
@@ -196,7 +202,11 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
     if word == "=" and "COMPARE" in failure.accepts:
         return "equality is `==`"
     inside = any(token.type == "LBRACE" for token in failure.tokens)
-    if not inside and word in statements | {"let", "require", "if", "foreach", "return"} and "SCHEDULE" in failure.accepts:
+    if (
+        not inside
+        and word in statements | {"let", "require", "if", "foreach", "return"}
+        and "SCHEDULE" in failure.accepts
+    ):
         return "statements stand in a schedule: `schedule name() { … }`"
     candidates = [failure.spellings[name] for name in failure.accepts if name in failure.spellings]
     return did_you_mean(word, [c for c in candidates if c[0].isalpha()]) if word[:1].isalpha() else None

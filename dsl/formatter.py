@@ -1,0 +1,179 @@
+"""Prints a schedule text in its one form: two spaces per level, one space between words, at most one empty line in a row.
+
+Works on the grammar's tokens and the comments between them, so that every comment stays where it is and a new statement
+needs nothing here. Line breaks inside brackets and after operators are the writer's; all others follow from the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lark import Token
+
+from .builder import Builder
+from .diagnostics import Source, fail
+from .files import MAX_SCHEDULE_BYTES
+from .lines import OPERATORS
+from .syntax import read
+
+_CALLED = frozenset({"NAME", "WORD", "BLOCKS", "THREADS", "WARPS", "GRID", "LANES"})
+"""Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
+
+_OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})
+
+
+def format_text(text: str, name: str) -> str:
+    """The formatted text. Formatting it again changes nothing.
+
+    Raises:
+        WeftError: W01xx where the text does not parse, W0006 where it is too large.
+    """
+    if len(text) > MAX_SCHEDULE_BYTES:
+        raise fail("W0006", f"`{name}` has {len(text):,} characters; a schedule may have {MAX_SCHEDULE_BYTES:,}")
+    source = Source(name, text.removeprefix("\ufeff"))
+    tree, tokens = read(source, "file")
+    Builder(source).file(tree)
+    lines = _Lines()
+    for piece in _pieces(source.text, [token for token in tokens if token.type != "_NL"]):
+        lines.add(piece)
+    return lines.text()
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A token or a comment.
+
+    Args:
+        newlines: how many line ends stand before it.
+        unary: it is a minus sign that belongs to what follows.
+        column: of a comment, where the writer put it: behind code it stays there if there is room.
+    """
+
+    kind: str
+    text: str
+    newlines: int
+    unary: bool = False
+    column: int = 0
+
+
+def _pieces(text: str, tokens: list[Token]) -> Iterator[_Piece]:
+    end = 0
+    before: str | None = None
+    for index, token in enumerate(tokens):
+        start = token.start_pos or 0
+        comments, newlines = _gap(text, end, start)
+        yield from comments
+        unary = token.type == "MINUS" and before not in _OPERAND_ENDS
+        end, before = token.end_pos or 0, token.type
+        following = tokens[index + 1] if index + 1 < len(tokens) else token
+        closes = token.type == "COMMA" and following.type in ("RPAR", "RSQB")
+        if closes and "\n" not in text[end : following.start_pos]:
+            continue  # a last comma stands only at the end of a line
+        yield _Piece(token.type, text[start:end].replace("\r\n", "\n"), newlines, unary)
+    yield from _gap(text, end, len(text))[0]
+
+
+def _gap(text: str, start: int, end: int) -> tuple[list[_Piece], int]:
+    """The comments between two tokens, and the number of line ends after the last of them."""
+    comments: list[_Piece] = []
+    newlines, place = 0, start
+    for number, line in enumerate(text[start:end].split("\n")):
+        newlines += number > 0
+        if comment := line.strip():
+            column = place + line.index(comment) - (text.rfind("\n", 0, place) + 1)
+            comments.append(_Piece("COMMENT", comment.replace("\r", " "), newlines, column=column))
+            newlines = 0
+        place += len(line) + 1
+    return comments, newlines
+
+
+class _Lines:
+    """The text that grows piece by piece."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.line = ""
+        self.last: _Piece | None = None
+        self.brackets: list[str] = []
+        self.indent = 0
+        self.continued = False
+        self.kept = True
+        """Whether the line at hand begins where the writer's line began."""
+
+    def text(self) -> str:
+        self._end()
+        while self.lines and not self.lines[-1]:
+            self.lines.pop()
+        return "\n".join(self.lines) + "\n" if self.lines else ""
+
+    def add(self, piece: _Piece) -> None:
+        closes = piece.kind in ("RPAR", "RSQB", "RBRACE")
+        if closes and self.brackets:
+            self.brackets.pop()
+        if self.last is not None and self._breaks(self.last, piece):
+            self._end()
+            opened = self.last.kind == "LBRACE"
+            if piece.newlines > 1 and not opened and piece.kind != "RBRACE" and not self._inside():
+                self.lines.append("")
+            self.continued = self._continues(self.last)
+        if self.line:
+            self.line += self._space(piece) + piece.text
+        else:
+            self.line = "  " * self._level(piece) + piece.text
+            self.kept = piece.newlines > 0 or self.last is None
+        if piece.kind in ("LPAR", "LSQB", "LBRACE"):
+            self.brackets.append(piece.kind)
+        if piece.kind != "COMMENT" or self.last is None or not self._continues(self.last):
+            self.last = piece
+        else:  # a comment after an operator: the statement still goes on
+            self.last = _Piece("COMMENT", piece.text, piece.newlines, True)
+
+    def _end(self) -> None:
+        if self.line:
+            self.lines.append(self.line.rstrip())
+        self.line = ""
+
+    def _inside(self) -> bool:
+        """Whether the innermost open bracket is `(` or `[`."""
+        return bool(self.brackets) and self.brackets[-1] != "LBRACE"
+
+    def _level(self, piece: _Piece) -> int:
+        return len(self.brackets) + (2 if self.continued and not self._inside() and piece.kind != "RBRACE" else 0)
+
+    def _continues(self, last: _Piece) -> bool:
+        """Whether a statement goes on after `last`, wherever the line ends."""
+        if last.kind == "COMMENT":
+            return last.unary
+        return last.kind in OPERATORS or last.kind in ("EQUAL", "COMMA")
+
+    def _breaks(self, last: _Piece, piece: _Piece) -> bool:
+        """Whether a line ends between the two."""
+        if last.kind == "COMMENT":
+            return True
+        if piece.kind == "COMMENT":
+            return piece.newlines > 0
+        if piece.kind == "ELSE" or (last.kind == "LBRACE" and piece.kind == "RBRACE"):
+            return False
+        if last.kind == "LBRACE" or piece.kind == "RBRACE":
+            return True
+        if last.kind == "RBRACE":
+            return True
+        return piece.newlines > 0
+
+    def _space(self, piece: _Piece) -> str:
+        """What stands between the last piece and this one on a line."""
+        last = self.last
+        if last is None:
+            return ""
+        if piece.kind == "COMMENT":
+            return " " * max(2, piece.column - len(self.line) if self.kept else 0)
+        if last.unary and last.kind == "MINUS":
+            return ""
+        if last.kind in ("LPAR", "LSQB", "DOT", "HASH") or piece.kind in ("RPAR", "RSQB", "COMMA", "COLON", "DOT"):
+            return ""
+        if last.kind == "LBRACE" and piece.kind == "RBRACE":
+            return ""
+        if piece.kind == "LPAR" and (last.kind in _CALLED or last.text == "block-cyclic"):
+            return ""
+        return " "

@@ -1,0 +1,59 @@
+"""One Pygments lexer, for the REPL, the docs and reports. It colors text that does not parse (yet) as well."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pygments.lexer import RegexLexer, bygroups, words
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
+
+from .expressions import ELEMENT_TYPES, FUNCTIONS
+
+_CONTROL = ("schedule", "payload", "include", "let", "require", "if", "else", "foreach", "return")
+_STATEMENT = rf"(?!(?:{'|'.join(_CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
+_OPTIONS = (
+    "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "pad", "transpose", "max-registers",
+    "blocks", "threads", "warps", "lanes", "grid", "block-cyclic", "block", "cyclic",
+)  # fmt: skip
+
+
+class WeftLexer(RegexLexer):
+    """Highlights `.weft`. A statement is what stands where statements begin, so that a new one needs nothing here."""
+
+    name = "Weft"
+    aliases: ClassVar[list[str]] = ["weft"]
+    filenames: ClassVar[list[str]] = ["*.weft"]
+    tokens: ClassVar[dict[str, list]] = {
+        "root": [
+            (
+                r"^([^\S\n]*)(match[?*]?)([^\S\n]+)([A-Za-z_][\w$]*(?:\.[\w$]+)*)",
+                bygroups(Whitespace, Name.Builtin, Whitespace, Name.Entity),
+            ),
+            (rf"^([^\S\n]*)({_STATEMENT})", bygroups(Whitespace, Name.Builtin)),
+            (r"\n", Whitespace),
+            (r"[^\S\n]+", Whitespace),
+            (r"//[^\n]*", Comment.Single),
+            (r'"(?:[^"\\\n]|\\.)*"?', String.Double),
+            (
+                r"(schedule|payload)(\s+)([A-Za-z_]\w*(?:-[A-Za-z]\w*)*)",
+                bygroups(Keyword.Declaration, Whitespace, Name.Class),
+            ),
+            (words(_CONTROL, prefix=r"(?<![\w.-])", suffix=r"(?![\w-])"), Keyword),
+            (r"(match[?*]?)([^\S\n]+)([A-Za-z_][\w$]*(?:\.[\w$]+)+)", bygroups(Name.Builtin, Whitespace, Name.Entity)),
+            (rf"(?<=[={{]\s){_STATEMENT}(?=[^\S\n]+[\w{{])", Name.Builtin),
+            (words(_OPTIONS, prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
+            (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),
+             Keyword.Type),
+            (words(("true", "false"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),
+            (words(("and", "or", "not"), prefix=r"\b", suffix=r"\b"), Operator.Word),
+            (words(tuple(FUNCTIONS), prefix=r"\b", suffix=r"(?=\()"), Name.Function),
+            (r"[A-Za-z_]\w*(?:-[A-Za-z]\w*)*(?=\()", Name.Function),
+            (r"@[\w$.]+", Name.Decorator),
+            (r"[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?", Number.Float),
+            (r"[0-9]+", Number.Integer),
+            (r"[A-Za-z_]\w*", Name),
+            (r"==|!=|<=|>=|[-+*/%<>=?#]", Operator),
+            (r"[(){}\[\],.:]", Punctuation),
+            (r".", Text),
+        ],
+    }  # fmt: skip
