@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from evaluator import Buffer, Evaluator, Store
@@ -73,6 +74,11 @@ def launched(text: str) -> tuple[ir.Module, LaunchInfo]:
     mlir.run_passes(module, "func.func(cse)")
     mlir.parse(str(module), module.context)
     return module, info
+
+
+def placed(text: str) -> str:
+    """Locations without the name that the parser gives to a text that is no file."""
+    return re.sub(r" at [^ :]+:(\d+:\d+)", r" at \1", text)
 
 
 def stores_of(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from evaluator import Buffer, Evaluator
-from loops import ROOT, launched, loop_module, mapped
+from loops import ROOT, launched, loop_module, mapped, placed
 from pinned import pinned
 from weft.interpreter import mlir
 from weft.interpreter.distribution import find_kernel, launch_loop
@@ -41,7 +41,7 @@ GOLDENS = {
 @pytest.mark.parametrize("name", GOLDENS)
 def test_golden(name: str, update: bool) -> None:
     module, info = launched(GOLDENS[name])
-    pinned(HERE / "golden" / f"{name}.mlir", f"{module}\n" + "".join(f"// {r}\n" for r in info.remarks), update)
+    pinned(HERE / "golden" / f"{name}.mlir", f"{module}\n" + "".join(f"// {placed(r)}\n" for r in info.remarks), update)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,11 @@ def test_a_temporary_that_each_thread_keeps(update: bool) -> None:
     assert all(
         s.at == (s.block[1] * 16 + s.thread[1], s.block[0] * 16 + s.thread[0]) for s in judge.stores if s.buffer == 0
     )
-    pinned(HERE / "golden" / "temporary-own.mlir", f"{module}\n" + "".join(f"// {r}\n" for r in info.remarks), update)
+    pinned(
+        HERE / "golden" / "temporary-own.mlir",
+        f"{module}\n" + "".join(f"// {placed(r)}\n" for r in info.remarks),
+        update,
+    )
 
 
 def test_a_temporary_that_threads_share(update: bool) -> None:
@@ -127,7 +131,9 @@ def test_a_temporary_that_threads_share(update: bool) -> None:
     assert any("in shared memory, 1024 bytes (threads look at each other's parts)" in r for r in info.remarks)
     assert info.shared_bytes == 1024
     pinned(
-        HERE / "golden" / "temporary-shared.mlir", f"{module}\n" + "".join(f"// {r}\n" for r in info.remarks), update
+        HERE / "golden" / "temporary-shared.mlir",
+        f"{module}\n" + "".join(f"// {placed(r)}\n" for r in info.remarks),
+        update,
     )
 
 

@@ -35,9 +35,8 @@ def staged_copy(
             f"%v = memref.subview %s[0, 0] [{rows}, {cols}] [1, 1] : {shared} to {strided}\n"
             f"    linalg.copy ATTRIBUTE ins(%tile : TILE) outs(%v : {strided})"
         )
-    copy = copy.replace("TILE", f"memref<{rows}x{cols}xf32, strided<[256, 1], offset: ?>>").replace(
-        "ATTRIBUTE", attribute
-    )
+    tile = f"memref<{rows}x{cols}xf32, strided<[256, 1], offset: ?>>"
+    copy = copy.replace("TILE", tile).replace("ATTRIBUTE", attribute)
     return f"""\
 func.func @f(%A: memref<64x256xf32>) {{
   %c0 = arith.constant 0 : index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from loops import ROOT, launched, mapped
+from loops import ROOT, launched, mapped, placed
 from pinned import pinned
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
@@ -87,7 +87,7 @@ func.func @f(%A: {kind}, %B: {kind}, %T: memref<10x6xf64>, %S: memref<6x6xf64>, 
 def said(error: WeftError) -> str:
     (d,) = error.diagnostics
     parts = [f"{d.code}: {d.message}", *(f"  note: {n}" for n in d.notes)]
-    return "\n".join([*parts, f"  hint: {d.hint}"])
+    return placed("\n".join([*parts, f"  hint: {d.hint}"]))
 
 
 def refusal_of_map(case: str) -> str:
