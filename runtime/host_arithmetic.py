@@ -84,15 +84,12 @@ def _select(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 @rule("affine.apply", "affine.min", "affine.max")
 def _affine(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    results = affine_results(ir.AffineMap(_map_of(op)), [host.size(v, op) for v in op.operands])
+    affine_map = ir.AffineMapAttr(op.attributes["map"]).value
+    results = affine_results(affine_map, [host.size(v, op) for v in op.operands])
     made = results[0]
     for result in results[1:]:
         made = fold("min" if op.name == "affine.min" else "max", made, result)
     return [made]
-
-
-def _map_of(op: ir.Operation) -> ir.AffineMap:
-    return ir.AffineMapAttr(op.attributes["map"]).value
 
 
 # ---- control ---------------------------------------------------------------------------------------------------------

@@ -55,16 +55,15 @@ def affine_results(affine_map: ir.AffineMap, operands: Sequence[Size]) -> list[S
 
 
 def _affine(expr: ir.AffineExpr, dims: Sequence[Size], symbols: Sequence[Size]) -> Size:
-    if ir.AffineConstantExpr.isinstance(expr):
-        return ir.AffineConstantExpr(expr).value
-    if ir.AffineDimExpr.isinstance(expr):
-        return dims[ir.AffineDimExpr(expr).position]
-    if ir.AffineSymbolExpr.isinstance(expr):
-        return symbols[ir.AffineSymbolExpr(expr).position]
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    if isinstance(expr, ir.AffineSymbolExpr):
+        return symbols[expr.position]
     for kind, operator in _AFFINE:
-        if kind.isinstance(expr):
-            binary = kind(expr)
-            return fold(operator, _affine(binary.lhs, dims, symbols), _affine(binary.rhs, dims, symbols))
+        if isinstance(expr, kind):
+            return fold(operator, _affine(expr.lhs, dims, symbols), _affine(expr.rhs, dims, symbols))
     raise ValueError(f"unknown affine expression {expr}")
 
 

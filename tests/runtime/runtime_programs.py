@@ -25,12 +25,12 @@ def parse(text: str) -> ir.Module:
 
 
 def host(function: str, kernels: str = "") -> ir.Module:
-    """A module with gpu functions `kernels` in a gpu.module @g."""
-    return parse(f"module attributes {{gpu.container_module}} {{ {function}\n gpu.module @g {{ {kernels} }} }}")
+    """A module with gpu functions `kernels` in a gpu.module @kernels."""
+    return parse(f"module attributes {{gpu.container_module}} {{ {function}\n gpu.module @kernels {{ {kernels} }} }}")
 
 
 def launch(kernel: str, args: str, grid: str = "%c1, %c1, %c1", block: str = "%c1, %c1, %c1") -> str:
-    return f"gpu.launch_func @g::@{kernel} blocks in ({grid}) threads in ({block}) args({args})"
+    return f"gpu.launch_func @kernels::@{kernel} blocks in ({grid}) threads in ({block}) args({args})"
 
 
 COPY_KERNEL = """gpu.func @copy(%a: memref<8xf32>, %b: memref<8xf32>) kernel {

@@ -177,7 +177,7 @@ def test_resolve_checks_again() -> None:
     assert isinstance(launch, Launch)
     assert launch.grid == (3, 1, 1)
     assert launch.args[0] == BufferView("x", 1, (8,), (1,))
-    with pytest.raises(WeftError, match="W0703.*offset: -4 is negative"):
+    with pytest.raises(WeftError, match=r"W0703.*offset: -4 is negative"):
         resolve(plan, {"x": (4,)}, {"factor": 1.0})
 
 
