@@ -14,13 +14,13 @@ from pathlib import Path
 
 from .builder import Builder
 
-_FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 @cache
 def schedules() -> Mapping[str, Path]:
     """The schedules that ship, by name."""
-    return {path.stem: path for path in sorted(_FOLDER.glob("*/*.weft"))}
+    return {path.stem: path for path in sorted(FOLDER.glob("*/*.weft"))}
 
 
 @cache
@@ -28,6 +28,6 @@ def builders() -> Mapping[str, Builder]:
     """The payload builders that ship, by the name a schedule writes: `payload matmul(m = 512)`."""
     found = [
         importlib.import_module(f"{__name__}.{p.parent.name}.payload").BUILDER
-        for p in sorted(_FOLDER.glob("*/payload.py"))
+        for p in sorted(FOLDER.glob("*/payload.py"))
     ]
     return {builder.name: builder for builder in found}

@@ -110,7 +110,11 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     text = str(error)
-    return "it holds pickled objects, which are never read" if "allow_pickle" in text else text or type(error).__name__
+    if text.startswith("Object arrays"):
+        return "it holds pickled objects, which are never read"
+    if "allow_pickle" in text:  # what NumPy takes all unknown bytes for
+        return "it is neither .npz nor .npy (and a pickle is never read)"
+    return text or type(error).__name__
 
 
 def _as_bf16(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dict[str, np.ndarray]:

@@ -53,7 +53,14 @@ def show(diagnostics: tuple[Diagnostic, ...]) -> None:
     from .dsl.render import render_all
 
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    sys.stderr.write(render_all(diagnostics, color) + "\n")
+    sys.stderr.write(shortened(render_all(diagnostics, color)) + "\n")
+
+
+def shortened(text: str) -> str:
+    """`text` with the paths of what ships as `recipes/…`, wherever Weft is installed."""
+    from .recipes import FOLDER
+
+    return text.replace(f"{FOLDER}{os.sep}", f"recipes{os.sep}")
 
 
 def guarded(command: Callable[[], int | None]) -> int:

@@ -9,7 +9,7 @@ import rich_click as click
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
 def check(files: tuple[str, ...]) -> int:
     """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed."""
-    from ..console import say, show
+    from ..console import say, shortened, show
     from ..dsl.diagnostics import WeftError
     from ..pipeline import read_schedule
 
@@ -21,5 +21,5 @@ def check(files: tuple[str, ...]) -> int:
             show(error.diagnostics)
             failed += 1
         else:
-            say(f"{file.source.name}: right, {len(file.schedules)} schedule{'s' * (len(file.schedules) != 1)}")
+            say(f"{shortened(file.source.name)}: right, {len(file.schedules)} schedule{'s' * (len(file.schedules) != 1)}")
     return 1 if failed else 0
