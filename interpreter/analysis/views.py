@@ -107,7 +107,8 @@ class Views:
             return self._unknown(value)
         op = value.owner.operation
         if op.name in _ALLOCATIONS:
-            self.root(value, _value_name(value))
+            own = memory_space(ir.MemRefType(value.type)) == "global" and _in_kernel(op)
+            self.root(value, _value_name(value), "private" if own else None)
             return self._views[value]
         if op.name == "memref.get_global":
             name = str(op.attributes["name"]).lstrip("@")
@@ -236,6 +237,14 @@ def memref_sources(value: ir.Value) -> list[ir.Value]:
 
 def _last(block: ir.Block) -> ir.Operation:
     return block.operations[len(block.operations) - 1].operation
+
+
+def _in_kernel(op: ir.Operation) -> bool:
+    """What a kernel allocates outside shared memory is each thread's own."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in ("gpu.func", "gpu.launch"):
+        parent = parent.operation.parent
+    return parent is not None
 
 
 def memory_space(kind: ir.MemRefType) -> Space:

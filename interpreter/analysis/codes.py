@@ -1,0 +1,48 @@
+"""The long form of the codes that the synchronization statements raise. `weft explain CODE` prints them."""
+
+from __future__ import annotations
+
+from ...dsl.diagnostics import Explanation
+
+CODES: dict[str, Explanation] = {
+    "W0601": Explanation(
+        "two threads of a block conflict",
+        "Two threads touch the same element, at least one writes it, and no barrier comes between: which one is first is up "
+        "to the hardware. The witness names the two threads, the element, both operations and the loop iterations. RAW: "
+        "a read that needs the write before it. WAR: a write that must wait for the read. WAW: two writes, and the last "
+        "one wins. `carried by` a loop: the second access belongs to a later iteration of it.\n\n"
+        "A conflict is called assumed where an index or a condition is not affine (it depends on data): then it is not "
+        "proven that the threads meet, and not proven that they don't.\n\n"
+        "wrong: map copy to threads(*) cyclic; launch tiles\n"
+        "right: map copy to threads(*) cyclic; insert-barriers; launch tiles",
+    ),
+    "W0602": Explanation(
+        "two blocks conflict",
+        "Blocks run in any order, perhaps at the same time, and a barrier orders the threads of one block alone. Two blocks "
+        "that touch an element of global memory, one of them writing, need another distribution (all accesses to the "
+        "element in one block), or two kernels. A reduction dimension spread over blocks is the usual cause.",
+    ),
+    "W0603": Explanation(
+        "a barrier that not all threads reach",
+        "A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of them, "
+        "it waits forever, or orders less than it seems to. Move it out, to where every thread passes.",
+    ),
+    "W0604": Explanation(
+        "a conflict where no barrier can stand",
+        "Threads conflict inside one distributed op or loop: its iterations, spread over threads, touch the same element. "
+        "A barrier in there would not be reached by all threads alike. Give each element one owner (map the parallel "
+        "dimensions only), or tile so that the steps become a sequential loop with room for a barrier.",
+    ),
+    "W0605": Explanation(
+        "nothing to synchronize",
+        "`insert-barriers` works on loops that are mapped and not yet launched; `verify-sync` on those and on kernels.\n\n"
+        "wrong: tile gemm [16, 16]; insert-barriers\n"
+        "right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles",
+    ),
+    "W0640": Explanation(
+        "an op whose effects on memory are not known",
+        "The race analysis reads scf, affine, memref and vector ops. A call, or an op of a lower level (nvgpu, nvvm, llvm), "
+        "could touch any memory at any time, so nothing could be proven about the kernel. Inline the call, or analyse the "
+        "kernel before it is lowered.",
+    ),
+}

@@ -1,0 +1,99 @@
+"""Trial launches: what a mapped loop becomes, seen on a clone of the module, with proposed barriers in it."""
+
+from __future__ import annotations
+
+from ..clone import clone_module
+from ..distribution import launch_loop
+from ..distribution.mapping import mapping_of
+from ..mlir import gpu, ir, operations
+from .kernels import kernel_model
+from .model import KernelModel
+
+CANDIDATE = "weft.candidate"
+
+
+def mapped_roots(module: ir.Module) -> list[ir.Operation]:
+    """The outermost mapped loops and ops of the module: what `launch` can be told to launch. In program order."""
+    roots: list[ir.Operation] = []
+    for op in operations(module.operation):
+        if mapping_of(op) is not None and not any(_inside(op, root) for root in roots):
+            roots.append(op)
+    return roots
+
+
+def trial_model(module: ir.Module, number: int) -> tuple[ir.Module, KernelModel]:
+    """Launch the `number`-th root on a clone, and read the kernel it makes. The clone is returned to be kept alive.
+
+    Raises:
+        WeftError: what `launch_loop` refuses, without a span; W0640.
+    """
+    clone = clone_module(module)
+    info = launch_loop(clone, mapped_roots(clone)[number])
+    for kernel in operations(clone.operation, "gpu.func"):
+        holder = kernel.parent
+        if _symbol(kernel) == info.kernel and holder is not None and _symbol(holder.operation) == info.module_name:
+            return clone, kernel_model(kernel, block=info.block, grid=info.grid)
+    raise LookupError(info.kernel)
+
+
+def propose_barriers(root: ir.Operation) -> set[int]:
+    """Number the barriers in `root` (`weft.candidate`), and put one wherever all threads of a block pass and it may matter.
+
+    That is before each op that works, and at the end, of the bodies of loops over blocks and of the sequential loops in
+    them. Returns the numbers of those that were there before.
+    """
+    existing = [op for op in operations(root, "gpu.barrier") if CANDIDATE not in op.attributes]
+    for number, barrier in enumerate(existing):
+        barrier.attributes[CANDIDATE] = _number(root, number)
+    count = len(existing)
+    for block in _uniform_blocks(root):
+        items = [op.operation for op in block.operations]
+        for op in items:
+            if _works(op) or op == items[-1]:
+                with ir.InsertionPoint(op), op.location:
+                    gpu.BarrierOp().operation.attributes[CANDIDATE] = _number(root, count)
+                count += 1
+    return set(range(len(existing)))
+
+
+def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
+    """Blocks that all threads of a GPU block run through together. A loop over blocks that holds another has to nest
+    perfectly, so nothing is put into it."""
+    mapping = mapping_of(op)
+    sequential = op.name in ("scf.for", "affine.for", "scf.if", "affine.if")
+    over_blocks = op.name == "scf.forall" and mapping is not None and mapping.space == "blocks"
+    if not (sequential or over_blocks):
+        return []
+    out: list[ir.Block] = []
+    for region in op.regions:
+        for block in region.blocks:
+            inner = [_uniform_blocks(o.operation) for o in block.operations]
+            maps = [mapping_of(o.operation) for o in block.operations]
+            if not any(m is not None and m.space == "blocks" for m in maps):
+                out.append(block)
+            out += [b for blocks in inner for b in blocks]
+    return out
+
+
+def _works(op: ir.Operation) -> bool:
+    """Whether the op may touch memory: barriers matter around those."""
+    if op.name.startswith(("linalg.", "vector.transfer")) or len(op.regions):
+        return True
+    return op.name in ("memref.load", "memref.store", "affine.load", "affine.store", "memref.copy")
+
+
+def _inside(op: ir.Operation, ancestor: ir.Operation) -> bool:
+    parent = op.parent
+    while parent is not None:
+        if parent.operation == ancestor:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def _number(op: ir.Operation, number: int) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), number)
+
+
+def _symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value

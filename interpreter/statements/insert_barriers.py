@@ -1,0 +1,165 @@
+"""`insert-barriers`: barriers exactly where a dependence crosses threads."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...dsl.diagnostics import WeftError
+from ..mlir import gpu, ir, operations
+from ..rewriter import Rewriter
+from ..statement import Results, Statement, statement
+from .bufferize import ensure_bufferized
+
+if TYPE_CHECKING:
+    from ..analysis import Choice, Conflict
+
+
+@statement("insert-barriers")
+@dataclass(frozen=True, kw_only=True)
+class InsertBarriers(Statement):
+    """Put a barrier exactly where a dependence crosses threads.
+
+    For every mapped loop that is not launched yet: the launch is tried on a copy, and all reads and writes of shared and global
+    memory are compared, thread against thread. Of all places that every thread of a block passes, those are taken that separate
+    all conflicts, fewest executed per thread and then fewest in the text. Barriers that are there already are used; those that
+    separate nothing are removed. Each barrier's fence names the memory it is there for. Bufferizes first where the payload
+    still has tensors.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0602: blocks conflict with each other: no barrier orders them.
+        W0603: a barrier of the payload stands where not all threads pass.
+        W0604: threads conflict where no barrier can stand.
+        W0605: there is no mapped loop.
+        W0640: an op whose effects on memory are not known.
+
+    Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets ISL's.
+
+    Example:
+        insert-barriers
+        before: scf.for … linalg.copy {weft.map … linalg.copy {weft.map … scf.forall … linalg.matmul
+        after:  scf.for … linalg.copy … linalg.copy … gpu.barrier memfence [#gpu.address_space<workgroup>] … scf.forall
+    """
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..analysis.trial import mapped_roots
+
+        ensure_bufferized(rewrite)
+        count = len(mapped_roots(rewrite.module))
+        if not count:
+            raise rewrite.error(
+                "W0605", "there is no mapped loop to put barriers into", hint="`map` a loop, and `launch` it afterwards"
+            )
+        for number in range(count):
+            self._one(rewrite, number)
+        return {}
+
+    def _one(self, rewrite: Rewriter, number: int) -> None:
+        from ..analysis import choose_barriers, conflicts_between_blocks
+        from ..analysis.trial import mapped_roots, propose_barriers, trial_model
+
+        root = mapped_roots(rewrite.module)[number]
+        with rewrite.module.context:
+            existing = propose_barriers(root)
+        try:
+            _, model = trial_model(rewrite.module, number)
+        except WeftError as error:
+            raise spoken(rewrite, error) from error
+        astray = [b for b in model.divergent if b.candidate in existing]
+        if astray:
+            raise rewrite.error(
+                "W0603",
+                f"not all threads of a block reach {astray[0].op}",
+                hint="move the barrier out of the condition or loop",
+            )
+        between = conflicts_between_blocks(model)
+        if between:
+            raise self._refuse(
+                rewrite, "W0602", "blocks conflict with each other, and no barrier orders blocks", between
+            )
+        choice = choose_barriers(model, existing=frozenset(existing))
+        if choice.unseparated:
+            message = "threads conflict within one distributed op, where no barrier can stand"
+            raise self._refuse(rewrite, "W0604", message, choice.unseparated)
+        rewrite.remark(_settle(root, choice, existing))
+
+    @staticmethod
+    def _refuse(rewrite: Rewriter, code: str, message: str, found: list[Conflict] | tuple[Conflict, ...]) -> WeftError:
+        first = found[0]
+        notes = [f"{first.kind} on `{first.buffer}` ({first.space} memory)", *first.notes()]
+        if len(found) > 1:
+            notes.append(f"and {len(found) - 1} more")
+        hint = (
+            "map the loop so that all accesses to one element are in one block"
+            if code == "W0602"
+            else "map the op so that each element has one owner, or tile it so that a barrier can stand between"
+        )
+        return rewrite.error(code, message, notes=notes, hint=hint)
+
+
+def spoken(rewrite: Rewriter, error: WeftError) -> WeftError:
+    """The same diagnostics, said by this statement."""
+    span, keyword = rewrite.span(), rewrite.statement.node.keyword
+    return WeftError.of(dataclasses.replace(d, span=span, statement=keyword) for d in error.diagnostics)
+
+
+def _settle(root: ir.Operation, choice: Choice, existing: set[int]) -> str:
+    """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
+    from ..analysis.trial import CANDIDATE
+
+    lines: list[str] = []
+    removed = 0
+    for barrier in operations(root, "gpu.barrier"):
+        number = ir.IntegerAttr(barrier.attributes[CANDIDATE]).value
+        if number not in choice.chosen:
+            removed += number in existing
+            barrier.erase()
+            continue
+        del barrier.attributes[CANDIDATE]
+        why = ", ".join(_reasons(choice, number))
+        lines.append(f"{_where(barrier)} ({why}{', was there' if number in existing else ''})")
+        if number not in existing:
+            _fence(barrier, choice.spaces[number])
+    count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"
+    text = f"{count}: {'; '.join(lines)}" if lines else "no barrier needed: proven"
+    if removed:
+        text += f"; removed {removed} that separated nothing"
+    if not choice.exact:
+        text += "; perhaps not the fewest: the search reached its limit"
+    return text
+
+
+def _reasons(choice: Choice, number: int) -> list[str]:
+    """`RAW on shared A, B`."""
+    by_kind: dict[str, list[str]] = {}
+    for reason in choice.reasons[number]:
+        space = "shared" if reason.space == "workgroup" else reason.space
+        names = by_kind.setdefault(f"{reason.kind} on {space}", [])
+        if reason.buffer not in names:
+            names.append(reason.buffer)
+    return [f"{kind} {', '.join(names)}" for kind, names in by_kind.items()]
+
+
+def _fence(barrier: ir.Operation, spaces: frozenset[str]) -> None:
+    """Name the memory the barrier orders, unless it is all."""
+    if len(spaces) == 1:
+        (space,) = spaces
+        attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
+        with ir.InsertionPoint(barrier), barrier.location:
+            gpu.BarrierOp(address_spaces=attribute)
+        barrier.erase()
+
+
+def _where(barrier: ir.Operation) -> str:
+    """`before linalg.matmul`, `at the end of scf.for`."""
+    items = [op.operation for op in barrier.block.operations]
+    after = [op for op in items[items.index(barrier) + 1 :] if op.name != "gpu.barrier"]
+    for op in after[:-1]:
+        if op.name.startswith("linalg.") or len(op.regions):
+            inner = next((o.name for o in operations(op) if o.name.startswith("linalg.")), op.name)
+            return f"before {inner}"
+    return f"at the end of {barrier.parent.operation.name}"
