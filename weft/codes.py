@@ -93,7 +93,7 @@ CODES: dict[str, Explanation] = {
 _HOMES = (
     ".dsl.codes",
     ".interpreter.codes",
-    ".interpreter.statements.codes",
+    ".interpreter.analysis.codes",
     ".interpreter.distribution.codes",
     ".runtime.codes",
 )
@@ -103,11 +103,5 @@ def all_codes() -> dict[str, Explanation]:
     """Every room's explanations, by code."""
     codes = dict(CODES)
     for home in _HOMES:
-        try:
-            module = importlib.import_module(home, __package__)
-        except ModuleNotFoundError as error:
-            if error.name is None or not error.name.endswith("codes"):
-                raise
-            continue
-        codes |= module.CODES
+        codes |= importlib.import_module(home, __package__).CODES
     return dict(sorted(codes.items()))

@@ -38,13 +38,18 @@ def golden(
                 found = [new_golden(file, name, parse_settings(settings), payload)]
             else:
                 found = list(goldens(file))
-            for one in found:
+        except WeftError as error:
+            show(error.diagnostics)
+            wrong += 1
+            continue
+        for one in found:
+            try:
                 if update:
                     say(f"{one.path}: {'written' if one.update() else 'unchanged'}")
                 else:
                     compare(one)
                     say(f"{one.path}: the same")
-        except WeftError as error:
-            show(error.diagnostics)
-            wrong += 1
+            except WeftError as error:
+                show(error.diagnostics)
+                wrong += 1
     return 1 if wrong else 0

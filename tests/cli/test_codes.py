@@ -1,0 +1,39 @@
+"""Every code that is used is explained, every code that is explained is used, and stands in its room's range."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from weft.codes import all_codes
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("dsl", "interpreter", "runtime", "recipes", "weft")
+
+
+def codes_in(*, explaining: bool) -> dict[str, str]:
+    """Codes that stand in the source, with a file each: those of the `codes.py` files, or those of all others."""
+    found: dict[str, str] = {}
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            if (path.name == "codes.py") is explaining and path.name != "diagnostics.py":
+                text = path.read_text()
+                found |= {code: str(path.relative_to(ROOT)) for code in re.findall(r"\"(W0\d{3})\"", text)}
+    return found
+
+
+def test_every_code_that_is_used_is_explained() -> None:
+    explained = all_codes()
+    assert {code: where for code, where in codes_in(explaining=False).items() if code not in explained} == {}
+
+
+def test_every_explanation_is_reachable_and_used() -> None:
+    used = codes_in(explaining=False)
+    assert set(codes_in(explaining=True)) == set(all_codes())
+    assert [code for code in all_codes() if code not in used] == []
+
+
+def test_explanations_have_a_title_and_a_text() -> None:
+    for code, explanation in all_codes().items():
+        assert explanation.title and explanation.text, code
+        assert not explanation.title.endswith("."), code

@@ -1,0 +1,188 @@
+"""The command line's contract: what goes to stdout, what to stderr, which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft import cli
+from weft.codes import CODES, all_codes
+
+SMALL = ("--set", "m=20", "--set", "n=18", "--set", "k=9")
+WEFT = (sys.executable, "-m", "weft")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def weft(capsys: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    code = cli.run(arguments)
+    out, err = capsys.readouterr()
+    assert code == exit_code, err
+    return out, err
+
+
+def test_run_json_is_one_object_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = weft(capsys, "run", "naive", *SMALL, "--target", "sim", "--json")
+    result = json.loads(out)
+    assert result["ok"] is True and result["target"] == "sim" and result["races"] == [] and result["faults"] == []
+    assert result["max_rel_error"] <= 1e-5
+    assert [o["name"] for o in result["outputs"]] == ["C"]
+    (kernel,) = result["kernels"]
+    assert kernel["grid"] == [2, 2, 1] and kernel["block"] == [16, 16, 1] and kernel["shared_bytes"] == 0
+    assert result["streams_created"] == result["streams_destroyed"] > 0
+    assert {"parse", "schedule", "run", "reference"} <= set(result["seconds"])
+
+
+def test_the_report_goes_to_stderr_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    out, err = weft(capsys, "run", "naive", *SMALL, "--target", "sim")
+    assert out == ""
+    for expected in ("let gemm = match linalg.matmul", "__global__", "2 × 2", "16 × 16", "races", "none", "✓ right"):
+        assert expected in err
+    assert max(map(len, err.splitlines())) <= 80
+
+
+def test_apply_prints_a_module_and_writes_the_same(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    out, err = weft(capsys, "apply", "naive", *SMALL)
+    assert out.rstrip().endswith("}") and "gpu.launch_func" in out and "weft.h" not in out and err == ""
+    quiet, _ = weft(capsys, "apply", "naive", *SMALL, "-o", "out.mlir")
+    assert quiet == "" and (here / "out.mlir").read_text() == out
+
+
+def test_every_step_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    out, err = weft(capsys, "apply", "naive", *SMALL, "--print-ir-after-all")
+    assert "gpu.launch_func" in out and err.count("func.func @matmul") == 9 and "// 1: let gemm = match linalg.matmul" in err
+    _, err = weft(capsys, "apply", "naive", *SMALL, "--diff")
+    assert "+    gpu.launch_func" in err and "--- " not in err
+
+
+def test_settings_reach_the_schedule_and_the_payload(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = weft(capsys, "apply", "naive", *SMALL, "--set", "bm=8", "--set", "type=f64")
+    assert "known_block_size = array<i32: 16, 8, 1>" in out and "memref<20x9xf64>" in out
+
+
+def test_inputs_and_outputs_as_files(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    a, b = np.ones((20, 9), np.float32), np.full((9, 18), 2, np.float32)
+    np.savez(here / "x.npz", A=a, B=b)
+    weft(capsys, "run", "naive", *SMALL, "--target", "sim", "--inputs", "x.npz", "--save", "y.npz")
+    with np.load(here / "y.npz", allow_pickle=False) as saved:
+        assert np.array_equal(saved["C"], a @ b)
+
+
+def test_without_a_reference_nothing_is_claimed(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = weft(capsys, "run", "naive", *SMALL, "--target", "sim", "--reference", "none", "--json")
+    assert json.loads(out)["ok"] is None and json.loads(out)["max_rel_error"] is None
+
+
+def test_a_bundle_runs_and_knows_its_expected_outputs(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    weft(capsys, "build", "naive", *SMALL, "-o", "plain")
+    assert {p.name for p in (here / "plain").iterdir()} == {"kernels.cu", "module.mlir", "plan.json"}
+    out, _ = weft(capsys, "run", "plain", "--target", "sim", "--json")
+    assert json.loads(out)["ok"] is None and json.loads(out)["races"] == []
+    weft(capsys, "build", "naive", *SMALL, "-o", "full", "--with-data")
+    out, _ = weft(capsys, "run", "full", "--target", "sim", "--json")
+    assert json.loads(out)["ok"] is True
+
+
+def test_wrong_expected_outputs_are_an_exit_code(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    weft(capsys, "build", "naive", *SMALL, "-o", "full", "--with-data")
+    np.savez(here / "full" / "expected.npz", C=np.zeros((20, 18), np.float32))
+    out, _ = weft(capsys, "run", "full", "--target", "sim", "--json", exit_code=1)
+    assert json.loads(out)["ok"] is False
+    _, err = weft(capsys, "run", "full", "--target", "sim", exit_code=1)
+    assert "✗ wrong" in err and "C differs" in err
+
+
+def test_goldens_are_written_compared_and_renewed(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    text = Path(cli.__file__).parents[1].joinpath("recipes", "matmul", "naive.weft").read_text()
+    (here / "g.weft").write_text(text)
+    weft(capsys, "golden", "g.weft", "--update", *SMALL)
+    weft(capsys, "golden", "g.weft", "--update", "--name", "f64", *SMALL, "--set", "type=f64")
+    assert (here / "g.golden.mlir").read_text().startswith("// weft golden g.weft --set m=20 --set n=18 --set k=9\n")
+    _, err = weft(capsys, "golden", "g.weft")
+    assert err.count("the same") == 2
+    weft(capsys, "golden", "g.f64.golden.mlir")
+    (here / "g.weft").write_text(text.replace("bm: int = 16", "bm: int = 8"))
+    _, err = weft(capsys, "golden", "g.weft", exit_code=1)
+    assert err.count("W0903") == 2 and "known_block_size = array<i32: 16, 8, 1>" in err
+    weft(capsys, "golden", "g.weft", "--update")
+    weft(capsys, "golden", "g.weft")
+
+
+def test_fmt_changes_files_and_check_does_not(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "f.weft").write_text("schedule f( ) {\nlet  g=match linalg.matmul // keep\n}\n")
+    before = (here / "f.weft").read_text()
+    weft(capsys, "fmt", "--check", "f.weft", exit_code=1)
+    assert (here / "f.weft").read_text() == before
+    weft(capsys, "fmt", "f.weft")
+    weft(capsys, "fmt", "--check", "f.weft")
+    assert "// keep" in (here / "f.weft").read_text()
+
+
+def test_every_statement_and_every_code_can_be_looked_up(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = weft(capsys, "statements")
+    for line in out.splitlines():
+        name = line.split()[0]
+        assert name in weft(capsys, "statements", name)[0]
+    out, _ = weft(capsys, "explain")
+    assert len(out.splitlines()) == len(all_codes()) > 100
+    for code, explanation in CODES.items():
+        assert explanation.title in weft(capsys, "explain", code.lower())[0]
+
+
+# ---- whole processes ---------------------------------------------------------------------------------------------------
+
+
+def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*WEFT, *arguments], capture_output=True, text=True, timeout=60, **options)  # type: ignore[call-overload]
+
+
+def modules_of(*arguments: str) -> set[str]:
+    """What a command has imported when it is done."""
+    code = f"import sys; from weft import cli; cli.run({list(arguments)!r}); print('\\n'.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("check", "naive"), ("statements",)], ids=" ".join)
+def test_start_up_imports_no_bindings(arguments: tuple[str, ...]) -> None:
+    assert not {"torch_mlir", "numpy", "islpy"} & modules_of(*arguments)
+
+
+def test_no_color_is_honoured_and_nothing_else_is_colored_off_a_terminal() -> None:
+    done = process("run", "naive", *SMALL, "--target", "sim", env={**os.environ, "NO_COLOR": "1"})
+    assert done.returncode == 0 and "\x1b[" not in done.stderr + done.stdout
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{' '.join(WEFT)} apply naive | head -1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == "" and len(done.stdout.splitlines()) == 1
+
+
+def test_a_full_disk_is_a_diagnostic() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*WEFT, "apply", "naive", *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "W0054" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_interrupted() -> None:
+    arguments = ("run", "naive", "--target", "sim", "--set", "m=4096", "--set", "n=4096", "--set", "k=4096")
+    child = subprocess.Popen([*WEFT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130 and out == "" and "interrupted" in err and "Traceback" not in err
