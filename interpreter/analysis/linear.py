@@ -242,6 +242,11 @@ class Naming:
             name = self.names[symbol] = self.prefix + symbol.name
         return name
 
+    def mention(self, form: Linear) -> None:
+        """Name the form's symbols."""
+        for symbol in form.symbols():
+            self(symbol)
+
     def facts(self) -> list[str]:
         """Ranges and definitions of every symbol named so far (a definition may name more, here or in the parent)."""
         out: list[str] = []

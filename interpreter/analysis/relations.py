@@ -159,7 +159,8 @@ class PairClass:
     def _different_blocks(self) -> str:
         ids = [i for i in self.model.values.block_ids() if not i.is_constant]
         for i in (*ids, *self.model.values.thread_ids()):
-            render(i, self.x), render(i, self.y)
+            self.x.mention(i)
+            self.y.mention(i)
         sides = [f"{render(i, self.x)} {sign} {render(i, self.y)}" for i in ids for sign in ("<", ">")]
         if self.first is self.second:
             sides = sides[::2]

@@ -122,11 +122,15 @@ class Views:
             return (*yes, *(_under(condition.negate(), v) for v in self.of(op.operands[2])))
         if op.name in _SAME_INDICES:
             return self.of(op.operands[0])
-        if op.name in ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.reinterpret_cast"):
-            make = {"memref.subview": self._subview, "memref.reinterpret_cast": self._reinterpret}.get(
-                op.name, self._reshape
-            )
-            return tuple(make(op, source) for source in self.of(op.operands[0]))
+        compose = {
+            "memref.subview": self._subview,
+            "memref.transpose": self._transpose,
+            "memref.reinterpret_cast": self._reinterpret,
+            "memref.collapse_shape": self._reshape,
+            "memref.expand_shape": self._reshape,
+        }.get(op.name)
+        if compose is not None:
+            return tuple(compose(op, source) for source in self.of(op.operands[0]))
         return self._unknown(value)
 
     def _unknown(self, value: ir.Value) -> tuple[View, ...]:
@@ -163,6 +167,15 @@ class Views:
                 if dimension in kept:
                     strides.append((kept.index(dimension), self._times(steps[dimension], stride)))
             axes.append(Axis(offset, tuple(strides)))
+        return View(source.root, tuple(axes), source.flat, source.when)
+
+    @staticmethod
+    def _transpose(op: ir.Operation, source: View) -> View:
+        """Result dimension d is the source's `permutation(d)`."""
+        if source.axes is None:
+            return source
+        order = [e.position for e in op.attributes["permutation"].value.results]
+        axes = (Axis(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
         return View(source.root, tuple(axes), source.flat, source.when)
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:

@@ -41,8 +41,9 @@ class InsertBarriers(Statement):
 
     Example:
         insert-barriers
-        before: scf.for … linalg.copy {weft.map … linalg.copy {weft.map … scf.forall … linalg.matmul
-        after:  scf.for … linalg.copy … linalg.copy … gpu.barrier memfence [#gpu.address_space<workgroup>] … scf.forall
+        before: scf.for … linalg.copy … weft.map … scf.forall … linalg.matmul
+        after:  scf.for … linalg.copy … gpu.barrier memfence [#gpu.address_space<workgroup>] … scf.forall … linalg.matmul
+            … gpu.barrier memfence [#gpu.address_space<workgroup>] … 2 barriers: before linalg.matmul (RAW on shared
     """
 
     def apply(self, rewrite: Rewriter) -> Results:

@@ -40,8 +40,8 @@ class VerifySync(Statement):
 
     Example:
         verify-sync
-        before: gpu.barrier
-        after:  gpu.barrier … race-free
+        before: scf.forall … linalg.matmul
+        after:  scf.forall … linalg.matmul … @mm: race-free, 0 barriers
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
