@@ -58,6 +58,42 @@ class KeyLayout:
         return found
 
 
+class Slots:
+    """Up to three accesses an element that stand for a whole set of accesses which do not conflict among themselves.
+
+    The last one; one of another thread of its block in its interval; one of another block. Whatever conflicts with some
+    access of the set conflicts with one of these.
+    """
+
+    def __init__(self, layout: KeyLayout) -> None:
+        self.layout = layout
+        self.slots: list[np.ndarray] = []
+        self.used = False
+
+    def enter(self, size: int, elements: np.ndarray, keys: np.ndarray) -> None:
+        if not self.slots:
+            self.slots = [np.full(size, -1, dtype=np.int64) for _ in range(3 if self.layout.block else 2)]
+        self.used = True
+        last = self.slots[0]
+        before = last.take(elements)
+        last[elements] = keys
+        now = last.take(elements)
+        self._keep(elements, before, now)
+        self._keep(elements, keys, now)
+
+    def _keep(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
+        """Keep `other` where it is an access that `last` does not stand for."""
+        layout = self.layout
+        differ = (other ^ last) >> layout.site
+        beside = (differ > 0) & (differ < (1 << layout.thread))
+        if beside.any():
+            self.slots[1][elements[beside]] = other[beside]
+        if layout.block:
+            elsewhere = (other >= 0) & (layout.blocks_of(other ^ last) != 0)
+            if elsewhere.any():
+                self.slots[2][elements[elsewhere]] = other[elsewhere]
+
+
 class Shadow:
     """The shadow of one buffer.
 
@@ -76,17 +112,20 @@ class Shadow:
         self.layout = layout
         self.address = address
         self.report = report
-        self.atomics = np.array(sorted(atomics), dtype=np.int64)
+        self.atomics = atomics
         self.writer: np.ndarray | None = None
-        self.readers: list[np.ndarray] = []  # last; another thread of its block; another block
         self.wrote = False
-        self.read_before = False
+        self.readers = Slots(layout)
+        self.updaters = Slots(layout)  # atomics
         self.pending: list[tuple[Index, Mask, int]] = []
 
     def read(self, flat: Index, mask: Mask, site: int) -> None:
-        if self.wrote and self.writer is not None:
+        if site in self.atomics:
+            return  # the write that follows stands for both
+        if self.wrote or self.updaters.used:
             elements, keys = self.address(flat, mask, site)
-            self._check("RAW", self.writer, elements, keys)
+            self._check_writer("RAW", elements, keys)
+            self._check_slots("RAW", self.updaters, elements, keys)
         self.pending.append((flat, mask, site))
         if len(self.pending) >= MOST_PENDING:
             self.flush()
@@ -94,14 +133,14 @@ class Shadow:
     def write(self, flat: Index, mask: Mask, site: int) -> None:
         self.flush()
         elements, keys = self.address(flat, mask, site)
+        self._check_writer("WAW", elements, keys)
+        self._check_slots("WAR", self.readers, elements, keys)
+        if site in self.atomics:
+            self.updaters.enter(self.size, elements, keys)
+            return
+        self._check_slots("WAW", self.updaters, elements, keys)
         if self.writer is None:
             self.writer = np.full(self.size, -1, dtype=np.int64)
-        elif self.wrote:
-            self._check("WAW", self.writer, elements, keys)
-        if self.read_before:
-            for slot in self.readers:
-                if self._check("WAR", slot, elements, keys):
-                    break
         self.writer[elements] = keys
         won = self.writer.take(elements)
         self._emit("WAW", elements, won, keys, won != keys)
@@ -111,45 +150,35 @@ class Shadow:
         """A barrier is about to end the interval. `everyone`: what came before is ordered for all who may come after."""
         if everyone:
             self.pending.clear()
-            self.wrote = self.read_before = False
+            self.wrote = self.readers.used = self.updaters.used = False
         else:
             self.flush()
 
     def flush(self) -> None:
         """Enter the pending reads."""
-        for flat, mask, site in self.pending:
-            self._enter_reads(*self.address(flat, mask, site))
-        self.pending.clear()
+        pending, self.pending = self.pending, []
+        for flat, mask, site in pending:
+            # Addressing may widen the shadow: it comes before the size is read.
+            elements, keys = self.address(flat, mask, site)
+            self.readers.enter(self.size, elements, keys)
 
     def widen(self, copies: int) -> None:
         """Give every element `copies` shadows: from one for all blocks to one per block."""
         self.size *= copies
         if self.writer is not None:
             self.writer = np.repeat(self.writer, copies)
-        self.readers = [np.repeat(slot, copies) for slot in self.readers]
+        for group in (self.readers, self.updaters):
+            group.slots = [np.repeat(slot, copies) for slot in group.slots]
 
-    def _enter_reads(self, elements: np.ndarray, keys: np.ndarray) -> None:
-        if not self.readers:
-            self.readers = [np.full(self.size, -1, dtype=np.int64) for _ in range(3 if self.layout.block else 2)]
-        self.read_before = True
-        last = self.readers[0]
-        before = last.take(elements)
-        last[elements] = keys
-        now = last.take(elements)
-        self._enter_second(elements, before, now)
-        self._enter_second(elements, keys, now)
+    def _check_writer(self, kind: RaceKind, elements: np.ndarray, keys: np.ndarray) -> None:
+        if self.wrote and self.writer is not None:
+            self._check(kind, self.writer, elements, keys)
 
-    def _enter_second(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
-        """Keep `other` where it is a reader that `last` does not stand for."""
-        layout = self.layout
-        differ = (other ^ last) >> layout.site
-        beside = (differ > 0) & (differ < (1 << layout.thread))
-        if beside.any():
-            self.readers[1][elements[beside]] = other[beside]
-        if layout.block:
-            elsewhere = (other >= 0) & (layout.blocks_of(other ^ last) != 0)
-            if elsewhere.any():
-                self.readers[2][elements[elsewhere]] = other[elsewhere]
+    def _check_slots(self, kind: RaceKind, group: Slots, elements: np.ndarray, keys: np.ndarray) -> None:
+        if group.used:
+            for slot in group.slots:
+                if self._check(kind, slot, elements, keys):
+                    break
 
     def _check(self, kind: RaceKind, slot: np.ndarray, elements: np.ndarray, keys: np.ndarray) -> bool:
         old = slot.take(elements)
@@ -160,10 +189,5 @@ class Shadow:
     ) -> bool:
         if not found.any():
             return False
-        if self.atomics.size:
-            both = np.isin(self.layout.sites_of(old), self.atomics) & np.isin(self.layout.sites_of(new), self.atomics)
-            found = found & ~both
-            if not found.any():
-                return False
         self.report(kind, elements[found], old[found], new[found])
         return True

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...interpreter.mlir import ir
 from .report import Site
-from .types import element_dtype, place, refuse, value_type
+from .types import element_dtype, place, refuse, strided, value_type
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -306,7 +306,7 @@ class Translator:
         line = f"{root.text} = L.{maker}({name!r}, {shape!r}, {self.constant(dtype, INT64).text})"
         self.scopes[root.depth].lines.append(line)
         sizes = tuple(literal(n) for n in shape)
-        strides, offset = memref.get_strides_and_offset()
+        strides, offset = strided(memref, op)
         return Mem(root, literal(0), literal(offset), sizes, tuple(literal(s) for s in strides), dtype)
 
     def may_write(self, root: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....interpreter.mlir import ir
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import DYNAMIC, dense, element_dtype, integers, refuse
+from ..types import DYNAMIC, dense, element_dtype, integers, refuse, strided
 
 _WORKGROUP = ("#gpu.address_space<workgroup>", "3 : i64", "3 : i32", "3")
 
@@ -250,7 +250,7 @@ def get_global(t: Translator, op: ir.Operation) -> None:
         root = t.constant(contents, dtype)
         view = Val(t.fresh("R"), 0, INT64)
         t.scopes[0].lines.append(f"{view.text} = L.constant({name!r}, {root.text})")
-        strides, _ = kind.get_strides_and_offset()
+        strides, _ = strided(kind, op)
         sizes = tuple(literal(n) for n in shape)
         found = Mem(view, literal(0), literal(0), sizes, tuple(literal(s) for s in strides), dtype)
     t.globals[name] = found
