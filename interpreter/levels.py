@@ -16,8 +16,8 @@ def on_tensors(rewrite: Rewriter, target: Handle) -> ir.Operation:
     """The op of `target`, on tensors where that can be: a payload written on memrefs is raised first, and says so."""
     op = rewrite.find(target)
     if is_memref(op):
-        from .raising import raise_function
+        from .raising import raise_to_tensors
 
-        if raise_function(rewrite, op):
+        if raise_to_tensors(rewrite, op):
             op = rewrite.find(target)
     return op

@@ -16,15 +16,24 @@ _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _PLAIN = ("arith.", "math.", "index.")
 
 
-def raise_function(rewrite: Rewriter, op: ir.Operation) -> bool:
-    """Raise the function around `op`; says so and returns True if that was possible, else changes nothing."""
+def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
+    """Raise the function around `op`, or where something else stands in it (a launch, a loop) `op` alone.
+
+    Says so and returns True; changes nothing and returns False where not even the op can be raised.
+    """
     function = _function(op)
-    if function is None or not _raisable(function):
+    if function is None:
+        return False
+    whole = _raisable(function)
+    if not whole and not (_op_raisable(op) and is_structured(op)):
         return False
     with rewrite.module.context, ir.Location.unknown():
-        _Raising(function).run()
+        if whole:
+            _Raising(function.regions[0].blocks[0]).run()
+        else:
+            _Raising(op.block).run_one(op)
     mlir.run_passes(rewrite.module, "cse")
-    rewrite.remark("raised from memrefs to tensors (arguments taken as distinct buffers)")
+    rewrite.remark("raised from memrefs to tensors (distinct arguments taken as distinct buffers)")
     return True
 
 
@@ -66,16 +75,27 @@ def _plain_layout(value: ir.Value) -> bool:
 class _Raising:
     """The walk over one function: `current` is the value of each buffer at this point."""
 
-    def __init__(self, function: ir.Operation) -> None:
-        self.block = function.regions[0].blocks[0]
+    def __init__(self, block: ir.Block) -> None:
+        self.block = block
         self.current: dict[ir.Value, ir.Value] = {}
         self.written: list[ir.Value] = []
+
+    def run_one(self, op: ir.Operation) -> None:
+        """Raise a single op: its buffers become values before it, and what it wrote goes back right after it."""
+        following = list(self.block.operations)
+        after = following[[o.operation for o in following].index(op) + 1].operation
+        with ir.InsertionPoint(op):
+            for buffer in op.operands:
+                if isinstance(buffer.type, ir.MemRefType) and buffer not in self.current:
+                    self.current[buffer] = _as_tensor(buffer)
+        self._raise(op)
+        self._store_back(after, self.written)
 
     def run(self) -> None:
         for view in list(self.block.operations):
             op = view.operation
             if op.name == "func.return":
-                self._store_back(op)
+                self._store_back(op, [b for b in self.written if isinstance(b.owner, ir.Block)])
             elif op.name == "memref.dealloc":
                 op.erase()
             elif op.name == "memref.copy" or is_structured(op):
@@ -89,17 +109,11 @@ class _Raising:
         """The current value of a buffer, at the insertion point."""
         if buffer in self.current:
             return self.current[buffer]
-        kind = ir.MemRefType(buffer.type)
-        tensor_type = ir.RankedTensorType.get(list(kind.shape), kind.element_type)  # dynamic sizes included
-        if not isinstance(buffer.owner, ir.Block):
-            made = mlir.tensor.EmptyOp(list(kind.shape), kind.element_type).result
+        if isinstance(buffer.owner, ir.Block):
+            made = _as_tensor(buffer)
         else:
-            made = ir.Operation.create(
-                "bufferization.to_tensor",
-                results=[tensor_type],
-                operands=[buffer],
-                attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
-            ).results[0]
+            kind = ir.MemRefType(buffer.type)
+            made = mlir.tensor.EmptyOp(list(kind.shape), kind.element_type).result
         self.current[buffer] = made
         return made
 
@@ -135,14 +149,23 @@ class _Raising:
                 block.append_to(new)
         return list(made.results), outputs
 
-    def _store_back(self, terminator: ir.Operation) -> None:
-        with ir.InsertionPoint(terminator):
-            for buffer in self.written:
-                if not isinstance(buffer.owner, ir.Block):
-                    continue
+    def _store_back(self, before: ir.Operation, buffers: list[ir.Value]) -> None:
+        with ir.InsertionPoint(before):
+            for buffer in buffers:
                 ir.Operation.create(
                     "bufferization.materialize_in_destination",
                     results=[],
                     operands=[self.current[buffer], buffer],
                     attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
                 )
+
+
+def _as_tensor(buffer: ir.Value) -> ir.Value:
+    """The contents of a buffer as a tensor, at the insertion point; dynamic sizes stay dynamic."""
+    kind = ir.MemRefType(buffer.type)
+    return ir.Operation.create(
+        "bufferization.to_tensor",
+        results=[ir.RankedTensorType.get(list(kind.shape), kind.element_type)],
+        operands=[buffer],
+        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
+    ).results[0]

@@ -1,0 +1,87 @@
+"""A device of the runner's that runs the emitted CUDA text on the CPU (g++, `native.py`): plan, text and ABI in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from native import Mode, run_native
+from weft.runtime.device import View
+from weft.runtime.dtypes import NUMPY
+from weft.runtime.plan import Kernel
+
+
+class NativeDevice:
+    """`mode`: fibers (fast) or threads under the thread sanitizer; its reports gather in `races`."""
+
+    name = "g++"
+    wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
+
+    def __init__(self, mode: Mode = "fibers", *, reverse: bool = False) -> None:
+        self.mode: Mode = mode
+        self.reverse = reverse
+        self.races: list[str] = []
+        self.text = ""
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        self.text = text
+
+    def alloc(self, name: str, dtype: str, count: int) -> np.ndarray:
+        return np.empty(count, NUMPY[dtype])
+
+    def free(self, memory: Any) -> None: ...
+
+    def poison(self, memory: np.ndarray, byte: int, stream: Any) -> None:
+        memory.view(np.uint8)[:] = byte
+
+    def upload(self, memory: np.ndarray, array: np.ndarray, stream: Any) -> None:
+        memory[:] = array.reshape(-1)
+
+    def download(self, memory: np.ndarray, array: np.ndarray, stream: Any) -> None:
+        array.reshape(-1)[:] = memory
+
+    def copy(self, target: View, source: View, stream: Any) -> None:
+        _strided(target)[...] = _strided(source)
+
+    def launch(
+        self, kernel: Kernel, grid: tuple, block: tuple, shared_bytes: int, args: Sequence[Any], stream: Any
+    ) -> None:
+        flat: list[Any] = []
+        for arg, param in zip(args, kernel.params, strict=True):
+            if isinstance(arg, View):
+                flat.append(arg.memory)
+                flat += [int(n) for n, known in zip(arg.shape, param.shape or (), strict=True) if known is None]
+                flat += [int(n) for n, known in zip(arg.strides, param.strides or (), strict=True) if known is None]
+                flat += [int(arg.offset)] if param.offset is None else []
+            else:
+                flat.append(arg)
+        result = run_native(self.text, kernel.name, grid, block, flat, self.mode, **self._options())
+        self.races += result.races
+        assert not result.diverged, "a barrier is not reached by all threads"
+
+    def _options(self) -> dict[str, bool]:
+        return {"reverse": self.reverse} if self.mode == "fibers" else {}
+
+    def create_stream(self) -> None: ...
+
+    def destroy_stream(self, stream: Any) -> None: ...
+
+    def record(self, stream: Any) -> None: ...
+
+    def wait(self, stream: Any, event: Any) -> None: ...
+
+    def destroy_event(self, event: Any) -> None: ...
+
+    def elapsed(self, start: Any, end: Any) -> float | None:
+        return None
+
+    def synchronize(self) -> None: ...
+
+
+def _strided(view: View) -> np.ndarray:
+    size = view.memory.itemsize
+    return np.lib.stride_tricks.as_strided(
+        view.memory[view.offset :], view.shape, [s * size for s in view.strides], writeable=True
+    )
+
