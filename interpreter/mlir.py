@@ -32,9 +32,15 @@ DYNAMIC = -(2**63)
 """`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
 
 __all__ = [
-    "DYNAMIC", "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "memref", "operations",
+    "DYNAMIC", "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "load", "memref", "operations",
     "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
 ]  # fmt: skip
+
+
+def load() -> None:
+    """Import the bindings now, so that the time goes to whoever asks and not to the first statement."""
+    for module in (ir, passmanager, affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform):
+        _ = module.__file__
 
 
 def context() -> ir.Context:

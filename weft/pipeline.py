@@ -6,6 +6,7 @@ device → reference → comparison (`executed`). Each stage takes what the one 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -102,9 +103,14 @@ class Applied:
 
 def applied(recipe: Recipe) -> Applied:
     """Parse the payload and apply the schedule to it."""
-    from .interpreter.session import Session
-    from .payload import parse_payload
+    with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
+        from .interpreter import mlir
+        from .interpreter.session import Session
+        from .payload import parse_payload
 
+        mlir.load()
+        for package in ("analysis", "distribution"):
+            importlib.import_module(f".interpreter.{package}", __package__)
     with recipe.clock.phase("payload"):
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
