@@ -110,14 +110,16 @@ def _replace(target: Path, made: Path) -> None:
     if not target.exists():
         os.rename(made, target)
         return
-    old = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}.old."))
-    os.rename(target, old)
+    aside = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}.old."))
     try:
-        os.rename(made, target)
-    except OSError:
-        os.rename(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+        os.rename(target, aside / "old")
+        try:
+            os.rename(made, target)
+        except OSError:
+            os.rename(aside / "old", target)
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _reason(error: OSError) -> str:

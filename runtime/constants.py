@@ -38,6 +38,7 @@ def _bf16(text: str) -> np.ndarray:
         return widen(np.frombuffer(bytes.fromhex(raw[1]), "<u2"), "bf16")
     spelled = NUMBER.findall(text[: text.rindex(":")].removeprefix("dense"))
     bits = [int(n, 16) if n.startswith("0x") else None for n in spelled]
-    values = [float(n) if b is None else 0.0 for n, b in zip(spelled, bits, strict=True)]
+    decimals = np.array([float(n) if b is None else 0.0 for n, b in zip(spelled, bits, strict=True)], np.float32)
+    rounded = widen(narrow(decimals, "bf16"), "bf16")  # six digits are printed: enough to tell one bf16 from another
     special = widen(np.array([b or 0 for b in bits], np.uint16), "bf16")
-    return np.where([b is not None for b in bits], special, np.array(values, np.float32))
+    return np.where([b is not None for b in bits], special, rounded)

@@ -97,10 +97,12 @@ def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> di
     Errors: W0715 (not such a file), W0716, W0717.
     """
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
+        with open(path, "rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
                 raise fail("W0715", f"{path} holds a single array", hint="save it with np.savez(path, name=array)")
-            arrays = {name: archive[name] for name in archive.files}
+            with archive:
+                arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, KeyError, MemoryError) as error:
         raise fail("W0715", f"{path} is no .npz of plain arrays: {_reason(error)}") from error
     return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))

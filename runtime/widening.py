@@ -18,9 +18,9 @@ CONVERSIONS = ("arith.extf", "arith.truncf")
 def widen_halves(module: ir.Module) -> bool:
     """Make f32 of every f16 and bf16 in the module. False: it looks at their bits, and was left as it is."""
     ops = list(mlir.operations(module.operation))
-    if any(op.name in BIT_CASTS and _touches_halves(op) for op in ops):
-        return False
     with module.context, ir.Location.unknown():
+        if any(op.name in BIT_CASTS and _touches_halves(op) for op in ops):
+            return False
         for op in ops:
             for result in op.results:
                 result.set_type(wide_type(result.type))

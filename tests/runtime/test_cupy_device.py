@@ -1,0 +1,194 @@
+"""`CupyDevice` on a stand-in for CuPy: exact options, the cache, argument bits, streams, memory and failures."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from runtime_programs import two_stream_plan
+from weft.dsl.diagnostics import WeftError
+from weft.runtime import cubin_cache
+from weft.runtime.cupy_device import CupyDevice, architecture, cuda_problem, parameters
+from weft.runtime.device import View
+from weft.runtime.dtypes import narrow
+from weft.runtime.plan import BufferView, Copy, Param
+from weft.runtime.runner import run_plan
+
+FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
+INPUTS = {"x": np.arange(8, dtype=np.float32), "factor": np.float32(3)}
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
+    spec = importlib.util.spec_from_file_location("cupy", FAKE)
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "cupy", made)
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cubin_cache, "_memory", {})
+    spec.loader.exec_module(made)
+    yield made
+
+
+def logged(cupy: ModuleType, what: str) -> list[tuple[Any, ...]]:
+    return [entry[1:] for entry in cupy.LOG if entry[0] == what]
+
+
+def test_a_plan_runs(cupy: ModuleType) -> None:
+    result = run_plan(two_stream_plan(), CupyDevice(), INPUTS, text="text", repeat=2)
+    np.testing.assert_array_equal(result.outputs["y"], 3 * INPUTS["x"])
+    assert result.device == "Fake GPU"
+    assert result.races is None and result.barriers is None
+    assert (result.streams_created, result.streams_destroyed) == (2, 2)
+    assert cupy.LIVE["bytes"] == 0
+
+
+def test_one_stream_is_timed_by_events(cupy: ModuleType) -> None:
+    plan = two_stream_plan()
+    serial = replace(plan, steps=tuple(replace(s, stream=0, after=()) for s in plan.steps))
+    assert run_plan(serial, CupyDevice(), INPUTS, text="text", repeat=2).repeats == (0.0015, 0.0015)
+
+
+def test_options_are_exact(cupy: ModuleType) -> None:
+    CupyDevice().load("text", ())
+    ((options,),) = logged(cupy, "compile")
+    assert "--gpu-architecture=sm_90a" in options
+    assert "--ftz=false" in options
+    assert not any("ftz=true" in o or "fast" in o for o in options)
+
+
+@pytest.mark.parametrize(("capability", "arch"), [(80, "sm_80"), (89, "sm_89"), (90, "sm_90a"), (120, "sm_120a")])
+def test_architectures(capability: int, arch: str) -> None:
+    assert architecture(capability) == arch
+
+
+def test_the_cache(cupy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiled() -> int:
+        monkeypatch.setattr(cubin_cache, "_memory", {})
+        CupyDevice().load("text", ())
+        return len(logged(cupy, "compile"))
+
+    assert compiled() == 1
+    assert compiled() == 1, "the second time it comes from disk"
+    (file,) = (tmp_path / "cache").iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    assert compiled() == 2, "a damaged file counts as absent"
+    CupyDevice().load("text", ())
+    assert len(logged(cupy, "compile")) == 2, "and then from memory"
+    CupyDevice().load("other text", ())
+    assert len(logged(cupy, "compile")) == 3
+    assert logged(cupy, "load")[-1] == (b"cubin of other text",)
+
+
+def test_a_cache_that_cannot_be_written_stops_nobody(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(FAKE))  # a file
+    CupyDevice().load("text", ())
+    assert len(logged(cupy, "compile")) == 1
+
+
+class Pointer:
+    ptr = 4096
+
+
+class Sized:
+    pointer = Pointer()
+
+
+def test_memref_arguments() -> None:
+    view = View(Sized(), "v", "f32", 7, (3, 4), (8, 2))
+    static = Param("v", "f32", (3, 4), (8, 2), 7)
+    dynamic = Param("v", "f32", (None, 4), (None, None), None)
+    assert [int(v) for v in parameters(view, static)] == [4096]
+    assert [int(v) for v in parameters(view, dynamic)] == [4096, 3, 8, 2, 7]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "bits"),
+    [("f16", 1.0, 0x3C00), ("bf16", 1.0, 0x3F80), ("i1", True, 1), ("i8", -1, 0xFF), ("index", 5, 5), ("f64", 0.0, 0)],
+)
+def test_scalars_are_passed_by_their_bits(dtype: str, value: float, bits: int) -> None:
+    (passed,) = parameters(narrow(np.array([value]), dtype)[0], Param("s", dtype))
+    assert type(passed) in {np.dtype(c).type for c in "bhilqBHILQefd"}
+    assert int.from_bytes(passed.tobytes(), "little") == bits
+
+
+def test_large_shared_memory_is_asked_for_once(cupy: ModuleType) -> None:
+    plan = two_stream_plan()
+    large = replace(plan.kernels[0], shared_bytes=65536, dynamic_shared_bytes=65536)
+    result = run_plan(replace(plan, kernels=(large,)), CupyDevice(), INPUTS, text="text")
+    assert logged(cupy, "attribute") == [(8, 65536)]
+    assert [entry[3] for entry in logged(cupy, "launch")] == [65536, 65536]
+    assert result.kernels[0].shared_bytes == 65536
+
+
+def test_strided_copies_use_windows(cupy: ModuleType) -> None:
+    plan = two_stream_plan()
+    half = Copy(source=BufferView("t", 0, (4,), (2,)), target=BufferView("u", 4, (4,), (1,)), stream=1, after=(1,))
+    result = run_plan(replace(plan, steps=(*plan.steps[:3], half, *plan.steps[4:])), CupyDevice(), INPUTS, text="t")
+    np.testing.assert_array_equal(result.outputs["y"][4:], [0, 6, 12, 18])
+    assert np.isnan(result.outputs["y"][:4]).all()
+    assert logged(cupy, "window") == [((4,), (8,)), ((4,), (4,))]
+
+
+def test_freed_memory_outlives_the_kernels_that_use_it(cupy: ModuleType) -> None:
+    device = CupyDevice()
+    stream = device.create_stream()
+    memory = device.alloc("m", "f32", 100)
+    device.free(memory)
+    del memory
+    assert cupy.LIVE["bytes"] == 400
+    device.synchronize()
+    assert cupy.LIVE["bytes"] == 0
+    device.destroy_stream(stream)
+
+
+FAILURES = {
+    "stream": "W0723: making a stream",
+    "upload": "W0723: copying to the device",
+    "memset": "W0723: filling memory",
+    "launch": "W0723: launching `scale`",
+    "synchronize": "W0723: running the kernels",
+    "load": "W0723: loading the kernels",
+    "memory": "W0722: the device has no 32 bytes left",
+}
+
+
+@pytest.mark.parametrize("what", FAILURES)
+def test_failures_are_diagnostics_and_leave_nothing(cupy: ModuleType, what: str) -> None:
+    device = CupyDevice()
+    cupy.FAIL.add(what)
+    with pytest.raises(WeftError, match=FAILURES[what]):
+        run_plan(two_stream_plan(), device, INPUTS, text="text")
+    assert cupy.LIVE["bytes"] == 0
+
+
+def test_a_text_that_does_not_compile(cupy: ModuleType) -> None:
+    with pytest.raises(WeftError, match="W0721: NVRTC refuses") as error:
+        CupyDevice().load("#error", ())
+    assert error.value.diagnostics[0].notes == ("kernels.cu(1): error: made to fail",)
+    assert logged(cupy, "destroy") == [()]
+
+
+def test_a_kernel_that_is_not_in_the_text(cupy: ModuleType) -> None:
+    kernel = replace(two_stream_plan().kernels[0], name="missing")
+    with pytest.raises(WeftError, match="W0723: looking for the kernel `missing`"):
+        CupyDevice().load("text", (kernel,))
+
+
+def test_no_device(cupy: ModuleType) -> None:
+    cupy.FAIL.add("device")
+    assert cuda_problem() == "there is no CUDA device"
+    with pytest.raises(WeftError, match="W0720"):
+        CupyDevice()
+
+
+def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert cuda_problem() == "CuPy is not installed"

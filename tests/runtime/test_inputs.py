@@ -1,0 +1,132 @@
+"""Random inputs, and `.npz` files that are not trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from weft.dsl.diagnostics import WeftError
+from weft.runtime.dtypes import BF16, NUMPY, narrow, widen
+from weft.runtime.inputs import check_inputs, random_inputs, read_npz, write_npz
+from weft.runtime.signature import Argument, FunctionSignature
+
+ALL = FunctionSignature("f", tuple(Argument(t, t, (64, 3), "input") for t in NUMPY))
+TWO = FunctionSignature("f", (Argument("a", "f32", (2, None), "input"), Argument("n", "i32", None, "input")))
+
+
+def test_random_inputs_by_type() -> None:
+    made = random_inputs(ALL, 7)
+    for dtype, array in made.items():
+        assert array.dtype == NUMPY[dtype] and array.shape == (64, 3)
+    assert set(np.unique(made["i8"])) <= set(range(-8, 8)) and made["i8"].min() < 0
+    assert set(np.unique(made["i1"])) == {False, True}
+    assert 0.8 < made["f64"].std() < 1.2
+    again, other = random_inputs(ALL, 7), random_inputs(ALL, 8)
+    assert all(np.array_equal(made[n], again[n]) for n in made)
+    assert not np.array_equal(made["f32"], other["f32"])
+
+
+def test_dynamic_dimensions_must_be_given() -> None:
+    with pytest.raises(WeftError, match="W0719: the shape of `a: 2x\\?xf32`"):
+        random_inputs(TWO)
+    made = random_inputs(TWO, sizes={"a": (2, 5)})
+    assert made["a"].shape == (2, 5) and made["n"].shape == () and made["n"] > 0
+
+
+def test_files_round_trip(tmp_path: Path) -> None:
+    made = random_inputs(ALL)
+    write_npz(tmp_path / "x.npz", made)
+    read = read_npz(tmp_path / "x.npz", ALL)
+    assert all(read[n].dtype == made[n].dtype and np.array_equal(read[n], made[n]) for n in made)
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as plain:
+        assert plain["bf16"].dtype == np.uint16
+    assert [p.name for p in tmp_path.iterdir()] == ["x.npz"]
+
+
+class Trap:
+    opened: ClassVar[list[int]] = []
+
+    def __reduce__(self) -> Any:
+        return self.opened.append, (1,)
+
+
+def test_pickles_are_never_read(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", allow_pickle=True, a=np.array([Trap()], dtype=object))
+    with pytest.raises(WeftError, match=r"W0715: .*pickled objects, which are never read"):
+        read_npz(tmp_path / "x.npz", TWO)
+    assert Trap.opened == []
+
+
+def write_single(path: Path) -> None:
+    with open(path, "wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def write_truncated(path: Path) -> None:
+    np.savez(path, a=np.zeros(1000))
+    path.write_bytes(path.read_bytes()[:500])
+
+
+def write_damaged(path: Path) -> None:
+    np.savez_compressed(path, a=np.arange(1000.0))
+    raw = bytearray(path.read_bytes())
+    raw[100:140] = bytes(40)
+    path.write_bytes(bytes(raw))
+
+
+BAD_FILES: dict[str, Any] = {
+    "missing": lambda p: None,
+    "a folder": lambda p: p.mkdir(),
+    "empty": lambda p: p.write_bytes(b""),
+    "binary junk": lambda p: p.write_bytes(bytes(range(256)) * 10),
+    "text": lambda p: p.write_text("hello"),
+    "a zip without arrays": lambda p: p.write_bytes(b"PK\x05\x06" + bytes(18)),
+    "a single array": write_single,
+    "truncated": write_truncated,
+    "damaged": write_damaged,
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files(tmp_path: Path, case: str) -> None:
+    path = tmp_path / "x.npz"
+    BAD_FILES[case](path)
+    with pytest.raises(WeftError, match=r"W0715|W0716"):
+        read_npz(path, TWO)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"a": np.zeros((2, 3), np.float32)}, "W0716: .*missing `n`"),
+        ({"a": np.zeros((2, 3), np.float32), "n": np.int32(1), "b": 1}, "W0716: .*unknown `b`"),
+        ({"a": np.zeros((3, 3), np.float32), "n": np.int32(1)}, "W0717: `a` is 3x3xfloat32, expected 2x\\?xf32"),
+        ({"a": np.zeros((2, 3, 1), np.float32), "n": np.int32(1)}, "W0717"),
+        ({"a": np.zeros((2, 3)), "n": np.int32(1)}, "W0717: `a` is 2x3xfloat64"),
+        ({"a": np.zeros((2, 3), np.float32), "n": np.zeros(1, np.int32)}, "W0717: `n` is 1xint32, expected i32"),
+    ],
+)
+def test_misfits(arrays: dict[str, Any], message: str) -> None:
+    with pytest.raises(WeftError, match=message) as error:
+        check_inputs(TWO, {n: np.asarray(a) for n, a in arrays.items()})
+    assert error.value.diagnostics[0].notes == ("expected a: 2x?xf32, n: i32",)
+
+
+def test_nothing_half_written(tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match="W0718"):
+        write_npz(tmp_path / "missing" / "x.npz", {"a": np.zeros(3)})
+    with pytest.raises(WeftError, match="W0718"):
+        write_npz(tmp_path / "x.npz", {"a": np.array([{}], dtype=object)})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bf16_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.array([1, -2.5, 3.14159, np.inf, np.nan, 1e-40, 65504.5], np.float32)
+    expected = values.astype(BF16).view(np.uint16)
+    monkeypatch.setattr("weft.runtime.dtypes.NUMPY", {**NUMPY, "bf16": np.dtype(np.uint16)})
+    bits = narrow(values, "bf16")
+    assert bits.dtype == np.uint16
+    np.testing.assert_array_equal(bits[~np.isnan(values)], expected[~np.isnan(values)])
+    np.testing.assert_array_equal(widen(bits, "bf16"), values.astype(BF16).astype(np.float32))
