@@ -32,8 +32,9 @@ DYNAMIC = -(2**63)
 """`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
 
 __all__ = [
-    "DYNAMIC", "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "load", "memref", "operations",
-    "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
+    "DYNAMIC", "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "load",
+    "memref", "operations", "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor",
+    "vector", "walk",
 ]  # fmt: skip
 
 

@@ -1,0 +1,55 @@
+"""Every example of the README runs: its files are written, its command lines run in order, its Python is executed.
+
+A code block that follows a line `` `name`: `` is that file. Only `pip` and `make` lines are left to people.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from weft import cli
+from weft.dsl.parser import parse_text
+from weft.files import resolve_schedule
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+BLOCKS = re.findall(r"(?:`([\w.]+)`:\n\n)?```(\w+)\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_command_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = 0
+    for name, language, text in BLOCKS:
+        if name:
+            Path(name).write_text(text)
+        elif language == "sh":
+            for line in text.splitlines():
+                words = shlex.split(line, comments=True)
+                if words and words[0] == "weft":
+                    if words[1:] == ["run", "shared"]:  # as it stands it takes a GPU or seconds
+                        words += ["--target", "sim", "--set", "m=48", "--set", "n=40", "--set", "k=24"]
+                    assert cli.run(words[1:]) == 0, (line, capsys.readouterr().err)
+                    ran += 1
+                else:
+                    assert not words or words[0] in ("pip", "make"), line
+    assert ran >= 12
+
+
+def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = [text for _, language, text in BLOCKS if language == "python"]
+    exec(compile(code, "README.md", "exec"), {})
+    assert "gpu.launch_func" in capsys.readouterr().out
+
+
+def test_the_sample_is_the_recipe_that_ships() -> None:
+    sample = next(text for name, language, text in BLOCKS if language == "weft" and not name)
+    shipped = resolve_schedule("shared").read_text()
+
+    def words(text: str) -> list[str]:
+        return re.sub(r"//[^\n]*", "", text).split()
+
+    assert words(sample) == words(shipped)
+    assert parse_text(sample, "README.md").main.name == "shared"
