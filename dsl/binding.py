@@ -93,7 +93,7 @@ def read_setting(parameter: tree.Parameter, text: object) -> Value:
             return fit(parameter, text, parameter.span)
     if value is None:
         shown = text if len(text) <= 40 else text[:37] + "…"
-        message = f"`{parameter.name}` is {_WANTED[parameter.type]}, not `{shown}`"
+        message = f"`{parameter.name}` takes {_WANTED[parameter.type]}, not `{shown}`"
         raise fail("W0210", message, span=parameter.span, hint=legal_hint(parameter))
     return value
 
@@ -102,9 +102,9 @@ def fit(parameter: tree.Parameter, value: object, span: Span) -> Value:
     """`value` as a value of the parameter: an integer becomes a float where one is wanted. Raises W0210."""
     if fits(parameter.type, value):
         return float(value) if parameter.type == "float" else value  # type: ignore[arg-type, return-value]
-    message = f"`{parameter.name}` is {_WANTED[parameter.type]}, not {kind_of(value)}"
+    message = f"`{parameter.name}` takes {_WANTED[parameter.type]}, not {kind_of(value)}"
     if parameter.type == "type" and isinstance(value, str):
-        message = f"`{parameter.name}` is an element type, not `{value[:40]}`"
+        message = f"`{parameter.name}` takes an element type, not `{value[:40]}`"
     raise fail("W0210", message, span=span, hint=legal_hint(parameter))
 
 

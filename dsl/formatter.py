@@ -139,7 +139,8 @@ class _Lines:
         return bool(self.brackets) and self.brackets[-1] != "LBRACE"
 
     def _level(self, piece: _Piece) -> int:
-        return len(self.brackets) + (2 if self.continued and not self._inside() and piece.kind != "RBRACE" else 0)
+        closes = piece.kind in ("RPAR", "RSQB", "RBRACE")
+        return len(self.brackets) + (2 if self.continued and not self._inside() and not closes else 0)
 
     def _continues(self, last: _Piece) -> bool:
         """Whether a statement goes on after `last`, wherever the line ends."""

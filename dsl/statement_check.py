@@ -11,7 +11,7 @@ from .diagnostics import Diagnostic, Span
 from .kinds import NAMES, Inference, Known
 from .scopes import Bound, Gone, Part, Scope, consumed, let_of
 from .signature import Field, Signature
-from .wording import did_you_mean, quoted
+from .wording import count, did_you_mean, quoted
 
 
 class ScopeCheck:
@@ -64,7 +64,8 @@ class ScopeCheck:
         if isinstance(found, Bound):
             return found
         if isinstance(found, Known):
-            self.error("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", ref.span)
+            if found.kind != "unknown":  # else what made it unknown was reported
+                self.error("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", ref.span)
             return None
         handles = self.scope.handles()
         notes = (f"handles here: {quoted(handles)}",) if handles else ("no handle is bound here yet",)
@@ -218,8 +219,7 @@ def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bo
     if not let.destructured or given == len(results) or (variadic and given > len(results)):
         return
     least = "at least " if variadic else ""
-    noun = "result" if len(results) == 1 else "results"
     notes = (f"{what} returns {quoted(results)}",)
     names = [*(target.name for target in let.targets), *results[given:]][: len(results)]
     hint = f"write `{let_of(names)} = …`; `_` throws a result away"
-    check.error("W0226", f"{given} names for {least}{len(results)} {noun}", let.span, hint, notes)
+    check.error("W0226", f"{count(given, 'name')} for {least}{count(len(results), 'result')}", let.span, hint, notes)

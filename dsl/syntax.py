@@ -78,7 +78,7 @@ def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
         tree = run.feed_eof(tokens[-1] if tokens else None)
     except LimitError as error:
         at = error.token
-        hint = "split it: a `let`-free schedule per piece, called by name, or shorter expressions"
+        hint = "write it in smaller pieces, a line or a schedule each"
         raise fail("W0107", error.message, span=span_at(source, at.start_pos or 0, len(at)), hint=hint) from None
     except UnexpectedInput as error:
         if tokens and getattr(error, "token", None) is tokens[-1]:

@@ -73,6 +73,8 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     if special is not None:
         return special
     text, span = _found(failure)
+    if text == "`}`" and not any(token.type == "LBRACE" for token in _open(failure.tokens)):
+        return Diagnostic("W0101", "this `}` closes nothing", span, hint="delete it, or look for a `}` too many above")
     wanted = expected(failure, statements)
     notes: tuple[str, ...] = ()
     opening = _innermost(failure.tokens)
@@ -99,6 +101,8 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
         names = names - _OPERATOR - {"LPAR", "DOT"} or names
     if len(names) > 1:
         names.discard("DOT")
+    if "SCHEDULE" in names:
+        names.discard("_NL")
     if "AXIS" in names:
         names.discard("AXIS")
         groups += ["`x`", "`y`", "`z`"]
@@ -125,9 +129,16 @@ def _found(failure: Failure) -> tuple[str, Span]:
     """What stands at the failure, and its span. The end of a line is shown where the text before it ends."""
     token = getattr(failure.error, "token", None)
     at_end = token is not None and token.type == "$END"
-    if at_end or (token is not None and token.type == "_NL"):
-        text = failure.source.text
-        place = failure.tokens[-1].end_pos or 0 if failure.tokens else len(text)
+    text = failure.source.text
+    place = (failure.tokens[-1].end_pos or 0) if failure.tokens else len(text) if at_end else 0
+    opening = _innermost(failure.tokens)
+    in_list = opening is not None and opening.type != "LBRACE"
+    mid_statement = bool(failure.tokens) and not failure.accepts & {"_NL", "RBRACE"} and not in_list
+    if (
+        at_end
+        or (token is not None and token.type == "_NL")
+        or (mid_statement and "\n" in text[place : failure.position])
+    ):
         return "the end of the file" if at_end else "the end of the line", _span(failure, place, 1)
     found = _FOUND.match(failure.source.text, failure.position)
     word = found.group() if found else failure.source.text[failure.position : failure.position + 1]
@@ -136,15 +147,19 @@ def _found(failure: Failure) -> tuple[str, Span]:
     )
 
 
-def _innermost(tokens: Iterable[Token]) -> Token | None:
-    """The bracket that is open at the end of `tokens`."""
+def _open(tokens: Iterable[Token]) -> list[Token]:
+    """The brackets that are open at the end of `tokens`, outermost first."""
     stack: list[Token] = []
     for token in tokens:
         if token.type in _CLOSING:
             stack.append(token)
         elif stack and token.type == _CLOSING[stack[-1].type]:
             stack.pop()
-    return stack[-1] if stack else None
+    return stack
+
+
+def _innermost(tokens: Iterable[Token]) -> Token | None:
+    return next(reversed(_open(tokens)), None)
 
 
 def _unclosed(failure: Failure) -> Diagnostic | None:
@@ -197,10 +212,17 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
     word = found.strip("`")
     if word in _MEANT:
         return _MEANT[word]
+    if word in ("=", ",", ")") and failure.accepts == {"COLON"}:
+        return f"a parameter has a type: `{failure.tokens[-1]}: int`"
     if failure.kind(2) == "LET" and word == ",":
         return "several results are named in parentheses: `let (a, b) = …`"
     if word == "=" and "COMPARE" in failure.accepts:
         return "equality is `==`"
+    if word in ("==", "!=", "<", "<=", ">", ">=") and "AND" in failure.accepts:
+        return "comparisons don't chain: `a < b and b < c`"
+    last = str(failure.tokens[-1]) if failure.tokens else ""
+    if word == "(" and last in statements:
+        return f"a statement takes no parentheses; `weft statements {last}` shows how it is written"
     inside = any(token.type == "LBRACE" for token in failure.tokens)
     if (
         not inside

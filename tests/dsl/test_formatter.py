@@ -1,0 +1,71 @@
+"""The one form of a schedule's text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from weft.dsl.diagnostics import WeftError
+from weft.dsl.formatter import format_text
+
+ROOT = Path(__file__).parents[2]
+
+CASES = {
+    "spaces": (
+        "schedule  s(a:int=1 in[1,2 ,],h:handle){\nlet(x,_)=tile   h[_,-a, min( a,2 )*(1+ -2)]\n}",
+        "schedule s(a: int = 1 in [1, 2], h: handle) {\n  let (x, _) = tile h [_, -a, min(a, 2) * (1 + -2)]\n}\n",
+    ),
+    "spaces of map and match": (
+        "schedule s() {\n map a . b to threads( y :? , x: 4 )block-cyclic ( 3 ) vector 2\n"
+        " match  a.b # 1 in  @f\n map a to threads( * )\n}",
+        "schedule s() {\n  map a.b to threads(y: ?, x: 4) block-cyclic(3) vector 2\n"
+        "  match a.b #1 in @f\n  map a to threads(*)\n}\n",
+    ),
+    "blocks": (
+        "schedule s() { if a{print}\nelse if not b {\n\n\n}\nelse {print } foreach x in [1]{ print\n\n\n\n print }\n\n}"
+        .replace("} foreach", "}\n foreach"),
+        "schedule s() {\n  if a {\n    print\n  } else if not b {} else {\n    print\n  }\n"
+        "  foreach x in [1] {\n    print\n\n    print\n  }\n}\n",
+    ),
+    "comments": (
+        "\n\n//a\nschedule s() { //b\n//c\n\n  print//d\n  if a { //e\n } //f\n //g\n else { }\n  //h\n}//i\n//j",
+        "//a\nschedule s() {  //b\n  //c\n\n  print  //d\n  if a {  //e\n  }  //f\n  //g\n  else {}\n  //h\n}  //i\n//j\n",
+    ),
+    "aligned comments stay where they are": (
+        "schedule s() {\n  print       // a\n  bufferize   // b\n}\n",
+        "schedule s() {\n  print       // a\n  bufferize   // b\n}\n",
+    ),
+    "breaks inside brackets stay": (
+        "schedule s(\na: int = 1, // one\n   b: int = 2,\n) {\nlet x = tile h [\n1,\n  2\n]\n}",
+        "schedule s(\n  a: int = 1,  // one\n  b: int = 2,\n) {\n  let x = tile h [\n    1,\n    2\n  ]\n}\n",
+    ),
+    "a statement that goes on": (
+        "schedule s() {\n  require a and\n b or\n //why\n c\n}",
+        "schedule s() {\n  require a and\n      b or\n      //why\n      c\n}\n",
+    ),
+    "raw text stays": (
+        "schedule s() {\ntransform{ %a  =  b {\n\t} // }\n }\n}",
+        "schedule s() {\n  transform { %a  =  b {\n\t} // }\n }\n}\n",
+    ),
+    "line ends of Windows": ("schedule s() {\r\n  print // a\r\n}\r\n", "schedule s() {\n  print  // a\n}\n"),
+    "empty": ("\n\n", ""),
+    "only comments": ("\n// a\n\n\n// b", "// a\n\n// b\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_formatted(case: str) -> None:
+    text, wanted = CASES[case]
+    assert format_text(text, "t") == wanted
+    assert format_text(wanted, "t") == wanted
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*/*.weft")), ids=lambda p: p.stem)
+def test_recipes_are_formatted(path: Path) -> None:
+    assert format_text(path.read_text(), path.name) == path.read_text()
+
+
+@pytest.mark.parametrize("text", ["schedule {", "schedule s() {\n  pad\n}", "x" * 2_000_000, "payload a\npayload b"])
+def test_what_does_not_parse_is_not_formatted(text: str) -> None:
+    with pytest.raises(WeftError):
+        format_text(text, "t")
