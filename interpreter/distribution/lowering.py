@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..mlir import ir, linalg, operations, run_passes
+from ..mlir import ir, linalg, operations, producer, run_passes
 from ..rewriter import describe, upstream_messages
 from .kernel import Outlined
 
 MAX_STATIC_SHARED = 48 * 1024
 _ALIGNMENT = 16
 _STAND_IN = "weft.barrier"
-_PIPELINE = (
-    "gpu.module(gpu.func(scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,"
-    "fold-memref-alias-ops,canonicalize,cse,loop-invariant-code-motion,canonicalize,cse))"
-)
+_TO_LOOPS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
+_FOLD_VIEWS = "fold-memref-alias-ops"
+_CLEAN_UP = "canonicalize,cse,loop-invariant-code-motion,canonicalize,cse"
 
 
 def lower(kernel: Outlined) -> int:
@@ -24,7 +23,10 @@ def lower(kernel: Outlined) -> int:
     copies_to_linalg(kernel.function)
     with _barriers_hidden(kernel.function):
         try:
-            run_passes(kernel.module, _PIPELINE)
+            _run(kernel, _TO_LOOPS)
+            while _fold_transposes(kernel.function):
+                _run(kernel, _FOLD_VIEWS)
+            _run(kernel, _CLEAN_UP)
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error
     left = [op for op in operations(kernel.function) if op.name.startswith("linalg.")]
@@ -35,6 +37,27 @@ def lower(kernel: Outlined) -> int:
             hint="decompose it before the launch (`run-pass`, `transform`)",
         )
     return _attribute_shared(kernel)
+
+
+def _run(kernel: Outlined, passes: str) -> None:
+    run_passes(kernel.module, f"gpu.module(gpu.func({passes}))")
+
+
+def _fold_transposes(function: ir.Operation) -> bool:
+    """Loads and stores through a `memref.transpose` → permuted subscripts; upstream folds all views but this one."""
+    folded = False
+    for access in operations(function, "memref.load", "memref.store", "vector.load", "vector.store"):
+        buffer = int(access.name.endswith("store"))
+        view = producer(access.operands[buffer])
+        if view is None or view.name != "memref.transpose":
+            continue
+        permutation = ir.AffineMapAttr(view.attributes["permutation"]).value
+        subscripts = list(access.operands)[buffer + 1 :]
+        access.operands[buffer] = view.operands[0]
+        for subscript, result in zip(subscripts, permutation.results, strict=True):
+            access.operands[buffer + 1 + result.position] = subscript
+        folded = True
+    return folded
 
 
 def copies_to_linalg(root: ir.Operation) -> None:

@@ -63,7 +63,9 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped]) -> list[str]:
 
 def _drop_deallocs(alloc: ir.Operation) -> None:
     for user in users(alloc.results[0]):
-        if user.name == "memref.dealloc" or (user.name == "memref.subview" and not any(True for _ in user.results[0].uses)):
+        if user.name == "memref.dealloc" or (
+            user.name == "memref.subview" and not any(True for _ in user.results[0].uses)
+        ):
             user.erase()
 
 

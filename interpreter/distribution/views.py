@@ -5,7 +5,9 @@ from __future__ import annotations
 from ..mlir import ir, operations, producer
 from .space import DYNAMIC, subview_offsets
 
-VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape")
+VIEWS = (
+    "memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape", "memref.transpose",
+)  # fmt: skip
 
 
 def base_of(value: ir.Value) -> ir.Value | None:

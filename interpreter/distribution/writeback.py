@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import fail
 from ..mlir import ir, operations, producer, scf
 from ..rewriter import describe
-from .arithmetic import Bound, Sum, conjunction, less
+from .arithmetic import Sum, conjunction
 from .elements import StructuredOp, emit_element
+from .guards import inside
 from .kernel import Outlined
 from .lowering import copies_to_linalg
 from .mapping import ATTRIBUTE, Mapping, mapping_of
@@ -152,8 +153,11 @@ def _copy_tiles(
     tile = list(operations(clone))[position]
     _keep_only(clone, tile)
     terminator = list(clone.regions[0].blocks[0].operations)[-1]
-    offsets = [Sum.of(o) for o in subview_offsets(tile)]
     sizes = [s for s in subview_sizes(tile) if isinstance(s, int)]
+    kind = temporary.type
+    assert isinstance(kind, ir.MemRefType)
+    rooms = zip(subview_offsets(tile), kind.shape, sizes, strict=True)
+    offsets = [Sum.of(offset, extent - size + 1 if extent > 0 else None) for offset, extent, size in rooms]
     with ir.InsertionPoint(terminator):
         _copy_part(copy, structured, number, tile.results[0], offsets, sizes)
 
@@ -200,7 +204,6 @@ def _copy_part(
     """Copy the elements [offset, offset + size) of the temporary, as far as the copy's extents reach."""
     order = [r.position for r in structured.maps[number].results if isinstance(r, ir.AffineDimExpr)]
     bounds = extents(copy)
-    whole = _whole_extents(structured.operands[number])
 
     def nest(axis: int, local: tuple[Sum, ...]) -> None:
         if axis < len(sizes):
@@ -209,20 +212,12 @@ def _copy_part(
         indices = [Sum()] * len(order)
         for position, index in zip(order, at, strict=True):
             indices[position] = index
-        inside = {number: (tile, [e.emit() for e in local])} if tile is not None else None
-        guards = [
-            less(i, b) for d, (i, b) in enumerate(zip(indices, bounds, strict=True)) if b != whole[order.index(d)]
-        ]
+        instead = {number: (tile, [e.emit() for e in local])} if tile is not None else None
+        guards = [condition for i, bound in zip(indices, bounds, strict=True) for condition in inside(i, bound)]
         if guards:
             with when(conjunction(guards)):
-                emit_element(structured, indices, inside)
+                emit_element(structured, indices, instead)
         else:
-            emit_element(structured, indices, inside)
+            emit_element(structured, indices, instead)
 
     nest(0, ())
-
-
-def _whole_extents(operand: ir.Value) -> list[Bound]:
-    base = base_of(operand)
-    assert base is not None and isinstance(base.type, ir.MemRefType)
-    return list(base.type.shape)

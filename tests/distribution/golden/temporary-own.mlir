@@ -1,6 +1,5 @@
-#map = affine_map<()[s0] -> (s0 * -16 + 20, 16)>
-#map1 = affine_map<()[s0] -> (s0 * -16 + 37, 16)>
-#map2 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
+#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
+#map1 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) {
     %c3 = arith.constant 3 : index
@@ -12,26 +11,28 @@ module attributes {gpu.container_module} {
   }
   gpu.module @f_kernel {
     gpu.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 3, 2, 1>} {
+      %c37 = arith.constant 37 : index
+      %c20 = arith.constant 20 : index
       %c0 = arith.constant 0 : index
       %cst = arith.constant 1.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %0 = affine.min #map()[%block_id_y]
-      %1 = affine.min #map1()[%block_id_x]
       %alloca = memref.alloca() : memref<1x1xf32>
       memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
-      %2 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-      %3 = arith.addf %2, %cst : f32
-      memref.store %3, %alloca[%c0, %c0] : memref<1x1xf32>
-      %4 = arith.cmpi slt, %thread_id_y, %0 : index
-      %5 = arith.cmpi slt, %thread_id_x, %1 : index
-      %6 = arith.andi %4, %5 : i1
+      %0 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+      %1 = arith.addf %0, %cst : f32
+      memref.store %1, %alloca[%c0, %c0] : memref<1x1xf32>
+      %2 = affine.apply #map()[%block_id_y, %thread_id_y]
+      %3 = arith.cmpi slt, %2, %c20 : index
+      %4 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %5 = arith.cmpi slt, %4, %c37 : index
+      %6 = arith.andi %3, %5 : i1
       scf.if %6 {
         %7 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-        %8 = affine.apply #map2()[%thread_id_y, %block_id_y]
-        %9 = affine.apply #map2()[%thread_id_x, %block_id_x]
+        %8 = affine.apply #map1()[%thread_id_y, %block_id_y]
+        %9 = affine.apply #map1()[%thread_id_x, %block_id_x]
         memref.store %7, %arg0[%8, %9] : memref<20x37xf32>
       }
       gpu.return

@@ -1,6 +1,5 @@
-#map = affine_map<()[s0] -> (s0 * -16 + 20, 16)>
-#map1 = affine_map<()[s0] -> (s0 * -16 + 37, 16)>
-#map2 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
+#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
+#map1 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) {
     %c3 = arith.constant 3 : index
@@ -12,26 +11,28 @@ module attributes {gpu.container_module} {
   }
   gpu.module @f_kernel {
     gpu.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) workgroup(%arg1 : memref<16x16xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 3, 2, 1>} {
+      %c37 = arith.constant 37 : index
+      %c20 = arith.constant 20 : index
       %c15 = arith.constant 15 : index
       %cst = arith.constant 1.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %0 = affine.min #map()[%block_id_y]
-      %1 = affine.min #map1()[%block_id_x]
       memref.store %cst, %arg1[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-      %2 = arith.subi %c15, %thread_id_y : index
-      %3 = memref.load %arg1[%2, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-      %4 = arith.addf %3, %cst : f32
-      memref.store %4, %arg1[%2, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-      %5 = arith.cmpi slt, %2, %0 : index
-      %6 = arith.cmpi slt, %thread_id_x, %1 : index
-      %7 = arith.andi %5, %6 : i1
+      %0 = arith.subi %c15, %thread_id_y : index
+      %1 = memref.load %arg1[%0, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+      %2 = arith.addf %1, %cst : f32
+      memref.store %2, %arg1[%0, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+      %3 = affine.apply #map()[%block_id_y, %0]
+      %4 = arith.cmpi slt, %3, %c20 : index
+      %5 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %6 = arith.cmpi slt, %5, %c37 : index
+      %7 = arith.andi %4, %6 : i1
       scf.if %7 {
-        %8 = memref.load %arg1[%2, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-        %9 = affine.apply #map2()[%2, %block_id_y]
-        %10 = affine.apply #map2()[%thread_id_x, %block_id_x]
+        %8 = memref.load %arg1[%0, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        %9 = affine.apply #map1()[%0, %block_id_y]
+        %10 = affine.apply #map1()[%thread_id_x, %block_id_x]
         memref.store %8, %arg0[%9, %10] : memref<20x37xf32>
       }
       gpu.return
