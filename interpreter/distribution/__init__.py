@@ -4,5 +4,8 @@ from .kernel import LaunchInfo, find_kernel
 from .launch import launch_loop
 from .legality import check_map
 from .mapping import ATTRIBUTE, Mapping, mapping_of
+from .parallel import as_forall, reduces_nothing
 
-__all__ = ["ATTRIBUTE", "LaunchInfo", "Mapping", "check_map", "find_kernel", "launch_loop", "mapping_of"]
+__all__ = [
+    "ATTRIBUTE", "LaunchInfo", "Mapping", "as_forall", "check_map", "find_kernel", "launch_loop", "mapping_of", "reduces_nothing",
+]  # fmt: skip

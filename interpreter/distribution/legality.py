@@ -55,10 +55,16 @@ def _check_target(op: ir.Operation) -> None:
             f"iterations d{dimension} = 0 and d{dimension} = 1 update the same element of the result",
             hint="tile the parallel dimensions, and map the loop",
         )
+    if op.name == "scf.parallel" and op.results:
+        raise _refusal(
+            "W0343",
+            "a parallel loop with a reduction is not distributed: its processors would have to combine their results",
+            op,
+            "iterations 0 and 1 contribute to the same result",
+            hint="write the partial results to memory, and reduce them in an op of its own",
+        )
     hint = (
-        "make it a `scf.forall` first"
-        if op.name in ("scf.parallel", "affine.parallel")
-        else "tile it, and map the loop"
+        "lower it to `scf.parallel` first: `run-pass`" if op.name == "affine.parallel" else "tile it, and map the loop"
     )
     raise _refusal("W0344", "only a parallel loop or an op without reductions can be mapped", op, hint=hint)
 

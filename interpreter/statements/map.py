@@ -70,9 +70,12 @@ class Map(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..distribution import ATTRIBUTE, Mapping, check_map, mapping_of
+        from ..distribution import ATTRIBUTE, Mapping, as_forall, check_map, mapping_of, reduces_nothing
 
         op = rewrite.find(self.target)
+        if reduces_nothing(op):
+            op = as_forall(op)
+            rewrite.remark("the scf.parallel became a scf.forall")
         earlier = mapping_of(op)
         if earlier is not None:
             raise rewrite.error("W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once")

@@ -9,7 +9,7 @@ from evaluator import Buffer, Evaluator
 from loops import ROOT, launched, loop_module, mapped, placed
 from pinned import pinned
 from weft.interpreter import mlir
-from weft.interpreter.distribution import find_kernel, launch_loop
+from weft.interpreter.distribution import as_forall, find_kernel, launch_loop, reduces_nothing
 
 HERE = Path(__file__).parent
 THREADS = mapped("threads", "yx", [16, 16])
@@ -157,6 +157,35 @@ func.func @f(%C: memref<20xf32>, %n: index) {{
     written = [s for s in judge.stores if s.buffer == 0]
     assert sorted(s.at[0] for s in written) == list(range(13))
     assert all(s.at[0] // 4 == s.thread[0] for s in written)
+
+
+@pytest.mark.parametrize("upper", ["%c6", "%n"])
+def test_scf_parallel_is_mapped_like_a_forall(upper: str) -> None:
+    text = f"""\
+func.func @f(%A: memref<6x9xi32>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c6 = arith.constant 6 : index
+  %c9 = arith.constant 9 : index
+  %one = arith.constant 1 : i32
+  scf.parallel (%i, %j) = (%c0, %c3) to ({upper}, %c9) step (%c2, %c3) {{
+    memref.store %one, %A[%i, %j] : memref<6x9xi32>
+    scf.reduce
+  }} {root(mapped("threads", "yx", [2, 2], "cyclic"))}
+  return
+}}
+"""
+    module = mlir.parse(text, mlir.context())
+    (loop,) = mlir.operations(module.operation, "scf.parallel")
+    assert reduces_nothing(loop)
+    launch_loop(module, as_forall(loop))
+    module.operation.verify()
+    judge = Evaluator(module)
+    judge.run("f", [Buffer((6, 9), lambda at: 0), 6])
+    assert sorted((s.at, s.thread[:2]) for s in judge.stores) == [
+        ((i, j), (((j - 3) // 3) % 2, (i // 2) % 2)) for i in (0, 2, 4) for j in (3, 6)
+    ]
 
 
 def test_idle_axes_do_not_repeat() -> None:

@@ -35,7 +35,9 @@ CARRIED = f"""%r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c0) -> index 
   %s = arith.addi %a, %i : index
   scf.yield %s : index
 }} {{{ROOT}}}"""
-PARALLEL = f"scf.parallel (%i) = (%c0) to (%n) step (%c1) {{ }} {{{ROOT}}}"
+PARALLEL = f"""%r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%z) -> f64 {{
+  scf.reduce(%z : f64) {{ ^bb0(%p: f64, %q: f64): scf.reduce.return %p : f64 }}
+}} {{{ROOT}}}"""
 STORE = f"memref.store %z, %A[%c0, %c0] {{{ROOT}}} : memref<6x10xf64>"
 INSIDE = f"scf.forall (%k) in (8) {{ scf.forall (%i) in (4) {{ }} {{{ROOT}}} }} {mapped('threads', 'x', [8])}"
 AROUND = f"scf.forall (%k) in (8) {{ scf.forall (%i) in (4) {{ }} {mapped('blocks', 'x', [4])} }} {{{ROOT}}}"
