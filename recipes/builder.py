@@ -35,13 +35,13 @@ class BuilderParameter:
     def objection(self, value: object) -> str | None:
         """Why `value` is not legal, or None. `bool` is no int here."""
         if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
-            return "an integer is expected"
+            return "it must be an integer"
         if self.type == "type" and not isinstance(value, str):
-            return "an element type is expected"
+            return "it must be an element type"
         if self.domain and value not in self.domain:
-            return f"it is one of {', '.join(map(str, self.domain))}"
+            return f"it must be one of {', '.join(map(str, self.domain))}"
         if isinstance(value, int) and not self.minimum <= value <= self.maximum:
-            return f"it is at least {self.minimum} and at most {self.maximum}"
+            return f"it must be at least {self.minimum} and at most {self.maximum}"
         return None
 
 

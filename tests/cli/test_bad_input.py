@@ -26,6 +26,18 @@ func.func @gemm(%lhs: tensor<8x8xf32>, %rhs: tensor<8x8xf32>, %out: tensor<8x8xf
   return %r : tensor<8x8xf32>
 }
 """
+STRANGE = """\
+func.func @strange(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = "vendor.secret"(%a) : (f32) -> f32
+      linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+"""
 TWO = GEMM.replace("@gemm", "@first") + GEMM.replace("@gemm", "@second")
 ADD = """\
 func.func @add(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
@@ -166,6 +178,10 @@ CASES = [
     on_gemm("an op nobody distributes", body(
         "let g = match linalg.matmul", "let (t, o) = tile g [4, 4]", "map t to blocks(y, x)", "launch t",
     )),
+    on_gemm("an op the emitter does not know", body(
+        "let g = match linalg.generic", "let (t, o) = tile g [4]", "map t to blocks(x)",
+        "let (l, e) = tile o [1]", "map l to threads(x: 4)", "launch t",
+    ), STRANGE, "-o", "bundle", command="build"),
     on_gemm("nothing launched", body("let g = match linalg.matmul"), GEMM, command="run"),
     on_gemm("too many threads", body(
         "let g = match linalg.matmul", "let (t, o) = tile g [8, 8]", "map t to blocks(y, x)",

@@ -25,8 +25,7 @@ def statements(name: str | None) -> None:
         raise fail(
             "W0058",
             f"there is no statement `{name}`",
-            notes=(f"statements: {', '.join(known)}",),
-            hint=f"did you mean `{close[0]}`?" if close else None,
+            hint=f"did you mean `{close[0]}`?" if close else "`weft statements` lists them",
         )
     import inspect
 
