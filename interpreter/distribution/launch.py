@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..mlir import ir
 from .geometry import Geometry, GridSize, geometry_of
 from .kernel import AXES, LaunchInfo, Outlined, host_function, install, outline, symbol
-from .legality import check_distributed, check_launch, mapped_things
 from .lowering import lower
+from .readiness import check_distributed, check_launch, mapped_things
 from .realise import Realiser
 from .temporaries import place_temporaries
 from .writeback import inherit_maps

@@ -1,15 +1,14 @@
-"""What may be mapped how, and what a launch needs before it can be made."""
+"""What may be mapped how: the target, the axes, the numbers, the vector, the nest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
-from ..mlir import ir, operations
+from ..mlir import ir
 from ..rewriter import describe
-from .geometry import MAX_THREADS, Geometry, Mapped, trip_counts
-from .mapping import SYMBOLIC, Mapping, enclosing_maps, mapping_of, nested_maps
+from .geometry import MAX_THREADS, Mapped, trip_counts
+from .mapping import SYMBOLIC, Mapping, enclosing_maps, nested_maps
 from .space import is_parallel_op, iterator_types, loop_dimensions, static_extents
 
 MAX_VECTOR_BITS = 128
@@ -38,7 +37,7 @@ def _check_target(op: ir.Operation) -> None:
             if carried
             else "nothing says that its iterations are independent"
         )
-        raise _refusal(
+        raise refusal(
             "W0343",
             "a sequential loop is not distributed",
             op,
@@ -48,7 +47,7 @@ def _check_target(op: ir.Operation) -> None:
     types = iterator_types(op)
     if types is not None:
         dimension = next(d for d, kind in enumerate(types) if kind != "parallel")
-        raise _refusal(
+        raise refusal(
             "W0343",
             f"dimension {dimension} of this op is a reduction, and a map would hand its iterations to different processors",
             op,
@@ -56,7 +55,7 @@ def _check_target(op: ir.Operation) -> None:
             hint="tile the parallel dimensions, and map the loop",
         )
     if op.name == "scf.parallel" and op.results:
-        raise _refusal(
+        raise refusal(
             "W0343",
             "a parallel loop with a reduction is not distributed: its processors would have to combine their results",
             op,
@@ -66,12 +65,12 @@ def _check_target(op: ir.Operation) -> None:
     hint = (
         "lower it to `scf.parallel` first: `run-pass`" if op.name == "affine.parallel" else "tile it, and map the loop"
     )
-    raise _refusal("W0344", "only a parallel loop or an op without reductions can be mapped", op, hint=hint)
+    raise refusal("W0344", "only a parallel loop or an op without reductions can be mapped", op, hint=hint)
 
 
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
     if mapping.space in ("warps", "lanes"):
-        raise _refusal(
+        raise refusal(
             "W0349",
             f"`{mapping.space}` is not supported yet",
             op,
@@ -79,19 +78,19 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
         )
     if mapping.every:
         if mapping.space != "threads":
-            raise _refusal(
+            raise refusal(
                 "W0349", f"`*` is every thread of a block: `{mapping.space}(*)` means nothing", op, hint="`threads(*)`"
             )
         return
     if len(set(mapping.axes)) != len(mapping.axes):
-        raise _refusal("W0341", f"an axis is named twice in `{mapping}`", op, hint="name each of x, y, z at most once")
+        raise refusal("W0341", f"an axis is named twice in `{mapping}`", op, hint="name each of x, y, z at most once")
     rank, given = _rank(op), len(mapping.axes)
     linear = op.name != "scf.forall" and given == 1
     if given != rank and not linear:
         kind = "loop" if op.name == "scf.forall" else "op"
         wanted = f"{rank} dimension{'s' * (rank != 1)}"
         also = " (or one, for all of them in a row)" if op.name != "scf.forall" else ""
-        raise _refusal(
+        raise refusal(
             "W0341",
             f"`{mapping}` has {given} {'axis' if given == 1 else 'axes'}, and the {kind} has {wanted}",
             op,
@@ -142,7 +141,7 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
             if trips is None
             else f"{trips} iteration{'s' * (trips > 1)}"
         )
-        raise _refusal(
+        raise refusal(
             "W0345",
             f"along {axis} there are {many} and {have}, and without a distribution each processor gets one iteration",
             op,
@@ -155,19 +154,19 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
     if lanes == 1:
         return
     if op.name == "scf.forall":
-        raise _refusal(
+        raise refusal(
             "W0348",
             "`vector` is for an op: the iterations of a loop are no elements",
             op,
             hint="map the copy or the op itself, or `vectorize` the tile",
         )
     if lanes < 1 or lanes & (lanes - 1):
-        raise _refusal("W0348", f"a vector of {lanes} elements is no power of two", op, hint="take 2, 4, 8 or 16")
+        raise refusal("W0348", f"a vector of {lanes} elements is no power of two", op, hint="take 2, 4, 8 or 16")
     extents = static_extents(op)
     last = extents[-1] if extents else 1
     if last is None or last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
-        raise _refusal(
+        raise refusal(
             "W0348",
             f"vectors of {lanes} do not divide a row {row}",
             op,
@@ -177,7 +176,7 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
         if isinstance(operand.type, ir.ShapedType):
             width = getattr(operand.type.element_type, "width", 64)
             if width * lanes > MAX_VECTOR_BITS:
-                raise _refusal(
+                raise refusal(
                     "W0348",
                     f"{lanes} elements of {operand.type.element_type} are {width * lanes} bits, more than one access has",
                     op,
@@ -204,149 +203,5 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         )
 
 
-def check_launch(root: ir.Operation) -> None:
-    """W0350, W0356, W0359: what is launched is a mapped, outermost, bufferized loop; its maps are still legal."""
-    if mapping_of(root) is None:
-        raise _refusal(
-            "W0350",
-            "this loop has no map, so nothing says which processors run it",
-            root,
-            hint="`map LOOP to blocks(y, x)` before the launch",
-        )
-    for outer, around in enclosing_maps(root):
-        raise _refusal(
-            "W0359",
-            "this loop runs inside a mapped loop",
-            root,
-            f"`{around}` on {describe(outer)}",
-            hint="launch the outer loop",
-        )
-    for op in operations(root):
-        values = [*op.operands, *op.results]
-        if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in values):
-            raise _refusal(
-                "W0356", "a launch needs memrefs, and this op is still on tensors", op, hint="`bufferize` first"
-            )
-
-
-def mapped_things(root: ir.Operation) -> list[Mapped]:
-    """All maps of a launch in program order, each with the ones around it. Raises where one is not legal any more."""
-    found: list[Mapped] = []
-
-    def visit(op: ir.Operation, around: tuple[Mapped, ...]) -> None:
-        mapping = mapping_of(op)
-        if mapping is not None:
-            check_map(op, mapping)
-            here = Mapped(op, mapping, around)
-            found.append(here)
-            around = (*around, here)
-        for inner in _children(op):
-            visit(inner, around)
-
-    visit(root, ())
-    return found
-
-
-_CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
-_HARMLESS = (
-    "arith.", "math.", "affine.apply", "affine.min", "affine.max", "affine.load", "memref.alloc", "memref.alloca", "memref.dealloc",
-    "memref.load", "memref.subview", "memref.cast", "memref.dim", "memref.get_global", "memref.reinterpret_cast",
-    "memref.collapse_shape", "memref.expand_shape", "memref.assume_alignment", "memref.transpose", "scf.yield", "scf.condition",
-    "scf.forall.in_parallel", "affine.yield", "gpu.barrier", "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim",
-    "gpu.lane_id", "gpu.subgroup_id", "vector.load", "vector.broadcast", "ub.poison", "llvm.intr.assume", "scf.reduce",
-)  # fmt: skip
-
-
-def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
-    """W0351, W0345, W0360, W0362: everything with an effect is some map's business, and none is done twice."""
-    undistributed: list[ir.Operation] = []
-    _check_blocks(root)
-    for op in operations(root):
-        mapping = mapping_of(op)
-        if mapping is not None and mapping.every and mapping.dist is None:
-            _check_every(op, mapping, geometry)
-    _collect_undistributed(root, undistributed)
-    if not undistributed:
-        return
-    first = undistributed[0]
-    hints = {
-        "scf.forall": "map this loop to threads",
-        "scf.parallel": "make it a `scf.forall`, and map it to threads",
-    }
-    raise WeftError(
-        Diagnostic(
-            "W0351",
-            f"{describe(first)} is distributed by no map: every thread of the block would do it",
-            notes=tuple(f"also: {describe(op)}" for op in undistributed[1:6]),
-            hint=hints.get(
-                first.name, "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"
-            ),
-            payload=describe(first),
-        )
-    )
-
-
-def _check_every(op: ir.Operation, mapping: Mapping, geometry: Geometry) -> None:
-    trips = trip_counts(Mapped(op, mapping))
-    total = None if None in trips else math.prod(t for t in trips if t is not None)
-    if total is None or total > geometry.threads or geometry.static_block().count(None):
-        many = "a number of iterations known only at run time" if total is None else f"{total} iterations"
-        raise _refusal(
-            "W0345",
-            f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one iteration",
-            op,
-            hint="say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
-        )
-
-
-def _check_blocks(root: ir.Operation) -> None:
-    """Loops over blocks nest perfectly: what stands between them would be done by several blocks."""
-    for op, mapping in [*nested_maps(root)]:
-        if mapping.space not in ("blocks", "grid"):
-            continue
-        parent = op.parent
-        outer = parent.operation if parent is not None else root
-        beside = [o for o in _children(outer) if o != op and (mapping_of(o) is not None or not _harmless(o))]
-        if mapping_of(outer) is None or beside:
-            between = beside[0] if beside else outer
-            raise _refusal(
-                "W0360",
-                "two loops over blocks must nest perfectly",
-                op,
-                f"{describe(between)} stands between them: several blocks would do it",
-                hint="map only one of them to blocks, or tile the op once",
-            )
-
-
-def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
-    mapping = mapping_of(op)
-    inner = _children(op)
-    leaf = mapping is not None and not any(True for _ in nested_maps(op))
-    if leaf and (op.name != "scf.forall" or (mapping is not None and mapping.space != "blocks")):
-        for barrier in operations(op, "gpu.barrier"):
-            raise _refusal(
-                "W0362",
-                "a barrier in a loop over threads is not reached by all threads",
-                barrier,
-                hint="put it between the loops",
-            )
-        return
-    if mapping is None and op.name not in _CONTROL:
-        if not _harmless(op):
-            found.append(op)
-        return
-    for child in inner:
-        _collect_undistributed(child, found)
-
-
-def _harmless(op: ir.Operation) -> bool:
-    """Every thread may do it: no effect but on what is its own."""
-    return any(op.name == name or (name.endswith(".") and op.name.startswith(name)) for name in _HARMLESS)
-
-
-def _children(op: ir.Operation) -> Sequence[ir.Operation]:
-    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
-
-
-def _refusal(code: str, message: str, op: ir.Operation, *notes: str, hint: str | None = None) -> WeftError:
+def refusal(code: str, message: str, op: ir.Operation, *notes: str, hint: str | None = None) -> WeftError:
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=describe(op)))
