@@ -10,19 +10,17 @@ VIEWS = frozenset(
 )
 
 
-def overlapping_arguments(module: ir.Module) -> dict[str, set[int]]:
-    """By kernel symbol, `module::function`: the arguments that share their buffer with another one in some launch."""
-    found: dict[str, set[int]] = {}
+def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
+    """By kernel symbol, `module::function`: the sets of arguments that have one buffer in some launch."""
+    found: dict[str, list[set[int]]] = {}
     for launch in operations(module.operation, "gpu.launch_func"):
         symbol = "::".join(ir.SymbolRefAttr(launch.attributes["kernel"]).value)
-        seen: dict[ir.Value, int] = {}
+        by_root: dict[ir.Value, set[int]] = {}
         for number, value in enumerate(_kernel_operands(launch)):
             if not isinstance(value.type, ir.MemRefType):
                 continue
-            root = _root(value)
-            if root in seen:
-                found.setdefault(symbol, set()).update((seen[root], number))
-            seen.setdefault(root, number)
+            by_root.setdefault(_root(value), set()).add(number)
+        found.setdefault(symbol, []).extend(group for group in by_root.values() if len(group) > 1)
     return found
 
 

@@ -107,6 +107,8 @@ def cast(type: str, a: Expr, range: Range | None = None) -> Expr:
     """`(type)a`; nothing where it has that type already."""
     if a.type == type:
         return a
+    if type == "long long" and a.atom and a.text.isdigit():
+        return Expr(f"{a.text}LL", type, range=a.range, atom=True)
     return combine(f"({type}){a.within(UNARY)}", type, (a,), UNARY, range if range is not None else a.range)
 
 

@@ -28,9 +28,9 @@ def write_function(
     kernel_name: str,
     need: Callable[[str], None],
     constant: Callable[[ir.Operation], Buffer],
-    overlapping: set[int],
+    overlapping: list[set[int]],
 ) -> tuple[str, KernelSignature]:
-    """The text of a `gpu.func`, and its signature. `overlapping`: arguments that are no `__restrict__`."""
+    """The text of a `gpu.func`, and its signature. `overlapping`: groups of arguments that may be one buffer."""
     kernel = Kernel(func, need, constant, _triple(func, "known_block_size"), _triple(func, "known_grid_size"))
     block = kernel.single_block(func)
     declared, parameters = _bind_arguments(kernel, func, block)
@@ -42,7 +42,9 @@ def write_function(
         Parameter(p.kind, p.argument, p.name, p.dtype, p.axis, p.kind == "pointer" and p.name in kernel.written)
         for p in parameters
     )
-    texts = [_parameter(p, declared[p.name], p.argument in overlapping) for p in parameters]
+    written = {p.argument for p in parameters if p.written}
+    shared_writes = set().union(*(group for group in overlapping if group & written))  # those are no `__restrict__`
+    texts = [_parameter(p, declared[p.name], p.argument in shared_writes) for p in parameters]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
     lines = ["  " + line for line in (*shared, *head, *kernel.frames[0].lines)]
     text = "\n".join([_opening(kernel, kernel_name, texts), *(part for line in lines for part in _wrapped(line)), "}"])
@@ -129,10 +131,7 @@ def _bind_memref(
     """A pointer, and a parameter for each size, stride and offset that the type leaves open (abi.py)."""
     type = ir.MemRefType(argument.type)
     kind = scalar(type.element_type, func)
-    try:
-        static_strides, static_offset = type.get_strides_and_offset()
-    except ValueError as error:
-        raise refuse("W0502", f"argument {number}: the layout of {type} has no strides", func) from error
+    static_strides, static_offset = memref.layout_of(type, func)
     declared[variable] = kind.cxx
     parameters = [Parameter("pointer", number, variable, kind.name)]
 

@@ -269,7 +269,8 @@ class Kernel:
     def single_block(self, op: ir.Operation, region: int = 0) -> ir.Block:
         blocks = list(op.regions[region].blocks)
         if len(blocks) != 1:
-            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op)
+            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op,
+                         hint='structured control flow comes back with run-pass "lift-cf-to-scf"')  # fmt: skip
         return blocks[0]
 
     def processor(self, variable: str, builtin: str, count: int | None, limit: int) -> Expr:

@@ -140,7 +140,7 @@ def emit_module(module: ir.Module) -> Emitted:
     signatures: dict[str, KernelSignature] = {}
     for symbol, func in kernel_functions(module):
         text, signature = write_function(
-            func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, set())
+            func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, [])
         )
         functions.append(text)
         signatures[symbol] = signature
@@ -160,7 +160,5 @@ def kernel_signature(func: ir.Operation | ir.OpView, name: str | None = None) ->
     """What a launch needs to know of a `gpu.func`: parameters, block, grid, shared memory."""
     unit = Unit()
     own = ir.StringAttr(func.operation.attributes["sym_name"]).value
-    _, signature = write_function(
-        func.operation, name or identifier(own, "kernel"), unit.needed.add, unit.constant, set()
-    )
+    _, signature = write_function(func.operation, name or identifier(own, "kernel"), unit.needed.add, unit.constant, [])
     return signature

@@ -106,8 +106,7 @@ def float_literal(value: float, name: str) -> Expr:
         bits = struct.unpack("<Q", struct.pack("<d", value))[0]
         return Expr(f"__longlong_as_double(0x{bits:016x}ll)", cxx, atom=True)
     text = next(t for t in (f"{value:.{digits}g}" for digits in range(1, 18)) if _read_back(t, name) == value)
-    if "." not in text and "e" not in text:
-        text += ".0"
+    text = repr(float(text))  # 100.0, not 1e+02
     return Expr(text + suffix, cxx, atom=True, precedence=11 if text.startswith("-") else 12)
 
 

@@ -22,7 +22,8 @@ Space = Literal["global", "shared", "private", "constant"]
 class Buffer:
     """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
 
-    `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; else its name is a pointer.
+    `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; `single`: it is one element, a plain
+    variable; else its name is a pointer. `origin`: the declared name, where `name` is an expression.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Buffer:
     offset: Expr
     array: bool = False
     origin: str = ""
+    single: bool = False
 
     @property
     def root(self) -> str:
@@ -52,6 +54,8 @@ class Buffer:
     @property
     def pointer(self) -> str:
         """A pointer to the first element."""
+        if self.single:
+            return f"&{self.name}"
         return f"&{self.name}{'[0]' * len(self.sizes)}" if self.array and len(self.sizes) != 1 else self.name
 
 
@@ -102,7 +106,7 @@ class View:
         """Another view of the same memory, by sizes, strides and offset."""
         buffer = self.buffer
         pointer = buffer.pointer if buffer.pointer == buffer.name else f"({buffer.pointer})"
-        return View.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False,
+        return View.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False, single=False,
                                   origin=buffer.root))  # fmt: skip
 
     def reads_of(self) -> tuple[Expr, ...]:
@@ -128,7 +132,9 @@ def linear(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
 
 def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
     """The element itself: `A[row * 48 + col]`, `s0[ty][tx]`."""
-    if buffer.array:
+    if buffer.single:
+        text, parts = buffer.name, ()
+    elif buffer.array:
         text = buffer.name + "".join(f"[{i.text}]" for i in indices) if indices else buffer.name
         parts = indices
     else:

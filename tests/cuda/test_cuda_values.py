@@ -88,22 +88,35 @@ def views(x: np.ndarray, y: np.ndarray) -> None:
     y[:] = 2 * x.reshape(-1)
 
 
+F16, BF16, F64, I8, I32, I64 = np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int32, np.int64
+
+
+def integers(bits: int, *shape: int) -> np.ndarray:
+    return RNG.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), shape).astype(f"int{bits}")
+
+
+def copy_columns(x: np.ndarray, y: np.ndarray) -> None:
+    y[:, :32] = x[:, :32]
+
+
+def dot_wide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a.astype(I32) @ b.astype(I32)
+
+
 VALUES: list[tuple[str, str, Callable[[], Arrays], Callable[..., None], float]] = [
     ("matmul", "shared", lambda: [uniform(64, 48), uniform(48, 32), zeros(64, 32)], assign(np.matmul), 1e-5),
     ("matmul", "ragged", lambda: [uniform(37, 29), uniform(29, 23), zeros(37, 23)], assign(np.matmul), 1e-5),
     ("elementwise", "gelu", lambda: [uniform(1000), zeros(1000)], gelu, 1e-6),
-    ("elementwise", "copy_unaligned", lambda: [uniform(16, 33), zeros(16, 36)], lambda x, y: y.__setitem__(np.s_[:, :32], x[:, :32]), 0),
-    ("elementwise", "copy_aligned", lambda: [uniform(256, dtype=np.float16), zeros(256, dtype=np.float16)], assign(np.copy), 0),
-    ("elementwise", "half_chain", lambda: [uniform(512, dtype=np.float16), uniform(512, dtype=np.float16), zeros(512, dtype=np.float16)], half_chain, 0),
-    ("elementwise", "bf16_fma", lambda: [uniform(512, dtype=ml_dtypes.bfloat16), uniform(512, dtype=ml_dtypes.bfloat16), zeros(512, dtype=ml_dtypes.bfloat16)], bf16_fma, 0),
+    ("elementwise", "copy_unaligned", lambda: [uniform(16, 33), zeros(16, 36)], copy_columns, 0),
+    ("elementwise", "copy_aligned", lambda: [uniform(256, dtype=F16), zeros(256, dtype=F16)], assign(np.copy), 0),
+    ("elementwise", "half_chain", lambda: [*(uniform(512, dtype=F16) for _ in "xy"), zeros(512, dtype=F16)], half_chain, 0),
+    ("elementwise", "bf16_fma", lambda: [*(uniform(512, dtype=BF16) for _ in "xy"), zeros(512, dtype=BF16)], bf16_fma, 0),
     ("reductions", "row_sum", lambda: [uniform(50, 77), zeros(50)], assign(lambda a: a.sum(axis=1)), 1e-5),
-    ("reductions", "dot_i8", lambda: [RNG.integers(-128, 128, (8, 96)).astype(np.int8), RNG.integers(-128, 128, 96).astype(np.int8), zeros(8, dtype=np.int32)],
-     assign(lambda a, b: a.astype(np.int32) @ b.astype(np.int32)), 0),
-    ("reductions", "dot_i32", lambda: [RNG.integers(-2**31, 2**31, (8, 96)).astype(np.int32), RNG.integers(-2**31, 2**31, 96).astype(np.int32), zeros(8, dtype=np.int32)],
-     assign(np.matmul), 0),
-    ("reductions", "tree", lambda: [uniform(4, 256, dtype=np.float64), zeros(4, dtype=np.float64)], assign(lambda x: x.sum(axis=1)), 1e-12),
-    ("reductions", "collatz", lambda: [np.arange(1, 65, dtype=np.int32), zeros(64, dtype=np.int32)], collatz, 0),
-    ("reductions", "fibonacci", lambda: [zeros(32, dtype=np.int64)], fibonacci, 0),
+    ("reductions", "dot_i8", lambda: [integers(8, 8, 96), integers(8, 96), zeros(8, dtype=I32)], assign(dot_wide), 0),
+    ("reductions", "dot_i32", lambda: [integers(32, 8, 96), integers(32, 96), zeros(8, dtype=I32)], assign(np.matmul), 0),
+    ("reductions", "tree", lambda: [uniform(4, 256, dtype=F64), zeros(4, dtype=F64)], assign(lambda x: x.sum(axis=1)), 1e-12),
+    ("reductions", "collatz", lambda: [np.arange(1, 65, dtype=I32), zeros(64, dtype=I32)], collatz, 0),
+    ("reductions", "fibonacci", lambda: [zeros(32, dtype=I64)], fibonacci, 0),
     ("tiles", "blur", lambda: [uniform(40, 50), zeros(40, 50)], blur, 1e-6),
     ("tiles", "register_tile", lambda: [uniform(32, 16), uniform(16, 32), zeros(32, 32)], assign(np.matmul), 1e-5),
     ("tiles", "reverse", lambda: [uniform(16384)], reverse, 0),

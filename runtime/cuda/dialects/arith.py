@@ -177,6 +177,8 @@ def shift_left(site: Site, a: Expr, b: Expr) -> Expr:
 def shift_right_signed(site: Site, a: Expr, b: Expr) -> Expr:
     kind = site.integer
     a, ra = to_signed(a, kind), bounds(a, kind)
+    if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(6):  # 32 and more: more than an int may be shifted
+        a = cast("long long", a, ra)
     known = ra.floordiv(Range.constant(1 << b.constant)) if b.constant is not None else ra.join(Range(-1, 0))
     return binary(">>", a, to_signed(b, kind), "long long" if a.type == "long long" else "int", known)
 
@@ -239,7 +241,9 @@ def select(site: Site, condition: Expr, a: Expr, b: Expr) -> Expr:
     if kind.integer is not None:
         a, b = to_signed(a, kind.integer), to_signed(b, kind.integer)
         known = bounds(a, kind.integer).join(bounds(b, kind.integer))
-    type = kind.variable(known)
+    type = kind.cxx
+    if kind.integer is not None:  # what C++ makes of the two
+        type = "long long" if "long long" in (a.type, b.type) else "int"
     return ternary(condition, a, b, type, known)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....interpreter.mlir import ir
 from ..errors import refuse
@@ -47,6 +48,8 @@ def alloca(kernel: Kernel, op: ir.Operation) -> None:
     if space_of(type) == "shared":
         return alloc(kernel, op)
     buffer = array(kernel, type, "private", kernel.fresh(_hint(op, "r")), op)
+    if math.prod(type.shape) == 1:
+        buffer = replace(buffer, single=True)
     kernel.line(f"{declaration(buffer)};")
     kernel.values[op.results[0]] = View.whole(buffer)
     return None
@@ -83,18 +86,29 @@ def _hint(op: ir.Operation, base: str) -> str:
 
 
 def declaration(buffer: Buffer) -> str:
+    if buffer.single:
+        return f"{buffer.element.cxx} {buffer.name}"
     return f"{buffer.element.cxx} {buffer.name}{''.join(f'[{s.text}]' for s in buffer.sizes) or '[1]'}"
 
 
 def array(kernel: Kernel, type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> Buffer:
     """A buffer that the kernel itself declares: static, row-major."""
-    strides, offset = type.get_strides_and_offset()
+    strides, offset = layout_of(type, op)
     sizes = list(type.shape)
     if DYNAMIC in (*sizes, *strides, offset) or not _row_major(sizes, strides) or offset:
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op)
     sizes, strides = (sizes, strides) if sizes else ([1], [1])
     return Buffer(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
                   tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
+
+
+def layout_of(type: ir.MemRefType, op: ir.Operation) -> tuple[list[int], int]:
+    """Strides and offset. Raises W0502 for a layout that has none."""
+    try:
+        strides, offset = type.get_strides_and_offset()
+    except RuntimeError as error:
+        raise refuse("W0502", f"the layout of {type} has no strides", op) from error
+    return list(strides), offset
 
 
 def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:

@@ -1,0 +1,5 @@
+gpu.module @m {
+  gpu.func @k(%x: memref<*xf32>) kernel {
+    gpu.return
+  }
+}
