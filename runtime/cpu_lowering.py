@@ -96,16 +96,27 @@ def tile_contractions(module: ir.Module) -> None:
         sizes, order = plan
         tag = f"weft.reference{number}"
         op.attributes[tag] = ir.UnitAttr.get(module.context)
-        loops = ", ".join(["!transform.any_op"] * (1 + sum(s > 0 for s in sizes)))
-        script.append(
-            f"%m{number} = transform.structured.match attributes{{{tag}}} in %root : (!transform.any_op) -> !transform.any_op\n"
-            f"%t{number}:{1 + sum(s > 0 for s in sizes)} = transform.structured.tile_using_for %m{number} tile_sizes {sizes} "
-            f": (!transform.any_op) -> ({loops})\n"
-            f"%i{number} = transform.structured.interchange %t{number}#0 iterator_interchange = {order} "
-            ": (!transform.any_op) -> !transform.any_op"
-        )
+        script.append(_tile_and_interchange(number, tag, sizes, order))
     if script:
         mlir.run_transform(module, "\n".join(script))
+
+
+def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[int]) -> str:
+    """The transform ops for one tagged op; `number` keeps the names of values apart."""
+    handle = "!transform.any_op"
+    lines = [f"%m{number} = transform.structured.match attributes{{{tag}}} in %root : ({handle}) -> {handle}"]
+    tiled, loops = f"%m{number}", sum(size > 0 for size in sizes)
+    if loops:
+        tiled = f"%t{number}#0"
+        results = ", ".join([handle] * (1 + loops))
+        lines.append(
+            f"%t{number}:{1 + loops} = transform.structured.tile_using_for %m{number} tile_sizes {sizes} "
+            f": ({handle}) -> ({results})"
+        )
+    lines.append(
+        f"%i{number} = transform.structured.interchange {tiled} iterator_interchange = {order} : ({handle}) -> {handle}"
+    )
+    return "\n".join(lines)
 
 
 def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
@@ -116,13 +127,21 @@ def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
     inner = _inner_dimension(maps, kinds)
     if ranges is None or inner is None or True not in kinds or prod(ranges) < LARGE:
         return None
-    first_reduction = kinds.index(True)
-    sizes = [0 if reduction else PARALLEL_TILE for reduction in kinds]
-    sizes[first_reduction] = REDUCTION_TILE
-    sizes[inner] = INNER_TILE
+    wanted = [0 if reduction else PARALLEL_TILE for reduction in kinds]
+    wanted[kinds.index(True)] = REDUCTION_TILE
+    wanted[inner] = INNER_TILE
+    sizes = [_tile(count, size) for count, size in zip(ranges, wanted, strict=True)]
     order = [d for d, reduction in enumerate(kinds) if not reduction and d != inner]
     order += [d for d, reduction in enumerate(kinds) if reduction] + [inner]
     return sizes, order
+
+
+def _tile(count: int, wanted: int) -> int:
+    """About `wanted`, and a divisor of `count` if there is one: ragged tiles take LLVM long to compile. 0: one tile."""
+    if wanted == 0 or 2 * count <= 3 * wanted:
+        return 0
+    divisors = [size for size in range(wanted, wanted // 2 - 1, -1) if count % size == 0]
+    return divisors[0] if divisors else wanted
 
 
 def _ranges(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int] | None:

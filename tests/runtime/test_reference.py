@@ -39,6 +39,7 @@ CASES: dict[str, tuple[str, Expected, float]] = {
     "matmul i32": (matmul(17, 33, 9, "i32", "i32"), lambda a, b: a @ b, 0),
     "matmul 1x1x1": (matmul(1, 1, 1, "f32", "f32"), lambda a, b: a @ b, 1e-6),
     "ragged and tiled": (matmul(130, 257, 65, "f32", "f32"), lambda a, b: a @ b, 1e-6),
+    "interchanged and not tiled": (matmul(80, 300, 90, "f64", "f64"), lambda a, b: a @ b, 1e-14),
     "matvec on memrefs": (
         """func.func @main(%a: memref<16x20xf32>, %x: memref<20xf32>, %y: memref<16xf32>) {
           linalg.matvec ins(%a, %x : memref<16x20xf32>, memref<20xf32>) outs(%y : memref<16xf32>) return }""",
