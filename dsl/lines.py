@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_NESTING = 40
 MAX_OPERATORS = 150
 MAX_ELSE_IFS = 50
+MAX_WORDS = 30_000
 
 OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 _OPENERS = {"LPAR", "LSQB", "LBRACE"}
@@ -42,8 +43,10 @@ class Lines:
         previous: str | None = None
         open_brackets: list[str] = []
         operators = else_ifs = 0
-        for token in stream:
+        for number, token in enumerate(stream):
             kind = token.type
+            if number >= MAX_WORDS:
+                raise LimitError(f"more than {MAX_WORDS:,} words and signs in one file", token)
             if kind == "_NL":
                 operators = else_ifs = 0
                 if previous is None or previous in _CONTINUES or (open_brackets and open_brackets[-1] != "LBRACE"):

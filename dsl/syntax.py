@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal, cast
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from .. import grammar
 from .diagnostics import Source, Span, WeftError, fail
-from .lines import LimitError, Lines, blank_raw_texts, end_keywords_at_word_ends
+from .grammar_cache import load
+from .lines import LimitError, blank_raw_texts
 from .syntax_errors import Failure, explain
 
 Start = Literal["file", "body"]
@@ -35,17 +34,7 @@ class Language:
 
 @cache
 def language() -> Language:
-    spellings: dict[str, str] = {}
-    text = (files(grammar) / "weft.lark").read_text("utf-8")
-    parser = Lark(
-        text,
-        parser="lalr",
-        start=["file", "body"],
-        propagate_positions=True,
-        maybe_placeholders=False,
-        postlex=Lines(),
-        edit_terminals=lambda terminal: end_keywords_at_word_ends(spellings, terminal),
-    )
+    parser, spellings = load()
     statements: dict[str, tuple[str, ...]] = {}
     for rule in parser.rules:
         if rule.origin.name == "statement":

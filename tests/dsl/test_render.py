@@ -1,0 +1,104 @@
+"""Diagnostics as text, in the look of the style guide."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from weft.dsl.diagnostics import Diagnostic, Source, Span
+from weft.dsl.render import printable, render, render_all
+
+LINE = "  let gemm = interchange gemm [0, 0, 2]"
+
+
+def at(text: str, line: int, column: int, end: int, end_line: int | None = None, name: str = "matmul.weft") -> Span:
+    return Span(Source(name, text), line, column, end_line or line, end)
+
+
+FULL = Diagnostic(
+    "W0310",
+    "[0, 0, 2] is no permutation of 3 dimensions",
+    at("\n" * 8 + LINE, 9, 31, 40),
+    "interchange",
+    notes=("first", "second\nof two lines"),
+    hint="name each of 0 … 2 once",
+    payload="linalg.matmul at payload.mlir:4:8, dimensions (m: parallel, n: parallel, k: reduction)",
+)
+
+
+def test_the_look() -> None:
+    assert render(FULL) == (
+        "error[W0310]: [0, 0, 2] is no permutation of 3 dimensions\n"
+        "  --> matmul.weft:9:31\n"
+        "   |\n"
+        " 9 |   let gemm = interchange gemm [0, 0, 2]\n"
+        "   |                               ^^^^^^^^^\n"
+        "   = payload: linalg.matmul at payload.mlir:4:8, dimensions (m: parallel, n: parallel, k: reduction)\n"
+        "   = note: first\n"
+        "   = note: second\n"
+        "           of two lines\n"
+        "   = hint: name each of 0 … 2 once"
+    )
+
+
+def test_wide_line_numbers_and_no_place() -> None:
+    text = render(Diagnostic("W0101", "m", at("\n" * 99 + "ab", 100, 2, 3), severity="warning"))
+    assert text == "warning[W0101]: m\n    --> matmul.weft:100:2\n     |\n 100 | ab\n     |  ^"
+    assert render(Diagnostic("W0001", "m", hint="h")) == "error[W0001]: m\n   = hint: h"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "end", "shown", "carets"),
+    [
+        ("\tab", 2, 3, "    ab", "    ^"),
+        ("中 ab", 3, 5, "中 ab", "   ^^"),
+        ("e\u0301 ab", 4, 6, "e\u0301 ab", "  ^^"),
+        ("\x1b[31m x", 7, 8, "\\u{1b}[31m x", "           ^"),
+        ("\u202eab", 2, 3, "\\u{202e}ab", "        ^"),
+        ("ab", 3, 4, "ab", "  ^"),
+        ("ab", 9, 9, "ab", "  ^"),
+        ("", 1, 1, "", "^"),
+        ("ab\r", 1, 3, "ab", "^^"),
+    ],
+)
+def test_carets_stand_below_what_they_mean(line: str, column: int, end: int, shown: str, carets: str) -> None:
+    lines = render(Diagnostic("W0101", "m", at(line, 1, column, end))).split("\n")
+    assert lines[3:] == [f" 1 | {shown}".rstrip(), f"   | {carets}"]
+
+
+def test_of_several_lines_the_first_is_shown() -> None:
+    lines = render(Diagnostic("W0101", "m", at("if a {\n}\n", 1, 1, 2, end_line=2))).split("\n")
+    assert lines[3:] == [" 1 | if a {", "   | ^^^^^^"]
+
+
+def test_of_a_long_line_the_part_around_the_carets_is_shown() -> None:
+    lines = render(Diagnostic("W0101", "m", at("x" * 500_000 + "!" + "y" * 500_000, 1, 500_001, 500_002))).split("\n")
+    assert len(lines[3]) < 160 and lines[3][lines[4].index("^")] == "!"
+
+
+def test_names_of_files_and_messages_are_shown_not_sent() -> None:
+    text = render(Diagnostic("W0001", "a\x1b[2Jb", at("a", 1, 1, 2, name="x\n\x07.weft"), notes=("\u200b",)))
+    assert "\x1b" not in text and "\x07" not in text and "\u200b" not in text
+    assert "x\\n\\u{7}.weft:1:1" in text
+    assert printable("plain ü 中") == "plain ü 中"
+
+
+def test_color_is_the_same_text_with_styles() -> None:
+    import re
+
+    colored = render(FULL, color=True)
+    assert "\x1b[1;31merror[W0310]" in colored
+    assert [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", colored).split("\n")] == render(FULL).split("\n")
+
+
+def test_several_are_separated() -> None:
+    assert render_all([FULL, FULL]).count("\n\nerror[") == 1
+
+
+def test_the_plain_form_needs_no_library() -> None:
+    code = (
+        "import sys; from weft.dsl.diagnostics import Diagnostic; from weft.dsl.render import render;"
+        "render(Diagnostic('W0001', 'm')); sys.exit(any(m in sys.modules for m in ('rich', 'lark', 'pygments')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
