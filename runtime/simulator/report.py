@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -18,8 +19,9 @@ FaultKind = Literal[
 ]
 Triple = tuple[int, int, int]
 
-MOST_FINDINGS = 32
-"""Distinct races (and faults) that a report lists; the rest is only counted."""
+MOST_FINDINGS = 8
+"""Pairs of ops that a report lists for one kind of race and one buffer (and ops for a kind of fault and a buffer); the
+rest is only counted. So no buffer's races hide another's."""
 
 FAULT_CODES: dict[str, str] = {
     "divergent barrier": "W0651",
@@ -109,7 +111,7 @@ class LaunchReport:
     """The findings of one launch.
 
     Args:
-        races, faults: at most `MOST_FINDINGS` each, merged by kind, buffer and ops.
+        races, faults: merged by kind, buffer and ops; at most `MOST_FINDINGS` of a kind and buffer.
         race_count, fault_count: all that was found, merged ones included.
         barriers: how many barriers a thread executed (at most, where that differs between threads).
         static_barriers: how many barriers the kernel's text has.
@@ -153,6 +155,7 @@ class Recorder:
         self.fault_count = 0
         self._races: dict[tuple[str, ...], Race] = {}
         self._faults: dict[tuple[str | None, ...], Fault] = {}
+        self._listed: Counter[tuple[str, str | None]] = Counter()
 
     def race(self, race: Race) -> None:
         self.race_count += race.count
@@ -161,7 +164,8 @@ class Recorder:
         known = self._races.get(key)
         if known is not None:
             self._races[key] = replace(known, count=known.count + race.count)
-        elif len(self._races) < MOST_FINDINGS:
+        elif self._listed[race.kind, race.buffer] < MOST_FINDINGS:
+            self._listed[race.kind, race.buffer] += 1
             self._races[key] = race
 
     def fault(self, fault: Fault) -> None:
@@ -170,7 +174,8 @@ class Recorder:
         known = self._faults.get(key)
         if known is not None:
             self._faults[key] = replace(known, count=known.count + fault.count)
-        elif len(self._faults) < MOST_FINDINGS:
+        elif self._listed[fault.kind, fault.buffer] < MOST_FINDINGS:
+            self._listed[fault.kind, fault.buffer] += 1
             self._faults[key] = fault
 
     @property

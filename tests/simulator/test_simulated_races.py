@@ -229,8 +229,10 @@ def test_two_arguments_that_are_one_buffer() -> None:
 
 
 def test_findings_are_merged_and_counted() -> None:
-    stores = "\n".join(f"memref.store %f, %A[%c0] : memref<4xf32>" for _ in range(60))
-    kernel = func("%A: memref<4xf32>", f"%f = arith.constant 0.0 : f32\n{stores}")
-    report = kernel.launch((1, 1, 1), (32, 1, 1), [np.zeros(4, np.float32)])
-    assert len(report.races) == 32 and report.race_count > 60 * 31
+    stores = "\n".join("memref.store %f, %A[%c0] : memref<4xf32>" for _ in range(60))
+    body = f"%f = arith.constant 0.0 : f32\n{stores}\nmemref.store %f, %B[%c1] : memref<4xf32>"
+    kernel = func("%A: memref<4xf32>, %B: memref<4xf32>", body)
+    report = kernel.launch((1, 1, 1), (32, 1, 1), [np.zeros(4, np.float32), np.zeros(4, np.float32)])
+    assert [r.buffer for r in report.races] == ["arg0"] * 8 + ["arg1"], "many races in one buffer hide none in another"
+    assert report.race_count > 60 * 31
     assert all(d.code == "W0650" for d in report.diagnostics())
