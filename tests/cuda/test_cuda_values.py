@@ -193,4 +193,4 @@ def test_sanitizer(
     for number in range(barriers):
         parts = own.split("__syncthreads();")
         less = "__syncthreads();".join(parts[: number + 1]) + ";" + "__syncthreads();".join(parts[number + 1 :])
-        assert run_native(text.replace(own, less), kernel, known.grid, known.block, make(), mode="tsan").races
+        assert run_native(text.replace(own, less), kernel, (1,), known.block, make(), mode="tsan").races

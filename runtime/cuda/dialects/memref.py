@@ -10,7 +10,7 @@ from ....interpreter.mlir import ir
 from ..errors import refuse
 from ..expression import Expr, call, name
 from ..integers import add, literal, multiply
-from ..kernel import Kernel
+from ..kernel import LOOPS, Kernel
 from ..loops import assignment
 from ..ranges import Range
 from ..registry import writes
@@ -39,6 +39,10 @@ def store(kernel: Kernel, op: ir.Operation) -> None:
     view = kernel.view(op.operands[1])
     target = kernel.target(view, kernel.exprs(list(op.operands)[2:]))
     kernel.flush()
+    declared = f"{declaration(view.buffer)};" if view.buffer.single else None
+    if declared is not None and kernel.frame.lines[-1:] == [declared]:
+        kernel.frame.lines[-1] = f"{declared[:-1]} = {value.text};"
+        return
     kernel.line(assignment(target.text, value))
 
 
@@ -47,12 +51,23 @@ def alloca(kernel: Kernel, op: ir.Operation) -> None:
     type = ir.MemRefType(op.results[0].type)
     if space_of(type) == "shared":
         return alloc(kernel, op)
-    buffer = array(kernel, type, "private", kernel.fresh(_hint(op, "r")), op)
-    if math.prod(type.shape) == 1:
-        buffer = replace(buffer, single=True)
+    single = math.prod(type.shape) == 1
+    base = "acc" if single and _stored_in_a_loop(op) else "r"
+    buffer = replace(array(kernel, type, "private", kernel.fresh(_hint(op, base)), op), single=single)
     kernel.line(f"{declaration(buffer)};")
     kernel.values[op.results[0]] = View.whole(buffer)
     return None
+
+
+def _stored_in_a_loop(op: ir.Operation) -> bool:
+    """Is a private variable stored to in a loop that it outlives? Then it accumulates."""
+    for use in op.results[0].uses:
+        user = use.owner.operation
+        while user.block != op.block:
+            user = user.parent.operation
+            if user.name in LOOPS and use.owner.operation.name == "memref.store":
+                return True
+    return False
 
 
 @writes("memref.alloc")
