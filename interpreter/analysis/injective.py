@@ -39,7 +39,7 @@ def determined(a: Access, b: Access) -> set[Symbol]:
         for p, q in zip(a.coordinates, b.coordinates, strict=True):
             if p == q:
                 out |= digits(p)
-    return out
+    return out | {s.link.processor for s in out if s.link is not None and s.link.kind == "residue"}
 
 
 def same_owner(a: Access, b: Access, ids: Iterable[Linear]) -> bool:

@@ -33,6 +33,19 @@ NOTHING = Depends()
 THREAD = Depends(thread=True)
 
 
+@dataclass(frozen=True)
+class Link:
+    """What an uninterpreted value tells of the processor it belongs to, where the number of processors is symbolic.
+
+    "residue": the value is `processor + count*i` with 0 <= processor < count: equal values mean equal processors.
+    "multiple": the value is `processor * chunk`, and chunk >= 0: values of different processors are a chunk apart.
+    """
+
+    kind: Literal["residue", "multiple"]
+    processor: Symbol
+    chunk: Linear | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Symbol:
     """A named integer.
@@ -43,6 +56,7 @@ class Symbol:
             grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane": any of
             `low … high` (an element of a vector, a byte of an element).
         low, high: bounds that always hold; None where there is none.
+        link: what an opaque value tells of the id of its block or thread.
     """
 
     name: str
@@ -51,6 +65,7 @@ class Symbol:
     low: int | None = None
     high: int | None = None
     definition: Formula | None = field(default=None, repr=False)
+    link: Link | None = field(default=None, repr=False)
 
     def define(self, formula: Formula) -> None:
         """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""

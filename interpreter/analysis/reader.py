@@ -6,11 +6,11 @@ from ...dsl.diagnostics import fail
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import describe
-from .linear import NOTHING, THREAD, Depends, Formula, Linear, at_least, less
+from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, less
 from .memory_ops import ASYNCHRONOUS, touches, written_memrefs
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 from .shape import LaunchShape
-from .values import Values
+from .values import AXES, Values, id_symbol
 from .views import Views
 
 ALL_SPACES = frozenset({"workgroup", "global"})
@@ -117,12 +117,29 @@ class Reader:
         if step.is_constant and step.constant > 0:
             variable = low + counter * step.constant
         else:
-            depends = low.depends() | step.depends() | Depends(loops=frozenset({number}))
-            variable = self.values.opaque(depends)
-            guards.append(at_least(variable, low))
+            variable, guard = self._strided(number, low, step)
+            guards.append(guard)
         guards += [less(variable, high) for high in highs]
         trips = None if last is None else last + 1
         return Loop(number, symbol, variable, trips, label), tuple(guards)
+
+    def _strided(self, number: int, low: Linear, step: Linear) -> tuple[Linear, Formula]:
+        """The variable of a loop with a symbolic step, an uninterpreted number from `low` up.
+
+        Of a step over all processors of an axis (`s*id + rest, then s*count further`) the variable is `s*q + rest`, and q
+        tells which processor's it is.
+        """
+        depends = low.depends() | step.depends() | Depends(loops=frozenset({number}))
+        for what, count in (("block_id", "grid_dim"), ("thread_id", "block_dim")):
+            for axis in AXES:
+                processor = id_symbol(self.values.hardware(what, axis))
+                size = self.values.hardware(count, axis)
+                factor = low.terms.get(processor, 0) if processor is not None else 0
+                if processor is not None and factor > 0 and step == size * factor:
+                    q = self.values.opaque(depends, 0, None, Link("residue", processor))
+                    return low - Linear.of(processor) * factor + q * factor, at_least(q, Linear.of(processor))
+        variable = self.values.opaque(depends)
+        return variable, at_least(variable, low)
 
     def _while(self, op: ir.Operation, place: Place) -> None:
         """Its trip count is an uninterpreted number: the same for all threads if its condition is."""
@@ -131,8 +148,8 @@ class Reader:
         before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
         condition = _terminator(before).operands
         passed = list(condition)[1:]
-        self.values.settle(before.arguments, op.operands, [*_terminator(after).operands, *passed], number)
-        self.values.settle(after.arguments, passed, [], number)
+        carried = [*before.arguments, *after.arguments]
+        self.values.settle(carried, list(op.operands), [*_terminator(after).operands, *passed], number)
         depends = self.values.depends(condition[0])
         outer = Depends(depends.thread, depends.block, depends.loops - {number} | {lp.number for lp in place.loops})
         trips = self.values.opaque(outer, 0)

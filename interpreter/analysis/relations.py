@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 import islpy as isl
 
@@ -48,9 +49,10 @@ class Solver:
         return self._limited(lambda: a.subtract(b))
 
     def sample(self, what: isl.Set) -> list[int] | None:
-        """The coordinates of a point, the lexicographically least where it is cheap to find."""
+        """The coordinates of a point, the lexicographically least where there is one."""
         try:
-            point = self._limited(lambda: what.lexmin().sample_point())
+            bounded = self._limited(what.is_bounded)
+            point = self._limited(lambda: (what.lexmin() if bounded else what).sample_point())
         except Unknown:
             return None
         if point.is_void():
@@ -65,7 +67,8 @@ class Solver:
         try:
             return ask()
         except isl.Error as error:
-            if "max" in str(error).lower() or "operations" in str(error).lower():
+            # at the limit the parser speaks of a syntax error, the others of operations; both texts are ours alone
+            if "operations" in str(error) or "syntax error" in str(error):
                 raise Unknown from error
             raise
         finally:
@@ -142,6 +145,7 @@ class PairClass:
             parts.append(f"{self.x(self.loop.counter)} < {self.y(self.loop.counter)}")
         parts.append(self._different_threads() if self.same_block else self._different_blocks())
         self._name_what_barriers_need()
+        parts += self._links()
         for naming in (self.x, self.y, self.shared_names):
             parts += naming.facts()
         self.names = [n for naming in (self.shared_names, self.x, self.y) for n in naming.names.values()]
@@ -165,6 +169,26 @@ class PairClass:
         if self.first is self.second:
             sides = sides[::2]
         return "(" + " or ".join(sides) + ")" if sides else "1 = 0"
+
+    def _links(self) -> list[str]:
+        """What uninterpreted values of both instances tell of their processors."""
+        linked = [s for naming in (self.x, self.y, self.shared_names) for s in naming.names if s.link is not None]
+        out: list[str] = []
+        for p, q in product(dict.fromkeys(linked), repeat=2):
+            assert p.link is not None and q.link is not None
+            if p.link != q.link or self.x.shares(p.link.processor):
+                continue
+            processor, value = (self.x(p.link.processor), self.y(p.link.processor)), (self.x(p), self.y(q))
+            if p.link.chunk is None:
+                out.append(f"({value[0]} < {value[1]} or {value[0]} > {value[1]} or {processor[0]} = {processor[1]})")
+            elif p is q:
+                chunk = render(p.link.chunk, self.x)
+                apart = [
+                    f"({processor[i]} < {processor[j]} and {value[i]} + {chunk} <= {value[j]})"
+                    for i, j in ((0, 1), (1, 0))
+                ]
+                out.append(f"({processor[0]} = {processor[1]} and {value[0]} = {value[1]} or {' or '.join(apart)})")
+        return out
 
     def value(self, form: Linear | None, naming: Naming, point: dict[str, int]) -> int | None:
         """The form's value at a point of `collisions`; None if the point does not fix it."""

@@ -19,6 +19,7 @@ from .linear import (
     Depends,
     Formula,
     Linear,
+    Link,
     Symbol,
     SymbolKind,
     at_least,
@@ -56,15 +57,21 @@ class Values:
         self._forms: dict[ir.Value, Linear] = {}
         self._depends: dict[ir.Value, Depends] = {}
         self._hardware: dict[tuple[str, str], Symbol] = {}
+        self._products: dict[tuple[Linear, Linear], Linear] = {}
         self._numbers = itertools.count()
 
     # ---- symbols ------------------------------------------------------------------------------------------------------
 
     def fresh(
-        self, kind: SymbolKind, depends: Depends = NOTHING, low: int | None = None, high: int | None = None
+        self,
+        kind: SymbolKind,
+        depends: Depends = NOTHING,
+        low: int | None = None,
+        high: int | None = None,
+        link: Link | None = None,
     ) -> Symbol:
         letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
-        return Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high)
+        return Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link)
 
     def defined(self, depends: Depends, formula: Callable[[Linear], Formula]) -> Linear:
         """A value that is what `formula` of it says."""
@@ -73,9 +80,11 @@ class Values:
         symbol.define(formula(form))
         return form
 
-    def opaque(self, depends: Depends, low: int | None = None, high: int | None = None) -> Linear:
+    def opaque(
+        self, depends: Depends, low: int | None = None, high: int | None = None, link: Link | None = None
+    ) -> Linear:
         kind: SymbolKind = "parameter" if depends == NOTHING else "opaque"
-        return Linear.of(self.fresh(kind, depends, low, high))
+        return Linear.of(self.fresh(kind, depends, low, high, link))
 
     def bind(self, value: ir.Value, form: Linear, depends: Depends | None = None) -> None:
         self._forms[value] = form
@@ -169,10 +178,7 @@ class Values:
         if what == "global_id":
             axis = _axis(op)
             size = self.hardware("block_dim", axis)
-            product = self.times(self.hardware("block_id", axis), size)
-            if product is None:
-                return self.opaque(Depends(thread=True, block=True), 0)
-            return product + self.hardware("thread_id", axis)
+            return self.product(self.hardware("block_id", axis), size) + self.hardware("thread_id", axis)
         if threads is None:
             return self.opaque(NOTHING if what == "num_subgroups" else THREAD, 0)
         if what == "num_subgroups":
@@ -188,6 +194,21 @@ class Values:
         if a.is_constant:
             return b * a.constant
         return a * b.constant if b.is_constant else None
+
+    def product(self, a: Linear, b: Linear) -> Linear:
+        """The product. That of an id and a number that the whole grid agrees on is a multiple (see `Link`)."""
+        exact = self.times(a, b)
+        if exact is not None:
+            return exact
+        if (a, b) not in self._products:
+            link = None
+            for identifier, chunk in ((a, b), (b, a)):
+                processor = id_symbol(identifier)
+                if processor is not None and chunk.depends() == NOTHING and at_or_above(chunk, 0):
+                    link = Link("multiple", processor, chunk)
+            low = 0 if at_or_above(a, 0) and at_or_above(b, 0) else None
+            self._products[a, b] = self._products[b, a] = self.opaque(a.depends() | b.depends(), low, None, link)
+        return self._products[a, b]
 
     def truncated(self, a: Linear, divisor: int) -> Linear:
         """`a / divisor` rounded towards zero."""
@@ -240,15 +261,19 @@ class Values:
         if name == "subi":
             return a - b
         if name == "muli":
-            return self.times(a, b)
+            return self.product(a, b)
         if name in ("maxsi", "maxui", "minsi", "minui"):
             return self.extreme([a, b], largest=name.startswith("max"))
-        return self._by_constant(name, a, b.constant) if b.is_constant else None
+        if b.is_constant:
+            return self._by_constant(name, a, b.constant)
+        if "div" in name and at_or_above(a, 0) and at_or_above(b, 1):
+            return self.opaque(a.depends() | b.depends(), 0)
+        return None
 
     def _by_constant(self, name: str, a: Linear, b: int) -> Linear | None:
         if name == "shli" and 0 <= b < 63:
             return a * (1 << b)
-        if name in ("shrui", "divui", "remui") and (a.bounds()[0] is None or a.bounds()[0] < 0):  # type: ignore[operator]
+        if name in ("shrui", "divui", "remui") and not at_or_above(a, 0):
             return None
         if name in ("shrsi", "shrui") and 0 <= b < 63:
             return a.floordiv(1 << b)
@@ -298,7 +323,7 @@ class Values:
         if isinstance(e, ir.AffineAddExpr):
             return a + b
         if isinstance(e, ir.AffineMulExpr):
-            known = self.times(a, b)
+            return self.product(a, b)
         elif not b.is_constant or b.constant <= 0:
             known = None
         elif isinstance(e, ir.AffineModExpr):
@@ -404,6 +429,21 @@ class Values:
                 for operand in block.operations[len(block.operations) - 1].operands:
                     out = out | self.depends(operand)
         return out
+
+
+def at_or_above(form: Linear, bound: int) -> bool:
+    """Whether the form's bounds say so."""
+    low, _ = form.bounds()
+    return low is not None and low >= bound
+
+
+def id_symbol(form: Linear) -> Symbol | None:
+    """The symbol, if the form is just a thread's or a block's id."""
+    if len(form.terms) == 1 and form.constant == 0:
+        ((term, coefficient),) = form.terms.items()
+        if coefficient == 1 and isinstance(term, Symbol) and term.kind in ("thread", "block"):
+            return term
+    return None
 
 
 def _axis(op: ir.Operation) -> str:

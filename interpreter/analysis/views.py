@@ -163,9 +163,9 @@ class Views:
             offset = axis.offset
             strides: list[tuple[int, Linear]] = []
             for dimension, stride in axis.strides:
-                offset = offset + self._times(offsets[dimension], stride)
+                offset = offset + self.values.product(offsets[dimension], stride)
                 if dimension in kept:
-                    strides.append((kept.index(dimension), self._times(steps[dimension], stride)))
+                    strides.append((kept.index(dimension), self.values.product(steps[dimension], stride)))
             axes.append(Axis(offset, tuple(strides)))
         return View(source.root, tuple(axes), source.flat, source.when)
 
@@ -220,13 +220,9 @@ class Views:
         for axis in view.axes:
             place = axis.offset
             for dimension, stride in axis.strides:
-                place = place + self._times(indices[dimension], stride)
+                place = place + self.values.product(indices[dimension], stride)
             out.append(place)
         return tuple(out)
-
-    def _times(self, a: Linear, b: Linear) -> Linear:
-        product = self.values.times(a, b)
-        return product if product is not None else self.values.opaque(a.depends() | b.depends())
 
 
 def memref_sources(value: ir.Value) -> list[ir.Value]:
