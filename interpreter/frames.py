@@ -107,7 +107,7 @@ def call_frame(
 def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Death]) -> tuple[Frame, ...]:
     """The frames after `return`: everything up to the call is left, and the caller's `let` gets the values."""
     env = frames[-1].env
-    values = {ref.spelling: single(ref, env, dead)[0] for ref in item.values}
+    values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}
     depth = len(frames) - 1
     while depth > 0 and not frames[depth].call:
         depth -= 1

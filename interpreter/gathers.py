@@ -96,6 +96,36 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value
     return op.results[0]
 
 
+def surrounded(image: ir.Value, low: Sequence[int], padded: Sequence[int], outside: ir.Value) -> ir.Value:
+    """`tensor.pad` as a gather: `image` from index `low` on, `outside` around it; nothing is copied."""
+    kind, shape = element_type(image), [n or 0 for n in shape_of(image)]
+    op = generic(padded, kind)
+    with ir.InsertionPoint(op.regions[0].blocks[0]):
+        mask: ir.Value | None = None
+        inner: list[ir.Value] = []
+        for d, (first, size, full) in enumerate(zip(low, shape, padded, strict=True)):
+            here = linalg.IndexOp(d).result
+            for unneeded, predicate, bound in (
+                (first == 0, arith.CmpIPredicate.sge, first),
+                (first + size == full, arith.CmpIPredicate.slt, first + size),
+            ):
+                if not unneeded:
+                    test = arith.cmpi(predicate, here, index(bound))
+                    mask = test if mask is None else arith.andi(mask, test)
+            inner.append(here if first == 0 else arith.subi(here, index(first)))
+        if mask is None:
+            value = tensor.ExtractOp(image, inner).result
+        else:
+            choice = scf.IfOp(mask, [kind], has_else=True)
+            with ir.InsertionPoint(choice.then_block):
+                scf.YieldOp([tensor.ExtractOp(image, inner).result])
+            with ir.InsertionPoint(choice.else_block):
+                scf.YieldOp([outside])
+            value = choice.results[0]
+        linalg.YieldOp([value])
+    return op.results[0]
+
+
 def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir.Value:
     """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
     kind, padded = element_type(value), [n for n in shape_of(value) if n is not None]
@@ -125,7 +155,7 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
         if mask is not None and choice is not None:
             result = _under_both(old, choice, mask, indices, outside, kind)
         else:
-            result = guarded(mask, kind, lambda: clone_body(old, [], indices), outside)
+            result = guarded(mask, kind, lambda: clone_body(old, [], indices)[0], outside)
         linalg.YieldOp([result])
     return made.results[0]
 
@@ -168,15 +198,15 @@ def _under_both(
     return guarded(arith.andi(mask, condition), kind, inside, outside)
 
 
-def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> ir.Value:
+def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> list[ir.Value]:
     """Clone the body of a generic at the insertion point, with values for its arguments and its `linalg.index`es.
 
-    Returns the value it yields (of its only output).
+    Returns the values it yields, one per output.
     """
     mapping: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=False))
     for op in block.operations:
         if op.operation.name == "linalg.yield":
-            return mapping.get(op.operation.operands[0], op.operation.operands[0])
+            return [mapping.get(v, v) for v in op.operation.operands]
         if op.operation.name == "linalg.index":
             mapping[op.operation.results[0]] = indices[linalg_index_dimension(op.operation)]
             continue

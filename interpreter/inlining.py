@@ -47,7 +47,7 @@ def _inline(op: ir.Operation, position: int) -> None:
         where = [gathers.apply_map(e, space.maps[position], indices) for e in space.maps[position].results]
         value = _gathered(gather, where)
         arguments = [value if i == position else own[i] for i in range(len(op.operands))]
-        linalg.YieldOp([gathers.clone_body(op.regions[0].blocks[0], arguments, indices)])
+        linalg.YieldOp(gathers.clone_body(op.regions[0].blocks[0], arguments, indices))
     for old, new in zip(op.results, made.results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
@@ -74,7 +74,7 @@ def _gathered(gather: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
     """The gather's value at `where`, computed at the insertion point; a masked producer is read with `tensor.extract`."""
     count = segments(gather)[0]
     arguments = [tensor.ExtractOp(gather.operands[i], list(where)).result for i in range(count)]
-    return gathers.clone_body(gather.regions[0].blocks[0], arguments, where)
+    return gathers.clone_body(gather.regions[0].blocks[0], arguments, where)[0]
 
 
 def _generic(

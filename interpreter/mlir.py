@@ -25,7 +25,18 @@ else:
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
     affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform = (
         _Late(f"torch_mlir.dialects.{name}")
-        for name in ("affine", "arith", "func", "gpu", "linalg", "memref", "scf", "tensor", "vector", "transform.interpreter")
+        for name in (
+            "affine",
+            "arith",
+            "func",
+            "gpu",
+            "linalg",
+            "memref",
+            "scf",
+            "tensor",
+            "vector",
+            "transform.interpreter",
+        )
     )
 
 DYNAMIC = -(2**63)

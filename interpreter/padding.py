@@ -27,6 +27,34 @@ from .structured import (
 )
 
 
+def absorb_pads(op: ir.Operation) -> int:
+    """Make a gather of every `tensor.pad` by a constant that `op` reads, so that it is read where it lies. How many?"""
+    count = 0
+    for position in range(segments(op)[0]):
+        owner = op.operands[position].owner
+        if isinstance(owner, ir.Block) or owner.operation.name != "tensor.pad":
+            continue
+        padding = owner.operation
+        low = list(ir.DenseI64ArrayAttr(padding.attributes["static_low"]))
+        outside = _constant_yielded(padding)
+        shapes = (*shape_of(padding.results[0]), *shape_of(padding.operands[0]), *(n if n >= 0 else None for n in low))
+        if outside is None or None in shapes:
+            continue
+        with ir.InsertionPoint(padding):
+            shape = [n or 0 for n in shape_of(padding.results[0])]
+            op.operands[position] = gathers.surrounded(padding.operands[0], low, shape, outside)
+        count += 1
+    return count
+
+
+def _constant_yielded(padding: ir.Operation) -> ir.Value | None:
+    """The value that a `tensor.pad` fills with, if it is the same everywhere."""
+    block = padding.regions[0].blocks[0]
+    value = block.operations[len(block.operations) - 1].operation.operands[0]
+    inside = value.owner == block if isinstance(value.owner, ir.Block) else value.owner.operation.block == block
+    return None if inside else value
+
+
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     """The extents rounded up to multiples of the tile sizes; dynamic ones and untiled ones stay."""
     return tuple(

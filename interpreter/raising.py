@@ -66,10 +66,7 @@ def _op_raisable(op: ir.Operation) -> bool:
 def _plain_layout(value: ir.Value) -> bool:
     """A buffer without a layout: it converts to a tensor of the same shape."""
     kind = value.type
-    return (
-        isinstance(kind, ir.MemRefType)
-        and kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
-    )
+    return isinstance(kind, ir.MemRefType) and kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
 
 
 class _Raising:

@@ -12,6 +12,7 @@ from .mlir import ir
 from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
 
+
 class Rewriter:
     """One statement's view of the session.
 
@@ -85,7 +86,9 @@ class Rewriter:
         try:
             mlir.run_passes(self.module, pipeline)
         except ir.MLIRError as error:
-            raise self.error("W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)) from error
+            raise self.error(
+                "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
+            ) from error
         except ValueError as error:  # the bindings' word for a pipeline that does not parse
             raise self.error(
                 "W0312",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from .. import levels
 from ..gathers import is_gather
 from ..mlir import ir, linalg
+from ..origin import origin
 from ..rewriter import Rewriter
 from ..shared_memory import allocate, as_tensor, element_bytes
 from ..statement import Operand, Results, Statement, flag, integer, operand, statement
@@ -58,6 +59,7 @@ class PromoteToShared(Statement):
         value = op.operands[position]
         shape = self._shape(rewrite, op, value)
         alloc, view = allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
+        alloc.attributes["weft.name"] = ir.StringAttr.get(f"{origin(value) or self.operand.name}_shared")
         copy = self._memref_copy(op, position, view) if levels.is_memref(op) else self._tensor_copy(op, position, view)
         if self.vector:
             copy.attributes["weft.vector"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.vector)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .. import levels
 from ..fusing import fuse_gathers
 from ..mlir import ir
-from ..padding import pad, pad_extents
+from ..padding import absorb_pads, pad, pad_extents
 from ..rewriter import Rewriter
 from ..statement import Handle, Results, Statement, consumed, sizes, statement
 from ..structured import Structure, is_structured, structure
@@ -54,6 +54,8 @@ class Tile(Statement):
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         op = levels.on_tensors(rewrite, self.target)
+        if not levels.is_memref(op) and absorb_pads(op):
+            rewrite.remark("reads through tensor.pad: the padding is a mask, not a copy")
         extents = pad_extents(space, whole)
         if extents != space.extents:
             if levels.is_memref(op):
