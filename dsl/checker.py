@@ -288,8 +288,14 @@ class _Checker:
         check = ScopeCheck(scope, self.report)
         if not last:
             check.error("W0207", "`return` stands at the end of a schedule, outside `if` and `foreach`", item.span)
+        seen: set[str] = set()
         for ref in item.values:
             check.op(ref)
+            name = (ref.fields or (ref.name,))[-1]
+            if name in seen:
+                hint = f"bind it to another name first: `let (…, {name}2) = …`"
+                check.error("W0206", f"two results would be called `{name}`", ref.span, hint)
+            seen.add(name)
 
 
 def _names(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:

@@ -146,6 +146,7 @@ CHECKS = {
     "recursion": body("t()"),
     "recursion in a circle": "schedule a() {\n  b()\n}\nschedule b() {\n  a()\n}\n",
     "return in the middle": body(GEMM, "return gemm", "bufferize"),
+    "results of one name": body(GEMM, "let t = tile gemm [4]", "let u = tile t.op [2]", "return (t.loop, u.loop)"),
     "foreach over a handle": body(GEMM, "foreach g in gemm { print g }"),
     "foreach over an unknown name": body("foreach g in ops { print g }"),
     "payload argument twice": "payload matmul(m = 1, m = 2)\n" + body("bufferize"),
