@@ -154,7 +154,7 @@ class Translator:
             if known is not None:
                 return known
         same = all(v.uniform for v in operands) if uniform is None else uniform
-        made = Val(self.fresh(), target, dtype, same and pure, shape)
+        made = Val(self.fresh(), target, dtype, same and pure and not shape, shape)
         self.scopes[target].lines.append(f"{made.text} = {expression}")
         if pure:
             self._known[expression, target] = made

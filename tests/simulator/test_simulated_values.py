@@ -489,3 +489,41 @@ gpu.func @f(%B: memref<4xbf16>) kernel {
     b = np.zeros(4, ml_dtypes.bfloat16)
     clean(kernel.launch((1, 1, 1), (4, 1, 1), [b]))
     assert b.tolist() == [1.0, 2.0, 1.5, 9.0]
+
+
+def test_values_that_vectors_keep_uniform_serve_as_bounds_and_indices() -> None:
+    body = """
+    %n = arith.constant dense<[3, 5]> : vector<2xindex>
+    %b = vector.broadcast %c2 : index to vector<2xindex>
+    %m = arith.muli %n, %b : vector<2xindex>
+    %e = vector.extract %m[1] : index from vector<2xindex>
+    %z = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %s = scf.for %i = %c0 to %e step %c1 iter_args(%a = %z) -> i32 {
+      %x = arith.addi %a, %one : i32
+      scf.yield %x : i32
+    }
+    %k = arith.remui %e, %c4 : index
+    memref.store %s, %B[%tx, %k] : memref<4x3xi32>
+    """
+    b = np.zeros((4, 3), np.int32)
+    clean(func("%B: memref<4x3xi32>", body).launch((1, 1, 1), (4, 1, 1), [b]))
+    assert b.tolist() == [[0, 0, 10]] * 4
+
+
+def test_masked_accesses() -> None:
+    body = """
+    %m = vector.create_mask %tx : vector<4xi1>
+    %i = arith.muli %tx, %c4 : index
+    %p = arith.constant dense<[9, 8, 7, 6]> : vector<4xi32>
+    %v = vector.maskedload %A[%i], %m, %p : memref<14xi32>, vector<4xi1>, vector<4xi32> into vector<4xi32>
+    vector.maskedstore %B[%i], %m, %v : memref<14xi32>, vector<4xi1>, vector<4xi32>
+    %r = vector.reduction <add>, %v : vector<4xi32> into i32
+    memref.store %r, %R[%tx] : memref<4xi32>
+    """
+    kernel = func("%A: memref<14xi32>, %B: memref<14xi32>, %R: memref<4xi32>", body)
+    a, b, r = np.arange(14, dtype=np.int32), np.zeros(14, np.int32), np.zeros(4, np.int32)
+    report = kernel.launch((1, 1, 1), (4, 1, 1), [a, b, r])
+    assert b.tolist() == [0, 0, 0, 0, 4, 0, 0, 0, 8, 9, 0, 0, 12, 13]
+    assert {f.kind for f in report.faults} == {"out-of-bounds read", "out-of-bounds write"} and report.fault_count == 2
+    assert r[:3].tolist() == [30, 4 + 8 + 7 + 6, 8 + 9 + 7 + 6]

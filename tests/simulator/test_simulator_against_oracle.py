@@ -33,7 +33,7 @@ def compound(inner: st.SearchStrategy[so.Statement], *, barriers: bool) -> st.Se
 
 divergent = st.one_of(accesses, accesses, compound(accesses, barriers=False))
 convergent = st.one_of(divergent, fences, compound(st.one_of(divergent, fences), barriers=True))
-EXAMPLES = int(os.environ.get("WEFT_SOAK", "1")) * 150
+EXAMPLES = 3000 if "WEFT_SOAK" in os.environ else 120
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import affine, arithmetic, control, gpu, memory, vectors
+from . import affine, arithmetic, control, gpu, memory, transfers, vectors
 
-__all__ = ["affine", "arithmetic", "control", "gpu", "memory", "vectors"]
+__all__ = ["affine", "arithmetic", "control", "gpu", "memory", "transfers", "vectors"]
