@@ -10,6 +10,7 @@ import pytest
 from cuda_cases import emit_text
 from native import run_native
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # infinities and NaNs are meant
 N = 256
 F16, BF16, F32, F64 = np.float16, ml_dtypes.bfloat16, np.float32, np.float64
 NAMES = {

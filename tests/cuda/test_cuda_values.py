@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import ml_dtypes
 import numpy as np
@@ -172,25 +173,42 @@ def test_dynamic_sizes_strides_and_offset_at_any_launch(grid: tuple, block: tupl
 
 
 RACY = [v for v in VALUES if v[1] in ("shared", "ragged", "tree", "reverse")]
+BARRIER = "__syncthreads();"
 
 
-@pytest.mark.parametrize(("module", "kernel", "make", "reference", "tolerance"), RACY, ids=[v[1] for v in RACY])
-def test_sanitizer(
-    module: str, kernel: str, make: Callable[[], Arrays], reference: Callable[..., None], tolerance: float
-) -> None:
+def own_text(module: str, kernel: str) -> str:
+    """The text of one kernel alone."""
+    return next(t for t in emitted(module).text.split("\n\n") if f" {kernel}(" in t and t.startswith('extern "C"'))
+
+
+def without_one_barrier(text: str, kernel: str) -> dict[str, str]:
+    """Copies of a kernel, by name, each with one barrier removed."""
+    parts, made = text.split(BARRIER), {}
+    for number in range(1, len(parts)):
+        name = f"{kernel}_without_{number}"
+        less = BARRIER.join(parts[:number]) + ";" + BARRIER.join(parts[number:])
+        made[name] = less.replace(f" {kernel}(", f" {name}(")
+    return made
+
+
+@cache
+def sanitized_text() -> str:
+    """All racy variants in one text: one compilation for all tests."""
+    texts = []
+    for module, kernel, *_ in RACY:
+        own = own_text(module, kernel)
+        texts += [own, *without_one_barrier(own, kernel).values()]
+    return "\n\n".join(texts)
+
+
+@pytest.mark.parametrize(("module", "kernel", "make"), [v[:3] for v in RACY], ids=[v[1] for v in RACY])
+def test_sanitizer(module: str, kernel: str, make: Callable[[], Arrays]) -> None:
     """Clean as it is; a race as soon as any one barrier is gone."""
-    text, known = emitted(module).text, signature(module, kernel)
-    assert known.grid is not None and known.block is not None
-    args = make()
-    wanted = [a.copy() for a in args]
-    reference(*wanted)
-    assert run_native(text, kernel, known.grid, known.block, args, mode="tsan").races == ()
-    assert all(close(got, want, tolerance) for got, want in zip(args, wanted, strict=True))
-    start = text.index(f" {kernel}(")
-    own = text[start : text.find('extern "C"', start) if text.find('extern "C"', start) > 0 else None]
-    barriers = own.count("__syncthreads();")
-    assert barriers
-    for number in range(barriers):
-        parts = own.split("__syncthreads();")
-        less = "__syncthreads();".join(parts[: number + 1]) + ";" + "__syncthreads();".join(parts[number + 1 :])
-        assert run_native(text.replace(own, less), kernel, (1,), known.block, make(), mode="tsan").races
+    block = signature(module, kernel).block
+    assert block is not None
+    blocks = (1,) if kernel == "reverse" else (2,)
+    assert run_native(sanitized_text(), kernel, blocks, block, make(), mode="tsan").races == ()
+    variants = without_one_barrier(own_text(module, kernel), kernel)
+    assert variants
+    for name in variants:
+        assert run_native(sanitized_text(), name, (1,), block, make(), mode="tsan").races, name
