@@ -14,8 +14,6 @@ import marshal
 import os
 import pickle
 import sys
-import tempfile
-from importlib.resources import files
 from pathlib import Path
 
 from lark import Lark, __version__
@@ -28,7 +26,7 @@ Spellings = dict[str, str]
 
 def load() -> tuple[Lark, Spellings]:
     """The parser, and what its terminals look like."""
-    text = files(grammar).joinpath("weft.lark").read_text("utf-8")
+    text = Path(grammar.__path__[0], "weft.lark").read_text("utf-8")
     place = _place()
     if place is None:
         return _make(text)
@@ -81,6 +79,8 @@ def _read(place: Path, key: bytes) -> tuple[Lark, Spellings] | None:
 
 
 def _write(place: Path, key: bytes, made: tuple[Lark, Spellings]) -> tuple[Lark, Spellings]:
+    import tempfile  # slow to import, and seldom needed
+
     parser, spellings = made
     tables = io.BytesIO()
     parser.save(tables, exclude_options=("edit_terminals", "postlex", "propagate_positions"))
