@@ -44,7 +44,8 @@ CODES: dict[str, Explanation] = {
     ),
     "W0323": Explanation(
         "more tile sizes than dimensions",
-        "`tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing one leaves a dimension alone.",
+        "`tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing one leaves a dimension "
+        "alone.",
     ),
     "W0324": Explanation("no dimension is tiled", "Every size is `_` or 0, so that the statement would do nothing."),
     "W0325": Explanation(
