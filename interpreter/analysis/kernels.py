@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ..mlir import ir
+from .algebra import AXES
 from .linear import NOTHING
 from .model import KernelModel
 from .reader import Reader
 from .relations import Solver
 from .shape import LaunchShape, Sizes
 from .uniformity import split_uniform
-from .values import AXES, Values
+from .values import Values
 
 
 def kernel_model(

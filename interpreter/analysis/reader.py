@@ -6,11 +6,12 @@ from ...dsl.diagnostics import fail
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import describe
+from .algebra import AXES, id_symbol
 from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, less
 from .memory_ops import ASYNCHRONOUS, touches, written_memrefs
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 from .shape import LaunchShape
-from .values import AXES, Values, id_symbol
+from .values import Values
 from .views import Views
 
 ALL_SPACES = frozenset({"workgroup", "global"})
