@@ -32,11 +32,11 @@ def kernel_model(
     shape = LaunchShape(known, _known(op, "known_grid_size") or grid or (None, None, None))
     reader = Reader(str(ir.StringAttr(op.attributes["sym_name"]).value), shape)
     body = op.regions[0].blocks[0]
-    names = _argument_names(op)
     count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
     shared = (
         int(ir.IntegerAttr(op.attributes["workgroup_attributions"])) if "workgroup_attributions" in op.attributes else 0
     )
+    names = _argument_names(op, count)
     for number, argument in enumerate(body.arguments):
         name = names.get(number) or argument.get_name(use_local_scope=True).lstrip("%")
         if isinstance(argument.type, ir.MemRefType):
@@ -98,14 +98,15 @@ def _known(op: ir.Operation, attribute: str) -> Sizes | None:
     return (x, y, z)
 
 
-def _argument_names(op: ir.Operation) -> dict[int, str]:
-    if "arg_attrs" not in op.attributes:
-        return {}
+def _argument_names(op: ir.Operation, arguments: int) -> dict[int, str]:
+    """`weft.name` of the function's arguments, and of its workgroup attributions, which follow them."""
     out: dict[int, str] = {}
-    for number, attributes in enumerate(ir.ArrayAttr(op.attributes["arg_attrs"])):
-        entry = ir.DictAttr(attributes)
-        if "weft.name" in entry:
-            out[number] = str(ir.StringAttr(entry["weft.name"]).value)
+    for attribute, first in (("arg_attrs", 0), ("workgroup_attrib_attrs", arguments)):
+        if attribute in op.attributes:
+            for number, attributes in enumerate(ir.ArrayAttr(op.attributes[attribute])):
+                entry = ir.DictAttr(attributes)
+                if "weft.name" in entry:
+                    out[first + number] = ir.StringAttr(entry["weft.name"]).value
     return out
 
 
