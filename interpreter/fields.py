@@ -48,8 +48,10 @@ def _evaluate(field: Field, given: Any, env: Environment, dead: Mapping[int, Dea
         case "space":
             return _space(given, env)
         case "distribution":
-            chunk = None if given.chunk is None else _integer(given.chunk, env)
-            if chunk is not None and chunk < 1:
+            if given.chunk is None:
+                return DistributionSpec(given.kind)
+            chunk = _integer(given.chunk, env)
+            if chunk < 1:
                 raise _error("W0231", f"chunks of {chunk} iterations make no sense", given.chunk, "at least 1")
             return DistributionSpec(given.kind, chunk)
         case "flag":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .mlir import affine, arith, ir, linalg, scf, tensor
-from .structured import element_type, shape_of
+from .structured import element_type, segments, shape_of
 
 MARK = "weft.gather"
 Neutral = int | float | str | None
@@ -55,7 +55,7 @@ def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Seq
     return mask
 
 
-def generic(shape: Sequence[int], kind: ir.Type, inputs: Sequence[ir.Value] = ()) -> linalg.GenericOp:
+def generic(shape: Sequence[int], kind: ir.Type, inputs: Sequence[ir.Value] = ()) -> ir.OpView:
     """An all-parallel generic over `shape` with identity maps, marked as a gather, its body still empty."""
     rank = len(shape)
     identity = ir.AffineMap.get_identity(rank)
@@ -158,6 +158,28 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
             result = guarded(mask, kind, lambda: clone_body(old, [], indices)[0], outside)
         linalg.YieldOp([result])
     return made.results[0]
+
+
+def guard_body(op: ir.Operation, extents: Sequence[int | None], padded: Sequence[int | None]) -> None:
+    """Perform the body of a rounded-up generic only inside its old domain; outside, outputs stay as they are."""
+    old = op.regions[0].blocks[0]
+    outputs = [a for a in list(old.arguments)[segments(op)[0] :]]
+    terminator = old.operations[len(old.operations) - 1].operation
+    moved = [o.operation for o in old.operations if o.operation.name not in ("linalg.index", "linalg.yield")]
+    with ir.InsertionPoint(terminator):
+        indices = [linalg.IndexOp(d).result for d in range(len(extents))]
+        mask = within(indices, extents, [n or 0 for n in padded])
+        if mask is None:
+            return
+        choice = scf.IfOp(mask, [a.type for a in outputs], has_else=True)
+        with ir.InsertionPoint(choice.else_block):
+            scf.YieldOp(outputs)
+    for inner in moved:
+        choice.then_block.append(inner)
+    with ir.InsertionPoint(choice.then_block):
+        scf.YieldOp(list(terminator.operands))
+    for position, result in enumerate(choice.results):
+        terminator.operands[position] = result
 
 
 def _same_choice(block: ir.Block, outside: Neutral, kind: ir.Type) -> ir.Operation | None:

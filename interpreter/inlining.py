@@ -79,7 +79,7 @@ def _gathered(gather: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
 
 def _generic(
     op: ir.Operation, inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap], iterators: Sequence[str]
-) -> linalg.GenericOp:
+) -> ir.OpView:
     """An empty generic with `op`'s outputs, results and attributes, and these inputs and maps."""
     count = segments(op)[0]
     outputs = list(op.operands)[count:]

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch_mlir import ir, passmanager
-    from torch_mlir.dialects import affine, arith, func, gpu, linalg, memref, scf, tensor, vector
+    from torch_mlir.dialects import affine, arith, func, gpu, memref, scf, tensor, vector
     from torch_mlir.dialects.transform import interpreter as _transform
+
+    linalg: Any  # half of it is compiled, and the wheel has no stub for that
 else:
 
     class _Late(ModuleType):

@@ -88,7 +88,7 @@ def _cpu_baseline(builder: Builder, arrays: Mapping[str, np.ndarray], repeat: in
 
 
 def _gpu_baseline(builder: Builder, arrays: Mapping[str, np.ndarray], repeat: int) -> float:
-    import cupy  # pyright: ignore[reportMissingImports]
+    import cupy
 
     there = {name: cupy.asarray(array) for name, array in arrays.items()}
     start, end = cupy.cuda.Event(), cupy.cuda.Event()

@@ -71,8 +71,8 @@ def _statement(text: str) -> RenderableType:
 
 def _launches(report: Report) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column, justify in (("kernel", "left"), ("grid", "left"), ("block", "left")):
-        table.add_column(column, justify=justify, overflow="fold")
+    for column in ("kernel", "grid", "block"):
+        table.add_column(column, overflow="fold")
     table.add_column("threads", justify="right")
     table.add_column("shared", justify="right")
     for kernel in report.kernels:

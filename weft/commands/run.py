@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from .options import PATH, entry_option, schedule_options
+
+if TYPE_CHECKING:
+    from ..execution import Reference, Target
 
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
@@ -24,11 +28,11 @@ def run(
     payload: Path | None,
     settings: tuple[str, ...],
     entry: str | None,
-    target: str,
+    target: Target,
     seed: int,
     inputs: Path | None,
     save: Path | None,
-    reference: str,
+    reference: Reference,
     as_json: bool,
 ) -> int:
     """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
