@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scheduled import session_of
+
 from weft.interpreter.analysis import conflicts, conflicts_between_blocks, kernel_model
 from weft.interpreter.mlir import operations
 

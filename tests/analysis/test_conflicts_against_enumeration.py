@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from random_kernels import Kernel, Maker
+
 from weft.interpreter import mlir
 from weft.interpreter.analysis import KernelModel, choose_barriers, conflicts, kernel_model
 from weft.interpreter.analysis.relations import Solver

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kernel_text import TILE, WORKGROUP, loop, model, read, write
+
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
 from weft.interpreter.analysis import conflicts, conflicts_between_blocks, kernel_model

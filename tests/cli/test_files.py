@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from weft.dsl.diagnostics import WeftError
 
 from weft import files
+from weft.dsl.diagnostics import WeftError
 
 
 def code(caught: pytest.ExceptionInfo[WeftError]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.mlir import operations
-from weft.recipes import builders, schedules
-
 from weft.payload import argument_names, parse_payload
+from weft.recipes import builders, schedules
 
 MATMUL = builders()["matmul"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cuda_cases import emit_text
 from pinned import pinned
+
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.render import render
 from weft.runtime.cuda.codes import CODES

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from cuda_cases import MODULES, emit_text, emitted, module
+
 from weft.runtime.cuda import kernel_signature
 from weft.runtime.cuda.abi import KernelSignature, Parameter
 from weft.runtime.cuda.module import kernel_functions

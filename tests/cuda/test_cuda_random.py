@@ -12,6 +12,7 @@ from native import run_native
 from random_arithmetic import STORED, N, functions, kernels
 from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.runtime import get_ranked_memref_descriptor
+
 from weft.interpreter.mlir import context, parse, run_passes
 
 PIPELINE = (

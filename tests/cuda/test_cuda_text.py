@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from cuda_cases import HERE, MODULES, emitted
 from pinned import pinned
+
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 
 

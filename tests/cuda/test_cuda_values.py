@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cuda_cases import emitted
 from native import run_native
+
 from weft.runtime.cuda.abi import KernelSignature
 
 RNG = np.random.default_rng(0)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from evaluator import Buffer, Evaluator, Store
+
 from weft.interpreter import mlir
 from weft.interpreter.distribution import LaunchInfo, launch_loop
 from weft.interpreter.mlir import ir

@@ -8,6 +8,7 @@ import pytest
 from evaluator import Buffer, Evaluator
 from loops import ROOT, launched, loop_module, mapped, placed
 from pinned import pinned
+
 from weft.interpreter import mlir
 from weft.interpreter.distribution import as_forall, find_kernel, launch_loop, reduces_nothing
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from loops import ROOT, launched, mapped, placed
 from pinned import pinned
+
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
 from weft.interpreter.distribution import Mapping, check_map

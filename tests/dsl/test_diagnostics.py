@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_signatures import SIGNATURES
 from syrupy.assertion import SnapshotAssertion
+
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from weft.dsl import tree
 from weft.dsl.binding import bind, bind_parameters
 from weft.dsl.diagnostics import WeftError

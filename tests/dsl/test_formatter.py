@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.formatter import format_text
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from weft.dsl import grammar_cache
 from weft.dsl.lines import Lines
 

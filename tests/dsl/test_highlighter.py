@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pygments.token import Comment, Keyword, Name, Number, String
+
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
 from weft.dsl.syntax import keywords

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from weft.dsl import tree
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_file, parse_items, parse_text

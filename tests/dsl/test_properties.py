@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sample_signatures import SIGNATURES
+
 from weft.dsl import tree
 from weft.dsl.binding import bind_parameters
 from weft.dsl.checker import check

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from weft.dsl.diagnostics import Diagnostic, Source, Span
 from weft.dsl.render import printable, render, render_all
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from native_device import NativeDevice
+
+from weft.execution import RunOptions, run_schedule
+from weft.pipeline import Recipe, applied, planned
 from weft.runtime import functions
 from weft.runtime.compare import compare
 from weft.runtime.inputs import random_inputs
 from weft.runtime.reference import reference
 from weft.runtime.runner import run_plan
-
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Recipe, applied, planned
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in HERE.glob("*.weft"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+
 from weft.dsl.diagnostics import fail
 from weft.runtime.device import View
 from weft.runtime.dtypes import NUMPY

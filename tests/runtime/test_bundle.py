@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from runtime_programs import two_stream_plan
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime import bundle as bundles
 from weft.runtime.bundle import comparable, read_bundle, write_bundle

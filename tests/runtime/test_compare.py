@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from weft.runtime.compare import compare
 from weft.runtime.dtypes import NUMPY, narrow, poison_byte
 from weft.runtime.signature import Argument, FunctionSignature

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from runtime_programs import two_stream_plan
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime import cubin_cache
 from weft.runtime.cupy_device import CupyDevice, architecture, cuda_problem, parameters

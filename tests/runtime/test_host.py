@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from runtime_programs import COPY_KERNEL, host, launch
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.host import make_plan
 from weft.runtime.plan import Alloc, BufferView, Copy, Free, Launch, Plan, ScalarOf, ScalarValue

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.dtypes import BF16, NUMPY, narrow, widen
 from weft.runtime.inputs import check_inputs, random_inputs, read_npz, write_npz

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from runtime_programs import two_stream_plan, whole
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan import Apply, Buffer, BufferView, Copy, DimOf, Launch, Plan, ScalarValue
 from weft.runtime.plan_check import validate

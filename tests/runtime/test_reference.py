@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from runtime_programs import parse
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.functions import signature
 from weft.runtime.inputs import random_inputs

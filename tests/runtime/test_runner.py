@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy_device import NumpyDevice
 from runtime_programs import two_stream_plan, whole
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan import Buffer, BufferView, Copy, DimOf, Kernel, Launch, Param, Plan
 from weft.runtime.runner import run_plan

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from runtime_programs import COPY_KERNEL, host, launch, parse
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.bundle import read_bundle, write_bundle
 from weft.runtime.compare import compare

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from runtime_programs import two_stream_plan
+
 from weft.runtime.bundle import write_bundle
 
 CUDA = 'extern "C" __global__ void scale(const float* x, float* y, float f) { }\n'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.device import Device, View
 from weft.runtime.plan import Kernel, Param

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gpu_kernels import WORKGROUP, func, sim
+
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.simulator.codes import CODES
 

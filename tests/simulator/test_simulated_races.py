@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gpu_kernels import WORKGROUP, func, matmul
+
 from weft.runtime.simulator import LaunchReport
 
 SHARED = f"memref<32xf32, {WORKGROUP}>"

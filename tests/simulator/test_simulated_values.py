@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from gpu_kernels import WORKGROUP, func, matmul
+
 from weft.runtime.simulator import LaunchReport
 
 KINDS = {
