@@ -163,7 +163,7 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
 def guard_body(op: ir.Operation, extents: Sequence[int | None], padded: Sequence[int | None]) -> None:
     """Perform the body of a rounded-up generic only inside its old domain; outside, outputs stay as they are."""
     old = op.regions[0].blocks[0]
-    outputs = [a for a in list(old.arguments)[segments(op)[0] :]]
+    outputs = list(old.arguments)[segments(op)[0] :]
     terminator = old.operations[len(old.operations) - 1].operation
     moved = [o.operation for o in old.operations if o.operation.name not in ("linalg.index", "linalg.yield")]
     with ir.InsertionPoint(terminator):
