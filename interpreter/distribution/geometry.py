@@ -13,7 +13,7 @@ from ..rewriter import describe
 from .arithmetic import Bound, ceildiv
 from .kernel import AXES
 from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, Mapping
-from .space import LoopDimension, loop_dimensions, static_extents
+from .space import LoopDimension, loop_dimensions, most_extents, static_extents
 
 MAX_THREADS = 1024
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
@@ -140,18 +140,34 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
 def trip_counts(one: Mapped) -> list[int | None]:
     """The number of iterations per dimension, where it is known."""
     if one.op.name == "scf.forall":
-        return [d.static_trips for d in loop_dimensions(one.op)]
-    extents = static_extents(one.op)
+        return _in_row(one, [d.static_trips for d in loop_dimensions(one.op)])
+    return _in_row(one, _units(one, static_extents(one.op)))
+
+
+def most_trips(one: Mapped) -> list[int | None]:
+    """The number of iterations per dimension, or a number that it never exceeds: `min(8, n - i)` is at most 8."""
+    if one.op.name == "scf.forall":
+        return _in_row(one, [d.most_trips for d in loop_dimensions(one.op)])
+    return _in_row(one, _units(one, most_extents(one.op)))
+
+
+def _units(one: Mapped, extents: list[int | None]) -> list[int | None]:
+    """Of an op with `vector n`, n elements of a row are one iteration."""
     if extents and extents[-1] is not None:
         extents[-1] = extents[-1] // one.mapping.vector
-    if len(one.mapping.axes) == 1 or one.mapping.every:
+    return extents
+
+
+def _in_row(one: Mapped, extents: list[int | None]) -> list[int | None]:
+    """A map with one axis for all dimensions counts the iterations row by row."""
+    if len(one.mapping.axes) != len(extents) and (len(one.mapping.axes) == 1 or one.mapping.every):
         return [None if any(e is None for e in extents) else math.prod(e for e in extents if e is not None)]
     return extents
 
 
 def _thread_counts(one: Mapped) -> list[int | None]:
     counts: list[int | None] = []
-    for axis, count, trips in zip(one.mapping.axes, one.mapping.counts, trip_counts(one), strict=True):
+    for axis, count, trips in zip(one.mapping.axes, one.mapping.counts, most_trips(one), strict=True):
         if count == AS_MANY_AS_ITERATIONS and trips is None:
             raise fail(
                 "W0354",

@@ -7,7 +7,7 @@ import math
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ..mlir import ir
 from ..rewriter import describe
-from .geometry import MAX_THREADS, Mapped, trip_counts
+from .geometry import MAX_THREADS, Mapped, most_trips
 from .mapping import SYMBOLIC, Mapping, enclosing_maps, nested_maps
 from .space import is_parallel_op, iterator_types, loop_dimensions, static_extents
 
@@ -129,7 +129,7 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
     """Without a distribution word each processor gets one iteration, so there must be enough of them."""
     if mapping.dist is not None or mapping.every:
         return
-    for axis, count, trips in zip(mapping.axes, mapping.counts, trip_counts(Mapped(op, mapping)), strict=True):
+    for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(Mapped(op, mapping)), strict=True):
         if count == SYMBOLIC:
             have = "processors whose number is known only at run time"
         elif count > 0 and (trips is None or trips > count):

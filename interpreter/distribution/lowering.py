@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
@@ -99,7 +99,8 @@ def is_shared(kind: ir.Type) -> bool:
 
 def _attribute_shared(kernel: Outlined) -> int:
     """Allocations in workgroup memory become `workgroup(…)` attributions of the `gpu.func`."""
-    total, count = 0, 0
+    total = 0
+    names: list[str | None] = []
     for alloc in operations(kernel.function, "memref.alloc"):
         kind = alloc.results[0].type
         if not is_shared(kind):
@@ -111,8 +112,8 @@ def _attribute_shared(kernel: Outlined) -> int:
         total = -(-total // _ALIGNMENT) * _ALIGNMENT + bytes_of(kind)
         argument = kernel.entry.add_argument(kind, alloc.location)
         alloc.results[0].replace_all_uses_with(argument)
+        names.append(_shared_name(alloc))
         alloc.erase()
-        count += 1
     for dealloc in operations(kernel.function, "memref.dealloc"):
         dealloc.erase()
     if total > MAX_STATIC_SHARED:
@@ -121,10 +122,31 @@ def _attribute_shared(kernel: Outlined) -> int:
             f"the block's shared buffers take {total} bytes, and static shared memory has {MAX_STATIC_SHARED}",
             hint="take smaller tiles (dynamic shared memory, up to 227 KB on newer chips, is not supported yet)",
         )
-    if count:
+    if names:
         i64 = ir.IntegerType.get_signless(64)
-        kernel.function.attributes["workgroup_attributions"] = ir.IntegerAttr.get(i64, count)
+        kernel.function.attributes["workgroup_attributions"] = ir.IntegerAttr.get(i64, len(names))
+        kernel.function.attributes["workgroup_attrib_attrs"] = _name_attributes(names)
     return total
+
+
+def _shared_name(alloc: ir.Operation) -> str | None:
+    return ir.StringAttr(alloc.attributes["weft.name"]).value if "weft.name" in alloc.attributes else None
+
+
+def _name_attributes(names: Sequence[str | None]) -> ir.Attribute:
+    """A dictionary per attribution: `{weft.name = "A_shared"}`, each name once; empty for a buffer that nobody named."""
+    taken: set[str] = set()
+    entries: list[ir.Attribute] = []
+    for name in names:
+        if name is None:
+            entries.append(ir.DictAttr.get({}))
+            continue
+        unique, number = name, 2
+        while unique in taken:
+            unique, number = f"{name}_{number}", number + 1
+        taken.add(unique)
+        entries.append(ir.DictAttr.get({"weft.name": ir.StringAttr.get(unique)}))
+    return ir.ArrayAttr.get(entries)
 
 
 def bytes_of(kind: ir.Type) -> int:

@@ -19,7 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..mlir import ir, scf
-from .arithmetic import Bound, Sum, ceildiv, less, minimum, multiply, value
+from .arithmetic import Bound, Sum, ceildiv, conjunction, less, minimum, multiply, value
+from .guards import inside
+from .ranges import largest
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
@@ -59,7 +61,10 @@ def for_each_owned(n: Bound, by: Processors, dist: str | None, chunk: int | None
 def _one_each(n: Bound, by: Processors, body: Emit) -> None:
     if not by.surplus and (by.count == n or (isinstance(n, int) and isinstance(by.count, int) and by.count < n)):
         return body(by.index)
-    with when(less(by.index, n)):
+    conditions = inside(by.index, n)
+    if not conditions:
+        return body(by.index)
+    with when(conjunction(conditions)):
         body(by.index)
 
 
@@ -109,11 +114,11 @@ def _loop(start: Bound, stop: Bound, step: Bound, body: Callable[[ir.Value], Non
         scf.YieldOp([])
 
 
-def loop_over(trips: int, body: Emit) -> None:
+def loop_over(trips: Bound, body: Emit) -> None:
     """Emit `body` for 0 … trips - 1: a loop, or nothing around it if there is a single iteration."""
     if trips == 1:
         return body(Sum())
-    return _loop(0, trips, 1, lambda e: body(Sum.of(e, trips)))
+    return _loop(0, trips, 1, lambda e: body(Sum.of(e, trips if isinstance(trips, int) else largest(trips))))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ..mlir import ir, operations
 from ..rewriter import describe
-from .geometry import Geometry, Mapped, trip_counts
+from .geometry import Geometry, Mapped, most_trips
 from .legality import check_map, refusal
 from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
 
@@ -96,7 +96,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
 
 
 def _check_every(op: ir.Operation, mapping: Mapping, geometry: Geometry) -> None:
-    trips = trip_counts(Mapped(op, mapping))
+    trips = most_trips(Mapped(op, mapping))
     total = None if None in trips else math.prod(t for t in trips if t is not None)
     if total is None or total > geometry.threads or geometry.static_block().count(None):
         many = "a number of iterations known only at run time" if total is None else f"{total} iterations"

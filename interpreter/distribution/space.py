@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..mlir import DYNAMIC, ir, linalg, memref, producer, scf
 from .arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
+from .ranges import largest, range_of
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,14 @@ class LoopDimension:
             return None
         lower, upper, step = (n for n in numbers if isinstance(n, int))
         return max(-(-(upper - lower) // step), 0)
+
+    @property
+    def most_trips(self) -> int | None:
+        """The number of iterations, or a number that it never exceeds; None where there is none."""
+        last, first, step = largest(self.upper), range_of(self.lower)[0], range_of(self.step)[0]
+        if last is None or first is None:
+            return None
+        return max(-(-(last - first) // max(step or 1, 1)), 0)
 
     def induction(self, iteration: Sum) -> ir.Value:
         """The loop variable in that iteration."""
@@ -104,6 +113,22 @@ def extents(op: ir.Operation) -> list[Bound]:
     found: list[Bound] = []
     for dimension, extent in enumerate(static_extents(op)):
         found.append(extent if extent is not None else _dynamic_extent(op, dimension))
+    return found
+
+
+def most_extents(op: ir.Operation) -> list[int | None]:
+    """The iteration extents, or numbers that they never exceed: what a slice's `min(8, n - i)` says. Emits nothing."""
+    found = static_extents(op)
+    for operand, indexing in zip(op.operands, indexing_maps(op) or [], strict=False):
+        view = producer(operand)
+        if view is None or view.name not in ("memref.subview", "tensor.extract_slice"):
+            continue
+        sizes = subview_sizes(view)
+        if len(sizes) != len(indexing.results):
+            continue
+        for size, result in zip(sizes, indexing.results, strict=True):
+            if isinstance(result, ir.AffineDimExpr) and found[result.position] is None:
+                found[result.position] = largest(size)
     return found
 
 

@@ -6,19 +6,21 @@ thread copies the part of the temporary that it wrote (or, for a copy into it, t
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ..mlir import ir, operations, producer, scf
 from ..rewriter import describe
-from .arithmetic import Sum, conjunction
+from .arithmetic import Bound, Sum, conjunction, delinearise
 from .elements import StructuredOp, emit_element
 from .guards import inside
 from .kernel import Outlined
 from .lowering import copies_to_linalg
-from .mapping import ATTRIBUTE, Mapping, mapping_of
+from .mapping import ATTRIBUTE, mapping_of
 from .owned import loop_over, when
-from .space import extents, indexing_maps, is_parallel_op, subview_offsets, subview_sizes
+from .space import extents, indexing_maps, is_parallel_op, static_extents, subview_offsets, subview_sizes
 from .symbolic import spelled
 from .views import base_of, drop_dead_view, is_temporary, tiles_of
 
@@ -142,22 +144,19 @@ def _copy_tiles(
             f"which part of its temporary {describe(copy)} is to copy is not to be seen in the loop that fills it",
             hint="map the copy itself: `threads(*) cyclic`",
         )
-    if not all(isinstance(s, int) for s in subview_sizes(tiles[0])):
-        raise fail(
-            "W0357",
-            f"the tiles that {describe(copy)} follows have no static size",
-            hint="tile with sizes that are numbers",
-        )
     position = list(operations(owner)).index(tiles[0])
     clone = owner.clone(ir.InsertionPoint(copy)).operation
     tile = list(operations(clone))[position]
     _keep_only(clone, tile)
     terminator = list(clone.regions[0].blocks[0].operations)[-1]
-    sizes = [s for s in subview_sizes(tile) if isinstance(s, int)]
+    sizes = subview_sizes(tile)
     kind = temporary.type
     assert isinstance(kind, ir.MemRefType)
     rooms = zip(subview_offsets(tile), kind.shape, sizes, strict=True)
-    offsets = [Sum.of(offset, extent - size + 1 if extent > 0 else None) for offset, extent, size in rooms]
+    offsets = [
+        Sum.of(offset, extent - size + 1 if extent > 0 and isinstance(size, int) else None)
+        for offset, extent, size in rooms
+    ]
     with ir.InsertionPoint(terminator):
         _copy_part(copy, structured, number, tile.results[0], offsets, sizes)
 
@@ -175,22 +174,47 @@ def _keep_only(forall: ir.Operation, tile: ir.Operation) -> None:
 def _copy_elements(
     owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> None:
-    """A loop over the temporary's elements with the map of the op that fills it; an iteration is one element."""
-    kind = temporary.type
+    """A loop over the iterations of the op that fills the temporary, with its map; an iteration copies what it wrote."""
     mapping = mapping_of(owner)
-    assert isinstance(kind, ir.MemRefType) and mapping is not None
+    walked = _walked(owner, temporary)
+    assert mapping is not None
+    if walked is None:
+        raise fail(
+            "W0357",
+            f"which part of its temporary {describe(copy)} is to copy is not to be seen in {describe(owner)}",
+            hint="map the copy itself: `threads(*) cyclic`",
+        )
+    order, space = walked
+    lanes = [1] * len(space)
+    if mapping.vector > 1:
+        lanes[-1], space[-1] = mapping.vector, space[-1] // mapping.vector
+    row = mapping.every or len(mapping.axes) != len(space)
+    trips = [math.prod(space)] if row else space
     with ir.InsertionPoint(copy):
-        shape = list(kind.shape)
-        loop = scf.ForallOp([0] * len(shape), shape, [1] * len(shape), [])
-    plain = Mapping(mapping.space, mapping.axes, mapping.counts, mapping.every, mapping.dist, mapping.chunk)
-    loop.operation.attributes[ATTRIBUTE] = plain.attribute()
+        loop = scf.ForallOp([0] * len(trips), trips, [1] * len(trips), [])
+    loop.operation.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
     body = loop.operation.regions[0].blocks[0]
     with ir.InsertionPoint(body):
         if not list(body.operations):
             scf.InParallelOp()
     with ir.InsertionPoint(list(body.operations)[-1]):
-        offsets = [Sum.of(i, e) for i, e in zip(body.arguments, shape, strict=True)]
-        _copy_part(copy, structured, number, None, offsets, [1] * len(shape))
+        counters = [Sum.of(i, e) for i, e in zip(body.arguments, trips, strict=True)]
+        at = delinearise(counters[0], space) if row else counters
+        offsets = [at[d].times(lanes[d]) for d in order]
+        _copy_part(copy, structured, number, None, offsets, [lanes[d] for d in order])
+
+
+def _walked(owner: ir.Operation, temporary: ir.Value) -> tuple[list[int], list[int]] | None:
+    """Which dimension of the owner walks each dimension of the temporary, and the owner's extents; None if it does not
+    walk the whole of it, each element once."""
+    structured = StructuredOp.of(owner)
+    whole = [n for n, operand in enumerate(structured.operands) if operand == temporary]
+    space = [extent for extent in static_extents(owner) if extent is not None]
+    for number in reversed(whole):
+        indexing = structured.maps[number]
+        if indexing.is_permutation and indexing.n_dims == len(space):
+            return [r.position for r in indexing.results if isinstance(r, ir.AffineDimExpr)], space
+    return None
 
 
 def _copy_part(
@@ -199,7 +223,7 @@ def _copy_part(
     number: int,
     tile: ir.Value | None,
     offsets: Sequence[Sum],
-    sizes: Sequence[int],
+    sizes: Sequence[Bound],
 ) -> None:
     """Copy the elements [offset, offset + size) of the temporary, as far as the copy's extents reach."""
     order = [r.position for r in structured.maps[number].results if isinstance(r, ir.AffineDimExpr)]

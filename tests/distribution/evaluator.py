@@ -207,7 +207,7 @@ def _pure(op: ir.Operation, operands: list[Any]) -> Any:
 def _constant(attribute: ir.Attribute) -> Any:
     if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr, ir.BoolAttr)):
         return attribute.value
-    return list(ir.DenseElementsAttr(attribute))
+    return [attribute[i] for i in range(len(attribute))]  # type: ignore[index, arg-type]
 
 
 def _affine(op: ir.Operation, operands: list[int]) -> Iterator[int]:
