@@ -146,12 +146,16 @@ class Tracked(Memory):
         raise NotImplementedError
 
     def note_read(self, flat: Index, mask: Mask, site: int) -> None:
+        if self.shadow is not None and self.shadow.repeats(flat, mask, site, write=False):
+            return
         if self.written is not None:
             self._check_written(flat, mask, site)
         if self.shadow is not None:
             self.shadow.read(flat, mask, site)
 
     def note_write(self, flat: Index, mask: Mask, site: int) -> None:
+        if self.shadow is not None and self.shadow.repeats(flat, mask, site, write=True):
+            return
         if self.shadow is not None:
             self.shadow.write(flat, mask, site)
         if self.written is not None:
@@ -251,6 +255,7 @@ class Global(Tracked):
     def end_batch(self) -> None:
         """Enter what is pending while the batch's keys are still at hand."""
         if self.shadow is not None:
+            self.shadow.release()
             self.shadow.flush()
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:

@@ -118,10 +118,43 @@ class Shadow:
         self.readers = Slots(layout)
         self.updaters = Slots(layout)  # atomics
         self.pending: list[tuple[Index, Mask, int]] = []
+        self.held: tuple[Index, Mask] | None = None
+        self.repeated: dict[bool, int] = {}  # by whether it writes: the site that last repeated the held access
+
+    def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
+        """Whether the access needs no look: the lanes touch again what each of them has just written for itself.
+
+        As long as nobody else touches the buffer, such an access meets nothing that the first write did not meet. It is
+        entered later, if somebody else comes or the interval ends.
+        """
+        if self.held is None or site in self.atomics:
+            return False
+        if not (_same(flat, self.held[0]) and _same(mask, self.held[1])):
+            return False
+        self.repeated[write] = site
+        return True
+
+    def settle(self) -> None:
+        """Enter the repetitions of the held access."""
+        if self.held is not None and self.repeated:
+            for write, site in self.repeated.items():
+                elements, keys = self.address(*self.held, site)
+                if write and self.writer is not None:
+                    self.writer[elements] = keys
+                    self.wrote = True
+                else:
+                    self.readers.enter(self.size, elements, keys)
+            self.repeated = {}
+
+    def release(self) -> None:
+        """Somebody else touches the buffer, or the lanes change."""
+        self.settle()
+        self.held = None
 
     def read(self, flat: Index, mask: Mask, site: int) -> None:
         if site in self.atomics:
             return  # the write that follows stands for both
+        self.release()
         if self.wrote or self.updaters.used:
             elements, keys = self.address(flat, mask, site)
             self._check_writer("RAW", elements, keys)
@@ -131,27 +164,32 @@ class Shadow:
             self.flush()
 
     def write(self, flat: Index, mask: Mask, site: int) -> None:
+        self.release()
         self.flush()
         elements, keys = self.address(flat, mask, site)
-        self._check_writer("WAW", elements, keys)
-        self._check_slots("WAR", self.readers, elements, keys)
+        met = self._check_writer("WAW", elements, keys)
+        met |= self._check_slots("WAR", self.readers, elements, keys)
         if site in self.atomics:
             self.updaters.enter(self.size, elements, keys)
             return
-        self._check_slots("WAW", self.updaters, elements, keys)
+        met |= self._check_slots("WAW", self.updaters, elements, keys)
         if self.writer is None:
             self.writer = np.full(self.size, -1, dtype=np.int64)
         self.writer[elements] = keys
         won = self.writer.take(elements)
-        self._emit("WAW", elements, won, keys, won != keys)
+        met |= self._emit("WAW", elements, won, keys, won != keys)
         self.wrote = True
+        if not met:
+            self.held = (flat, mask)
 
     def barrier(self, everyone: bool) -> None:
         """A barrier is about to end the interval. `everyone`: what came before is ordered for all who may come after."""
         if everyone:
             self.pending.clear()
+            self.held, self.repeated = None, {}
             self.wrote = self.readers.used = self.updaters.used = False
         else:
+            self.settle()
             self.flush()
 
     def flush(self) -> None:
@@ -170,15 +208,11 @@ class Shadow:
         for group in (self.readers, self.updaters):
             group.slots = [np.repeat(slot, copies) for slot in group.slots]
 
-    def _check_writer(self, kind: RaceKind, elements: np.ndarray, keys: np.ndarray) -> None:
-        if self.wrote and self.writer is not None:
-            self._check(kind, self.writer, elements, keys)
+    def _check_writer(self, kind: RaceKind, elements: np.ndarray, keys: np.ndarray) -> bool:
+        return self.wrote and self.writer is not None and self._check(kind, self.writer, elements, keys)
 
-    def _check_slots(self, kind: RaceKind, group: Slots, elements: np.ndarray, keys: np.ndarray) -> None:
-        if group.used:
-            for slot in group.slots:
-                if self._check(kind, slot, elements, keys):
-                    break
+    def _check_slots(self, kind: RaceKind, group: Slots, elements: np.ndarray, keys: np.ndarray) -> bool:
+        return group.used and any(self._check(kind, slot, elements, keys) for slot in group.slots)
 
     def _check(self, kind: RaceKind, slot: np.ndarray, elements: np.ndarray, keys: np.ndarray) -> bool:
         old = slot.take(elements)
@@ -191,3 +225,7 @@ class Shadow:
             return False
         self.report(kind, elements[found], old[found], new[found])
         return True
+
+
+def _same(a: Index | Mask, b: Index | Mask) -> bool:
+    return a is b or (a is not None and b is not None and np.shape(a) == np.shape(b) and bool(np.all(a == b)))

@@ -128,6 +128,29 @@ CASES = {
            %x = memref.load %A[%inext] : memref<64xf32>""",
         set(),
     ),
+    "an own element written again behind the barrier": (
+        """memref.store %f, %A[%i] : memref<64xf32>
+           gpu.barrier
+           memref.store %f, %A[%i] : memref<64xf32>
+           %x = memref.load %A[%inext] : memref<64xf32>""",
+        {("RAW", "A", "memref.store", "memref.load")},
+    ),
+    "an own element read again behind the barrier": (
+        """memref.store %f, %A[%i] : memref<64xf32>
+           gpu.barrier
+           %x = memref.load %A[%i] : memref<64xf32>
+           memref.store %f, %A[%inext] : memref<64xf32>""",
+        {("WAR", "A", "memref.load", "memref.store")},
+    ),
+    "an own element again and again": (
+        """scf.for %r = %c0 to %c5 step %c1 {
+             %x = memref.load %A[%i] : memref<64xf32>
+             memref.store %x, %A[%i] : memref<64xf32>
+             gpu.barrier
+           }
+           %y = memref.load %A[%inext] : memref<64xf32>""",
+        set(),
+    ),
     "a vector store that overlaps its neighbour's": (
         "vector.store %v, %A[%i] {alignment = 4 : i64} : memref<64xf32>, vector<2xf32>",
         {("WAW", "A", "vector.store", "vector.store")},
