@@ -161,9 +161,13 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
 
 
 def guard_body(op: ir.Operation, extents: Sequence[int | None], padded: Sequence[int | None]) -> None:
-    """Perform the body of a rounded-up generic only inside its old domain; outside, outputs stay as they are."""
+    """Perform the body of a rounded-up generic only inside its old domain.
+
+    Outside, outputs that it reads stay as they are, and others, which may never have been written, become 0.
+    """
     old = op.regions[0].blocks[0]
     outputs = list(old.arguments)[segments(op)[0] :]
+    accumulated = [any(True for _ in a.uses) for a in outputs]
     terminator = old.operations[len(old.operations) - 1].operation
     moved = [o.operation for o in old.operations if o.operation.name not in ("linalg.index", "linalg.yield")]
     with ir.InsertionPoint(terminator):
@@ -173,7 +177,7 @@ def guard_body(op: ir.Operation, extents: Sequence[int | None], padded: Sequence
             return
         choice = scf.IfOp(mask, [a.type for a in outputs], has_else=True)
         with ir.InsertionPoint(choice.else_block):
-            scf.YieldOp(outputs)
+            scf.YieldOp([a if read else constant(0, a.type) for a, read in zip(outputs, accumulated, strict=True)])
     for inner in moved:
         choice.then_block.append(inner)
     with ir.InsertionPoint(choice.then_block):

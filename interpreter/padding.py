@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import gathers
+from . import gathers, mlir
 from .gathers import Neutral
 from .mlir import ir, tensor
 from .rewriter import Rewriter
@@ -25,6 +25,9 @@ from .structured import (
     shape_of,
     structure,
 )
+
+_UNMAPPED_READS = ("tensor.extract", "memref.load")
+"""Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
 
 
 def absorb_pads(op: ir.Operation) -> int:
@@ -86,6 +89,8 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
         result.set_type(init.type)
     _cut_back(op, copy)
     op.erase()
+    if any(True for _ in mlir.operations(copy, *_UNMAPPED_READS)):
+        gathers.guard_body(copy, space.extents, extents)
     return copy
 
 
@@ -178,7 +183,7 @@ def pad_value(
     producer = None if isinstance(value.owner, ir.Block) else value.owner.operation
     if not needed or (producer is not None and producer.name == "tensor.empty"):
         return gathers.empty(shape, kind)
-    if producer is None or not is_structured(producer) or len(list(value.uses)) > 1:
+    if producer is None or not is_structured(producer) or len(list(value.uses)) > 1 or _is_staged(producer):
         return gathers.gather(value, shape, outside)
     with ir.InsertionPoint(producer):
         if gathers.is_gather(producer) and segments(producer)[0] == 0:
@@ -192,6 +197,14 @@ def pad_value(
         with ir.InsertionPoint.after(padded):
             return gathers.masked(result, old, outside)
     return result
+
+
+def _is_staged(producer: ir.Operation) -> bool:
+    """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
+    for value in list(producer.operands)[segments(producer)[0] :]:
+        if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "bufferization.to_tensor":
+            return ir.MemRefType(value.owner.operation.operands[0].type).memory_space is not None
+    return False
 
 
 def _producer_extents(producer: ir.Operation, value: ir.Value, shape: Sequence[int]) -> tuple[int | None, ...] | None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..mlir import ir, memref, operations
 from ..rewriter import describe
-from .geometry import Mapped, trip_counts
 from .kernel import Outlined
 from .lowering import bytes_of, is_shared
-from .mapping import enclosing_maps
+from .mapping import enclosing_maps, mapping_of
 from .space import loop_dimensions
 from .symbolic import spelled
+from .trips import Mapped, trip_counts
 from .views import retype, users
 
 _TAKES_ANY_LAYOUT = (
@@ -52,6 +52,7 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped]) -> list[str]:
                     f"{describe(alloc)} allocates shared memory in a loop over threads",
                     hint="allocate it in the loop over blocks",
                 )
+            _check_own(alloc)
             _per_thread(alloc, kind)
         elif kind.memory_space is not None:
             if "private" in str(kind.memory_space):
@@ -67,6 +68,21 @@ def _drop_deallocs(alloc: ir.Operation) -> None:
             user.name == "memref.subview" and not any(True for _ in user.results[0].uses)
         ):
             user.erase()
+
+
+def _check_own(alloc: ir.Operation) -> None:
+    """What is allocated in a loop over threads is one thread's: a loop inside must not hand it to several."""
+    around = {op for op, _ in enclosing_maps(alloc)}
+    for user in users(alloc.results[0]):
+        inner = [(op, m) for op, m in enclosing_maps(user) if op not in around]
+        own = mapping_of(user)
+        inner += [(user, own)] if own is not None else []
+        if inner:
+            raise fail(
+                "W0355",
+                f"{describe(alloc)} stands in a loop over threads, and `{inner[0][1]}` inside hands it to several",
+                hint="tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
+            )
 
 
 def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
@@ -143,6 +159,8 @@ def _one_iteration_each(owner: Mapped) -> bool:
         return True
     if owner.mapping.every:
         return False
+    if owner.mapping.dist == "block-cyclic" and owner.mapping.chunk != 1:
+        return all(trips == 1 for trips in trip_counts(owner))  # a chunk goes to one processor, however many there are
     counts = zip(owner.mapping.counts, trip_counts(owner), strict=True)
     return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
 

@@ -1,0 +1,120 @@
+"""Random shapes, tile sizes, distributions and staging for several ops: right and race-free on the simulator.
+
+15 schedules in a test run, 300 in a soak; each is a schedule text that a failure prints, ready to be tried by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from weft.execution import RunOptions, run_schedule
+
+COUNT = 300 if "WEFT_SOAK" in os.environ else 15
+THREADS = ("block", "cyclic", "block-cyclic(2)", "block-cyclic(3)")
+
+
+def matmul(r: random.Random) -> tuple[str, str]:
+    m, n, k, batch = r.randint(1, 40), r.randint(1, 40), r.randint(1, 30), r.choice([None, None, 1, 3])
+    kind = r.choice(["f32", "f64", "i32"])
+    zero, lead = ("0" if kind == "i32" else "0.0"), "" if batch is None else f"{batch}x"
+    name = "matmul" if batch is None else "batch_matmul"
+    a, b, c = f"tensor<{lead}{m}x{k}x{kind}>", f"tensor<{lead}{k}x{n}x{kind}>", f"tensor<{lead}{m}x{n}x{kind}>"
+    filled = r.random() < 0.7
+    init = f"  %z = arith.constant {zero} : {kind}\n  %e = tensor.empty() : {c}\n"
+    init += f"  %c = linalg.fill ins(%z : {kind}) outs(%e : {c}) -> {c}\n"
+    payload = f"func.func @f(%A: {a}, %B: {b}{'' if filled else f', %c: {c}'}) -> {c} {{\n{init if filled else ''}"
+    payload += f"  %r = linalg.{name} ins(%A, %B : {a}, {b}) outs(%c : {c}) -> {c}\n  return %r : {c}\n}}\n"
+    one = "" if batch is None else "1, "
+    axes = ("y", "x") if batch is None else ("z", "y", "x")
+    bm, bn, bk, tm, tn = (r.randint(1, 17) for _ in range(5))
+    skip = ", ".join("_" for _ in axes)
+    rows, columns = r.randint(1, 8), r.randint(1, 8)
+    space = f"threads(y: {rows}, x: {columns})" if batch is None else f"threads(z: 1, y: {rows}, x: {columns})"
+    lanes = f"{space} {r.choice(THREADS)}"
+    lines = [f"let g = match linalg.{name}", "let init = match? linalg.fill"]
+    lines += [f"let (tiles, inner) = tile g [{one}{bm}, {bn}]", "fuse init into tiles"]
+    lines += [f"map tiles to blocks({', '.join(axes)})"]
+    lines += [f"let (il, io) = tile init [{one}{tm}, {tn}]", f"map il to {lanes}"]
+    lines += [f"let (k, step) = tile inner [{skip}, {bk}]"]
+    for operand in ("lhs", "rhs"):
+        if r.random() < 0.8:
+            options = r.choice(["", " transpose", " pad 1", " transpose pad 3"])
+            lines += [f"let (s_{operand}, c_{operand}) = promote-to-shared step.{operand}{options}"]
+            lines += [f"map c_{operand} to threads(*) {r.choice(THREADS)}"]
+    lines += [f"let (lanes, one) = tile step [{one}{tm}, {tn}]", f"map lanes to {lanes}", "insert-barriers"]
+    return payload, "\n".join([*lines, "verify-sync", "launch tiles"])
+
+
+def elementwise(r: random.Random) -> tuple[str, str]:
+    m, n = r.randint(1, 60), r.randint(1, 60)
+    t, row = f"tensor<{m}x{n}xf32>", f"tensor<{n}xf32>"
+    payload = f"""#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+#swap = affine_map<(i, j) -> (j, i)>
+func.func @f(%x: {t}, %s: {row}, %t: tensor<{n}x{m}xf32>) -> {t} {{
+  %e = tensor.empty() : {t}
+  %0 = linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}}
+    ins(%x, %s : {t}, {row}) outs(%e : {t}) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  }} -> {t}
+  %1 = linalg.generic {{indexing_maps = [#id, #swap, #id], iterator_types = ["parallel", "parallel"]}}
+    ins(%0, %t : {t}, tensor<{n}x{m}xf32>) outs(%e : {t}) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.subf %a, %b : f32
+    linalg.yield %p : f32
+  }} -> {t}
+  return %1 : {t}
+}}
+"""
+    bm, bn, tm, tn = r.randint(1, 20), r.randint(1, 20), r.randint(1, 4), r.randint(1, 4)
+    lines = ["let first = match linalg.generic #0", "let second = match linalg.generic #1"]
+    lines += [f"let (tiles, inner) = tile second [{bm}, {bn}]", "fuse first into tiles", "map tiles to blocks(x, y)"]
+    space = f"threads(y: {r.randint(1, 6)}, x: {r.randint(1, 6)}) {r.choice(THREADS)}"
+    if r.random() < 0.5:
+        lines += [f"let (lanes, one) = tile inner [{tm}, {tn}]", "fuse first into lanes", f"map lanes to {space}"]
+    else:
+        lines += [f"let (l1, o1) = tile first [{tm}, {tn}]", f"map l1 to {space}"]
+        lines += [f"let (l2, o2) = tile inner [{tn}, {tm}]", f"map l2 to {space.split(')')[0]}) {r.choice(THREADS)}"]
+        lines += ["insert-barriers", "verify-sync"]
+    return payload, "\n".join([*lines, "launch tiles"])
+
+
+def rows(r: random.Random) -> tuple[str, str]:
+    m, n = r.randint(1, 70), r.randint(1, 50)
+    combine, kind = r.choice([("addf", "f32"), ("maximumf", "f32"), ("addi", "i32"), ("minsi", "i32"), ("mulf", "f64")])
+    payload = f"""#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (i)>
+func.func @f(%x: memref<{m}x{n}x{kind}>, %s: memref<{m}x{kind}>) {{
+  linalg.generic {{indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}}
+    ins(%x : memref<{m}x{n}x{kind}>) outs(%s : memref<{m}x{kind}>) {{
+  ^bb0(%a: {kind}, %o: {kind}):
+    %p = arith.{combine} %o, %a : {kind}
+    linalg.yield %p : {kind}
+  }}
+  return
+}}
+"""
+    bm, bk, tm, threads = r.randint(1, 20), r.randint(1, 20), r.randint(1, 3), r.randint(1, 16)
+    lines = ["let sum = match linalg.generic", f"let (tiles, inner) = tile sum [{bm}]", "map tiles to blocks(x)"]
+    lines += [f"let (k, step) = tile inner [_, {bk}]"]
+    if r.random() < 0.7:
+        lines += [f"let (s, c) = promote-to-shared step.in0{r.choice(['', ' transpose', ' pad 1'])}"]
+        lines += [f"map c to threads(*) {r.choice(THREADS)}"]
+    lines += [f"let (lanes, one) = tile step [{tm}]", f"map lanes to threads(x: {threads}) {r.choice(THREADS)}"]
+    return payload, "\n".join([*lines, "insert-barriers", "verify-sync", "launch tiles"])
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_random_schedule(seed: int, tmp_path: Path) -> None:
+    r = random.Random(seed)
+    payload, body = r.choice([matmul, matmul, elementwise, rows])(r)
+    (tmp_path / "p.mlir").write_text(payload)
+    (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
+    report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
+    assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
