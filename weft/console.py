@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .dsl.diagnostics import Diagnostic, WeftError, fail
+from .interrupt import interruptible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +67,8 @@ def shortened(text: str) -> str:
 def guarded(command: Callable[[], int | None]) -> int:
     """Run a command and give its exit code. User input never gets past here as a traceback."""
     try:
-        return command() or 0
+        with interruptible():
+            return command() or 0
     except WeftError as error:
         show(error.diagnostics)
         return 1

@@ -179,10 +179,12 @@ def test_a_full_disk_is_a_diagnostic() -> None:
     assert done.returncode == 1 and "W0054" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_interrupted() -> None:
+@pytest.mark.parametrize("seconds", [0.3, 0.7, 1.2, 2.0])
+def test_interrupted_at_any_time(seconds: float) -> None:
+    """While modules are imported, while the bindings call back, while kernels are simulated: 130 and one word."""
     arguments = ("run", "naive", "--target", "sim", "--set", "m=4096", "--set", "n=4096", "--set", "k=4096")
     child = subprocess.Popen([*WEFT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
+    time.sleep(seconds)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130 and out == "" and "interrupted" in err and "Traceback" not in err
