@@ -63,10 +63,6 @@ CODES: dict[str, Explanation] = {
         "Fusion follows values. On memrefs there are none, only memory. Fuse before `bufferize`.",
     ),
     "W0328": Explanation("not a loop", "`fuse P into L` needs a loop that `tile` returned."),
-    "W0329": Explanation(
-        "fusing would break a dependence",
-        "Between the producer and the loop another op reads or writes the buffer that the producer writes or one that it reads.",
-    ),
     "W0330": Explanation(
         "no such operand",
         "Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements` lists them.",

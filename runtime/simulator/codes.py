@@ -92,12 +92,6 @@ CODES: dict[str, Explanation] = {
         "wrong: scf.while whose condition stays true\n"
         "right: a condition that the body makes false",
     ),
-    "W0757": Explanation(
-        "a launch too large to watch",
-        "The race check numbers barrier intervals, blocks, threads and ops in 63 bits; this launch needs more.\n\n"
-        "wrong: 2^31 blocks with millions of barriers each\n"
-        "right: a smaller grid, or a run without the race check",
-    ),
     "W0758": Explanation(
         "memory used after it was freed",
         "A plan copied, launched on or freed an allocation that had been given back.\n\n"

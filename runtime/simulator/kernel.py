@@ -85,7 +85,7 @@ class SimKernel:
             batch: how many lanes run at a time.
 
         Raises:
-            WeftError: W0752 to W0757, for a launch that does not fit the kernel.
+            WeftError: W0752 to W0756, for a launch that does not fit the kernel.
         """
         start = time.perf_counter()
         self._check_sizes(grid, block)
