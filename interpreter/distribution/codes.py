@@ -24,7 +24,8 @@ CODES: dict[str, Explanation] = {
         "the axis is taken",
         "A processor that a loop distributes over one axis has its place on that axis: a loop inside cannot "
         "distribute over it again. `threads(*)` takes all three thread axes, `grid(x)` takes blocks and threads "
-        "along x. Loops over blocks stand outside loops over threads.",
+        "along x. `warps` and `lanes` are the block's threads in another order (linear id divided by 32, and the "
+        "rest), so they go with each other and not with threads. Loops over blocks stand outside loops over threads.",
     ),
     "W0343": Explanation(
         "iterations that depend on each other",
@@ -62,8 +63,8 @@ CODES: dict[str, Explanation] = {
     ),
     "W0349": Explanation(
         "a space that is not to be had",
-        "`*` is every thread of a block, so it goes with `threads` alone. `warps` and `lanes` are not supported "
-        "yet; `threads(y: 4, x: 32)` puts each y on a warp of its own.",
+        "`*` is every thread of a block, so it goes with `threads` alone. A number of warps that is known only at run "
+        "time (`warps(x: ?)`) has a single axis: how it would split over two is not fixed.",
     ),
     "W0350": Explanation(
         "the loop has no map",
@@ -80,7 +81,8 @@ CODES: dict[str, Explanation] = {
         "maps that disagree on the block's size",
         "All maps of a launch run on the same block of threads, so counts along the same axis must be equal. "
         "Where one loop has fewer iterations, give it the same count and a distribution, or map it to "
-        "`threads(*)`.",
+        "`threads(*)`. Maps over warps and lanes need a whole number of warps: `warps(x: 4)` is a block of 128 "
+        "threads.",
     ),
     "W0353": Explanation(
         "`threads(*)`, and nothing says how many",

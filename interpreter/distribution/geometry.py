@@ -12,8 +12,10 @@ from ..mlir import ir
 from ..rewriter import describe
 from .arithmetic import Bound, ceildiv
 from .kernel import AXES
-from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, Mapping
-from .space import LoopDimension, loop_dimensions, most_extents, static_extents
+from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC
+from .space import LoopDimension, loop_dimensions
+from .trips import Mapped, most_trips, trip_counts
+from .warps import check_warps, warp_threads
 
 MAX_THREADS = 1024
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
@@ -21,19 +23,6 @@ MAX_GRID = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 _GRID_BLOCKS = {1: (256,), 2: (16, 16), 3: (4, 8, 8)}
 """Threads per block that `grid(…)` takes where no other map says, by the number of its axes (slowest first)."""
 _SYMBOLIC_THREADS = 128
-
-
-@dataclass(frozen=True)
-class Mapped:
-    """One mapped loop or op of the launch, and the maps around it, outermost first."""
-
-    op: ir.Operation
-    mapping: Mapping
-    around: tuple[Mapped, ...] = ()
-
-    def axes(self, space: str) -> set[str]:
-        """The axes of `space` (`blocks` or `threads`) that this map and those around it take."""
-        return {axis for mapped in (*self.around, self) for kind, axis in mapped.mapping.slots() if kind == space}
 
 
 @dataclass(frozen=True)
@@ -126,6 +115,7 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
             )
     block = {axis: next(iter(counts)) for axis, counts in asked.items() if counts}
     _grid_threads(mapped, block)
+    warp_threads(mapped, block, symbolic)
     missing = sorted(axis for space, axis in symbolic if axis not in block)
     for position, axis in enumerate(missing):
         room = max(_SYMBOLIC_THREADS // math.prod(block.values()), 1)
@@ -133,36 +123,9 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     _check_threads_exist(mapped, block)
     block = {axis: block.get(axis, 1) for axis in AXES}
     _check_block(block)
+    check_warps(mapped, block, symbolic)
     blocks = _grid(mapped, block, symbolic)
     return Geometry(block, blocks, frozenset(symbolic))
-
-
-def trip_counts(one: Mapped) -> list[int | None]:
-    """The number of iterations per dimension, where it is known."""
-    if one.op.name == "scf.forall":
-        return _in_row(one, [d.static_trips for d in loop_dimensions(one.op)])
-    return _in_row(one, _units(one, static_extents(one.op)))
-
-
-def most_trips(one: Mapped) -> list[int | None]:
-    """The number of iterations per dimension, or a number that it never exceeds: `min(8, n - i)` is at most 8."""
-    if one.op.name == "scf.forall":
-        return _in_row(one, [d.most_trips for d in loop_dimensions(one.op)])
-    return _in_row(one, _units(one, most_extents(one.op)))
-
-
-def _units(one: Mapped, extents: list[int | None]) -> list[int | None]:
-    """Of an op with `vector n`, n elements of a row are one iteration."""
-    if extents and extents[-1] is not None:
-        extents[-1] = extents[-1] // one.mapping.vector
-    return extents
-
-
-def _in_row(one: Mapped, extents: list[int | None]) -> list[int | None]:
-    """A map with one axis for all dimensions counts the iterations row by row."""
-    if len(one.mapping.axes) != len(extents) and (len(one.mapping.axes) == 1 or one.mapping.every):
-        return [None if any(e is None for e in extents) else math.prod(e for e in extents if e is not None)]
-    return extents
 
 
 def _thread_counts(one: Mapped) -> list[int | None]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..mlir import gpu, ir
-from .arithmetic import Bound, Sum, multiply
+from .arithmetic import Bound, Sum, ceildiv, minimum, multiply
 from .geometry import Geometry
 from .kernel import AXES, Outlined
-from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, Mapping
+from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, WARP, Mapping
 from .owned import Processors
 
 _OPS = {
@@ -46,11 +46,44 @@ class Hardware:
             count = multiply(self.size("threads", axis), count)
         return Processors(index, count)
 
+    def warp(self) -> Processors:
+        """The thread's warp in its block, and how many there are; the last one counts even where it is not full."""
+        threads = self.linear_thread()
+        index, _ = threads.index.divide(WARP)
+        return Processors(index, ceildiv(threads.count, WARP))
+
+    def lane(self) -> Processors:
+        """The thread's place in its warp, and how many there are: 32, but for the last warp of a block of run-time size."""
+        threads = self.linear_thread()
+        warp, index = threads.index.divide(WARP)
+        if isinstance(threads.count, int):
+            return Processors(index, WARP)
+        rest = (Sum.of(threads.count) + warp.times(-WARP)).emit()
+        return Processors(index, minimum(Sum.of(rest), WARP))
+
+    def _warps(self, mapping: Mapping, position: int) -> Processors:
+        """One axis of the warps, x running fastest."""
+        warp = self.warp()
+        if SYMBOLIC in mapping.counts:
+            return warp
+        counts = dict(zip(mapping.axes, mapping.counts, strict=True))
+        rest, wanted = warp.index, mapping.axes[position]
+        given = [axis for axis in AXES if axis in counts]
+        for axis in given:
+            rest, inner = rest.divide(counts[axis]) if axis != given[-1] else (Sum(), rest)
+            if axis == wanted:
+                return Processors(inner, counts[axis])
+        raise AssertionError(wanted)
+
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
         """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
         axis, count = mapping.axes[position], mapping.counts[position]
         if mapping.space == "grid":
             return self._grid(axis, count, trips)
+        if mapping.space == "warps":
+            return self._warps(mapping, position)
+        if mapping.space == "lanes":
+            return self.lane()
         if count == AS_MANY_AS_ITERATIONS:
             there = self.size(mapping.space, axis)
             return Processors(self.id(mapping.space, axis), there if isinstance(there, int) else trips)

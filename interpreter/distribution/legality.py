@@ -7,9 +7,10 @@ import math
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ..mlir import ir
 from ..rewriter import describe
-from .geometry import MAX_THREADS, Mapped, most_trips
-from .mapping import SYMBOLIC, Mapping, enclosing_maps, nested_maps
+from .geometry import MAX_THREADS
+from .mapping import SYMBOLIC, WARP, Mapping, enclosing_maps, nested_maps
 from .space import is_parallel_op, iterator_types, loop_dimensions, static_extents
+from .trips import Mapped, most_trips
 
 MAX_VECTOR_BITS = 128
 
@@ -69,19 +70,19 @@ def _check_target(op: ir.Operation) -> None:
 
 
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
-    if mapping.space in ("warps", "lanes"):
-        raise refusal(
-            "W0349",
-            f"`{mapping.space}` is not supported yet",
-            op,
-            hint="map to threads: `threads(y: 4, x: 32)` gives each y a warp",
-        )
     if mapping.every:
         if mapping.space != "threads":
             raise refusal(
                 "W0349", f"`*` is every thread of a block: `{mapping.space}(*)` means nothing", op, hint="`threads(*)`"
             )
         return
+    if mapping.space == "warps" and SYMBOLIC in mapping.counts and len(mapping.axes) > 1:
+        raise refusal(
+            "W0349",
+            f"`{mapping}`: how a number of warps that is known only at run time splits over axes is not fixed",
+            op,
+            hint="one axis, `warps(x: ?)`, of a loop that is coalesced; or counts",
+        )
     if len(set(mapping.axes)) != len(mapping.axes):
         raise refusal("W0341", f"an axis is named twice in `{mapping}`", op, hint="name each of x, y, z at most once")
     rank, given = _rank(op), len(mapping.axes)
@@ -94,10 +95,15 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
             "W0341",
             f"`{mapping}` has {given} {'axis' if given == 1 else 'axes'}, and the {kind} has {wanted}",
             op,
-            hint=f"name {rank} of x, y, z{also}"
-            if rank <= 3
-            else f"{rank} dimensions are more than there are axes: coalesce some first",
+            hint=_axes_hint(rank, given, also),
         )
+
+
+def _axes_hint(rank: int, given: int, also: str) -> str:
+    if rank > 3:
+        return f"{rank} dimensions are more than there are axes: `coalesce` the loop first"
+    name = f"name {rank} of x, y, z{also}"
+    return f"{name}, or `coalesce` the loop into one dimension" if given == 1 and not also else name
 
 
 def _rank(op: ir.Operation) -> int:
@@ -117,6 +123,12 @@ def _check_numbers(mapping: Mapping) -> None:
             hint="a chunk is at least 1 iteration; 1 is `cyclic`",
         )
     known = [c for c in mapping.counts if c > 0]
+    if mapping.space == "warps" and math.prod(known) * WARP > MAX_THREADS:
+        raise fail(
+            "W0346",
+            f"`{mapping}` is {math.prod(known)} warps of {WARP} threads, and a block has at most {MAX_THREADS} threads",
+            hint=f"at most {MAX_THREADS // WARP} warps, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+        )
     if mapping.space == "threads" and math.prod(known) > MAX_THREADS:
         raise fail(
             "W0346",
@@ -136,6 +148,7 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
             have = f"{count} processor{'s' * (count > 1)}"
         else:
             continue
+        where = "in a warp" if mapping.space == "lanes" else f"along {axis}"
         many = (
             "a number of iterations known only at run time"
             if trips is None
@@ -143,7 +156,7 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
         )
         raise refusal(
             "W0345",
-            f"along {axis} there are {many} and {have}, and without a distribution each processor gets one iteration",
+            f"{where} there are {many} and {have}, and without a distribution each processor gets one iteration",
             op,
             hint="say which iterations a processor gets: `block`, `cyclic` or `block-cyclic(n)`",
         )
@@ -186,13 +199,25 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
 
 def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, around: Mapping) -> None:
     notes = (f"outer: `{around}` on {describe(outer)}", f"inner: `{within}` on {describe(inner)}")
-    shared = sorted(f"{space}({axis})" for space, axis in within.slots() & around.slots())
+    shared = sorted(
+        space if space == "lanes" else f"{space}({axis})" for space, axis in within.slots() & around.slots()
+    )
     if shared:
         raise fail(
             "W0342",
             f"{' and '.join(shared)} {'is' if len(shared) == 1 else 'are'} taken by the loop around it",
             notes=notes,
-            hint="take another axis",
+            hint="take another axis"
+            if "lanes" not in shared
+            else "one of the two over `lanes`, the outer one over `warps`",
+        )
+    grouped = [m for m in (within, around) if m.space in ("warps", "lanes")]
+    if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
+        raise fail(
+            "W0342",
+            f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over threads",
+            notes=notes,
+            hint="warps outside and lanes inside, or threads along two axes",
         )
     if within.space in ("blocks", "grid") and around.space != "blocks":
         raise fail(

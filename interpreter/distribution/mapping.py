@@ -11,6 +11,8 @@ from ..statement import DistributionSpec, SpaceSpec
 ATTRIBUTE = "weft.map"
 AS_MANY_AS_ITERATIONS = -1
 SYMBOLIC = -2
+WARP = 32
+"""Threads in a warp, of every NVIDIA GPU so far."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Mapping:
 
     Args:
         space: `blocks`, `threads`, `warps`, `lanes` or `grid`.
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every`.
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every`, always `x` of `lanes`.
         every: `threads(*)`: every thread of the block, by linear id.
         counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
@@ -40,6 +42,8 @@ class Mapping:
         numbers = {None: AS_MANY_AS_ITERATIONS, "?": SYMBOLIC}
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
+        if space.kind == "lanes":
+            return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1)
         return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1)
 
     @classmethod
@@ -77,17 +81,22 @@ class Mapping:
 
     def slots(self) -> frozenset[tuple[str, str]]:
         """The hardware dimensions it takes, e.g. `("threads", "x")`. Nobody else in the same nest may take them."""
-        if self.every or self.space in ("warps", "lanes"):
+        if self.every:
             return frozenset(("threads", axis) for axis in "xyz")
         spaces = ("blocks", "threads") if self.space == "grid" else (self.space,)
         return frozenset((space, axis) for space in spaces for axis in self.axes)
 
     def __str__(self) -> str:
+        if self.space == "lanes":
+            return "lanes" + self._how()
         names = {AS_MANY_AS_ITERATIONS: "", SYMBOLIC: ": ?"}
         inner = ", ".join(a + names.get(c, f": {c}") for a, c in zip(self.axes, self.counts, strict=True))
         where = f"{self.space}({'*' if self.every else inner})" if self.every or self.axes else self.space
+        return where + self._how()
+
+    def _how(self) -> str:
         how = f" {self.dist}" + (f"({self.chunk})" if self.chunk is not None else "") if self.dist else ""
-        return where + how + (f" vector {self.vector}" if self.vector > 1 else "")
+        return how + (f" vector {self.vector}" if self.vector > 1 else "")
 
 
 def mapping_of(op: ir.Operation | ir.OpView) -> Mapping | None:

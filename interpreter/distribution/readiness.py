@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ..mlir import ir, operations
 from ..rewriter import describe
-from .geometry import Geometry, Mapped, most_trips
+from .geometry import Geometry
 from .legality import check_map, refusal
 from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
+from .trips import Mapped, most_trips
+from .warps import count_warps
 
 
 def check_launch(root: ir.Operation) -> None:
@@ -46,7 +48,7 @@ def mapped_things(root: ir.Operation) -> list[Mapped]:
         mapping = mapping_of(op)
         if mapping is not None:
             check_map(op, mapping)
-            here = Mapped(op, mapping, around)
+            here = count_warps(Mapped(op, mapping, around))
             found.append(here)
             around = (*around, here)
         for inner in children(op):

@@ -50,10 +50,20 @@ class Realiser:
         self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]], scope: ExitStack
     ) -> None:
         """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
-        static = self._geometry.static_block()
-        idle = [a for a, size in zip(AXES, static, strict=True) if size != 1 and ("threads", a) not in taken]
-        if idle and mapping.space != "blocks":
-            scope.enter_context(when(conjunction([is_zero(self._hardware.id("threads", a)) for a in idle])))
+        if mapping.space == "blocks":
+            return
+        spaces = {space for space, _ in taken}
+        if spaces & {"warps", "lanes"}:
+            ids = {"lane": self._hardware.lane().index} if "lanes" not in spaces else {}
+            if "warps" not in spaces:
+                ids["warp"] = self._hardware.warp().index
+        else:
+            static = self._geometry.static_block()
+            unused = [a for a, size in zip(AXES, static, strict=True) if size != 1 and ("threads", a) not in taken]
+            ids = {a: self._hardware.id("threads", a) for a in unused}
+        idle = {name: index for name, index in ids.items() if index.terms}
+        if idle:
+            scope.enter_context(when(conjunction([is_zero(index) for index in idle.values()])))
             self.remarks.append(
                 f"{mapping} leaves {', '.join(idle)} idle: {describe(op)} runs where {' and '.join(idle)} = 0"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
@@ -14,7 +14,7 @@ from .mapping import enclosing_maps, mapping_of
 from .space import loop_dimensions
 from .symbolic import spelled
 from .trips import Mapped, trip_counts
-from .views import retype, users
+from .views import VIEWS, retype, users
 
 _TAKES_ANY_LAYOUT = (
     "linalg.",
@@ -73,7 +73,7 @@ def _drop_deallocs(alloc: ir.Operation) -> None:
 def _check_own(alloc: ir.Operation) -> None:
     """What is allocated in a loop over threads is one thread's: a loop inside must not hand it to several."""
     around = {op for op, _ in enclosing_maps(alloc)}
-    for user in users(alloc.results[0]):
+    for user in _all_users(alloc.results[0]):
         inner = [(op, m) for op, m in enclosing_maps(user) if op not in around]
         own = mapping_of(user)
         inner += [(user, own)] if own is not None else []
@@ -83,6 +83,14 @@ def _check_own(alloc: ir.Operation) -> None:
                 f"{describe(alloc)} stands in a loop over threads, and `{inner[0][1]}` inside hands it to several",
                 hint="tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
             )
+
+
+def _all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
+    """Who uses the buffer, or a view of it."""
+    for user in users(buffer):
+        yield user
+        if user.name in VIEWS:
+            yield from _all_users(user.results[0])
 
 
 def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:

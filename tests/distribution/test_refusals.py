@@ -40,6 +40,7 @@ PARALLEL = f"""%r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%z) -> f6
   scf.reduce(%z : f64) {{ ^bb0(%p: f64, %q: f64): scf.reduce.return %p : f64 }}
 }} {{{ROOT}}}"""
 STORE = f"memref.store %z, %A[%c0, %c0] {{{ROOT}}} : memref<6x10xf64>"
+THREADS8 = mapped("threads", "x", [8])
 INSIDE = f"scf.forall (%k) in (8) {{ scf.forall (%i) in (4) {{ }} {{{ROOT}}} }} {mapped('threads', 'x', [8])}"
 AROUND = f"scf.forall (%k) in (8) {{ scf.forall (%i) in (4) {{ }} {mapped('blocks', 'x', [4])} }} {{{ROOT}}}"
 
@@ -68,8 +69,13 @@ MAPS = {
     "a vector that divides no row": (COPY, EVERY, CYCLIC, 4),
     "a vector that is too wide": (COPY.replace("6x10", "6x16"), EVERY, CYCLIC, 4),
     "every block": (LOOP, SpaceSpec("blocks", (), (), True), None, None),
-    "warps": (LOOP, space("warps", "yx"), None, None),
-    "lanes": (LOOP, SpaceSpec("lanes", (), ()), None, None),
+    "every warp": (LOOP, SpaceSpec("warps", (), (), True), None, None),
+    "symbolic warps on two axes": (LOOP, space("warps", "yx", "?", 2), CYCLIC, None),
+    "too many warps": (LOOP, space("warps", "yx", 8, 5), CYCLIC, None),
+    "lanes for two dimensions": (LOOP, SpaceSpec("lanes", (), ()), CYCLIC, None),
+    "more iterations than lanes": (COPY, SpaceSpec("lanes", (), ()), None, None),
+    "lanes in a loop over threads": (INSIDE, SpaceSpec("lanes", (), ()), None, None),
+    "lanes twice": (INSIDE.replace(THREADS8, mapped("lanes", "x", [32])), SpaceSpec("lanes", (), ()), None, None),
 }
 
 
@@ -146,6 +152,25 @@ LAUNCHES = {
         %s = memref.alloc() : memref<4xf64, {SHARED}>
         memref.store %z, %s[%t] : memref<4xf64, {SHARED}>
         memref.dealloc %s : memref<4xf64, {SHARED}> }} {THREADS}"""),
+    "a buffer of a thread that others share": over_blocks(f"""scf.forall (%t) in (4) {{
+        %s = memref.alloc() : memref<4xf64>
+        %v = memref.subview %s[2] [2] [1] : memref<4xf64> to memref<2xf64, strided<[1], offset: 2>>
+        scf.forall (%u) in (2) {{ memref.store %z, %v[%u] : memref<2xf64, strided<[1], offset: 2>> }}
+          {mapped('threads', 'y', [2])}
+        }} {THREADS}"""),
+    "warps and threads that disagree": over_blocks(
+        f"scf.forall (%t) in (64) {{ {STORED} }} {mapped('threads', 'x', [64])}\n"
+        f"scf.forall (%t) in (4) {{ {STORED} }} {mapped('warps', 'x', [4])}"
+    ),
+    "no whole warp": over_blocks(
+        f"scf.forall (%t) in (48) {{ {STORED} }} {mapped('threads', 'x', [48])}\n"
+        f"scf.forall (%t) in (4) {{ {STORED} }} {mapped('lanes', 'x', [32])}"
+    ),
+    "as many warps as known at run time": over_blocks(f"scf.forall (%t) in (%n) {{ {STORED} }} {mapped('warps', 'x', [-1])}"),
+    "lanes of a block of run-time size": over_blocks(
+        f"scf.forall (%t) in (%n) {{ {STORED} }} {mapped('threads', 'x', [-2], 'cyclic')}\n"
+        f"scf.forall (%t) in (4) {{ {STORED} }} {mapped('lanes', 'x', [32])}"
+    ),
     "tensors": over_blocks("%e = tensor.empty() : tensor<4xf32>\n" + INNER),
     "a barrier among threads": over_blocks(f"scf.forall (%t) in (4) {{ {STORED}\ngpu.barrier }} {THREADS}"),
     "an inner loop": over_blocks(INNER.replace("{weft", "{" + ROOT + ", weft"), mapped("blocks", "x", [-1])),

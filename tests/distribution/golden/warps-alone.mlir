@@ -1,0 +1,29 @@
+#map = affine_map<()[s0] -> (s0 mod 32)>
+#map1 = affine_map<()[s0] -> (s0 floordiv 32)>
+module attributes {gpu.container_module} {
+  func.func @f(%arg0: memref<2x8x32xi32> {weft.name = "A"}) {
+    %c2 = arith.constant 2 : index
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    gpu.launch_func  @f_kernel::@f blocks in (%c2, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<2x8x32xi32>)
+    return
+  }
+  gpu.module @f_kernel {
+    gpu.func @f(%arg0: memref<2x8x32xi32> {weft.name = "A"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 2, 1, 1>} {
+      %c0 = arith.constant 0 : index
+      %c1_i32 = arith.constant 1 : i32
+      %thread_id_x = gpu.thread_id x
+      %block_id_x = gpu.block_id x
+      %0 = affine.apply #map()[%thread_id_x]
+      %1 = arith.cmpi eq, %0, %c0 : index
+      scf.if %1 {
+        %2 = affine.apply #map1()[%thread_id_x]
+        memref.store %c1_i32, %arg0[%block_id_x, %2, %c0] : memref<2x8x32xi32>
+      }
+      gpu.return
+    }
+  }
+}
+
+// kernel @f: grid 2x1x1, block 256x1x1
+// warps(x: 8) leaves lane idle: scf.forall at 4:5 runs where lane = 0
