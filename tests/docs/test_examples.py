@@ -1,0 +1,119 @@
+"""Every example of `docs/` runs and prints what the page says; every link leads somewhere. The README has its own test.
+
+`docs/statements.md` is made from docstrings, whose examples `tests/statements` runs.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from doc_examples import ROOT, Block, Section, commands, matches, run, sections
+
+from weft.dsl.checker import check
+from weft.dsl.diagnostics import WeftError
+from weft.dsl.formatter import format_text
+from weft.dsl.parser import parse_file
+from weft.dsl.render import render_all
+from weft.interpreter.statement import signatures
+from weft.pipeline import Recipe, applied
+
+PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "statements.md")
+SECTIONS = [(page, section) for page in PAGES for section in sections(page)]
+TAGS = {"weft", "mlir", "console", "python", "lark"}
+
+
+def named_files(page: Path) -> dict[str, Block]:
+    """The files that the page shows and that are not the repository's."""
+    blocks = [b for section in sections(page) for b in section.blocks if b.name and not (ROOT / b.name).is_file()]
+    files = {b.name: b for b in blocks if b.name}
+    assert len(files) == len(blocks), f"{page.name} shows two files of one name"
+    return files
+
+
+@pytest.mark.parametrize(("page", "section"), SECTIONS, ids=[f"{p.stem}-{s.title}" for p, s in SECTIONS])
+def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, block in named_files(page).items():
+        (tmp_path / name).write_text(block.text)
+    for block in section.blocks:
+        assert block.tag in TAGS, f"{block.place}: tag {block.tag!r} is none of {sorted(TAGS)}"
+        if block.name and (ROOT / block.name).is_file():
+            excerpt = f"…\n{block.text}…\n"
+            assert matches(excerpt, (ROOT / block.name).read_text()), f"{block.place} is no excerpt of {block.name}"
+        elif block.tag == "console":
+            run_console(block, tmp_path)
+        elif block.tag == "weft":
+            run_schedule(block, tmp_path)
+        elif block.tag == "python":
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), {})
+        else:
+            assert block.name, f"{block.place}: give the file a name, so that a command can use it"
+
+
+def run_console(block: Block, folder: Path) -> None:
+    """Run the block's commands. One that fails must show it: by an error, by a cross, or by `echo $?` after it."""
+    code, shown = 0, True
+    for command in commands(block):
+        if command.line == "echo $?":
+            assert command.output.strip() == str(code), f"{command.place}: the exit code is {code}"
+            shown = True
+            continue
+        assert shown, f"{command.place}: the command before ends with {code}; show that with `echo $?`"
+        code, printed = run(command.line, folder)
+        assert matches(command.output, printed), f"{command.place}: `{command.line}` prints\n{printed}"
+        failed = "error[" in command.output or "✗" in command.output
+        assert not failed or code == 1, f"{command.place}: exit code {code} after an error"
+        shown = failed or code == 0
+    assert shown, f"{block.place}: the last command ends with {code}; show that with `echo $?`"
+
+
+def run_schedule(block: Block, folder: Path) -> None:
+    """Check a whole file, and apply it to its payload. A file that is wrong on purpose is shown to a command."""
+    path = folder / (block.name or "example.weft")
+    path.write_text(block.text)
+    try:
+        file = parse_file(path)
+        found = check(file, signatures())
+    except WeftError as error:
+        found = list(error.diagnostics)
+    if found:
+        shown = [c.line for s in sections(block.page) for b in s.blocks if b.tag == "console" for c in commands(b)]
+        assert block.name and any(block.name in line for line in shown), f"{block.place}:\n{render_all(tuple(found))}"
+        return
+    assert format_text(block.text, block.place) == block.text, f"{block.place} is not what `weft fmt` makes of it"
+    if file.payload is not None and block.name is None:
+        applied(Recipe.open(str(path)))
+
+
+def test_every_file_that_is_shown_is_used() -> None:
+    for page in PAGES:
+        everything = [b for s in sections(page) for b in s.blocks]
+        for name, block in named_files(page).items():
+            others = "".join(b.text for b in everything if b is not block)
+            assert name in others, f"{block.place}: no example uses {name}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "statements.md", ROOT / "README.md"], ids=lambda p: p.name)
+def test_links(page: Path) -> None:
+    for text, target in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", page.read_text()):
+        path, _, anchor = target.partition("#")
+        if ":" in path:
+            continue
+        leads_to = page.parent / path if path else page
+        assert leads_to.exists(), f"{page.name}: [{text}] leads to {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", leads_to.read_text(), re.MULTILINE)
+            anchors = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
+            assert anchor in anchors, f"{page.name}: [{text}] leads to {target}, headings {anchors}"
+
+
+def test_matching() -> None:
+    assert matches("a\n…\nd\n", "a\nb\nc\nd\n")
+    assert matches("a … c\n", "a b c  \n")
+    assert not matches("a\n", "a\nb\n")
+    assert not matches("a\n…\n", "b\n")
+    assert not matches("a … c\n", "a b\nc\n")
