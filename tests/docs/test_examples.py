@@ -89,6 +89,13 @@ def run_schedule(block: Block, folder: Path) -> None:
         applied(Recipe.open(str(path)))
 
 
+def test_no_example_is_overlooked() -> None:
+    """An indented fence would be no example for `sections`."""
+    for page in PAGES:
+        assert not re.search(r"^[ \t]+(```|~~~)|^~~~", page.read_text(), re.MULTILINE), f"{page.name} has an indented fence"
+        assert page.read_text().count("\n```") % 2 == 0, f"{page.name}: a fence is not closed"
+
+
 def test_every_file_that_is_shown_is_used() -> None:
     for page in PAGES:
         everything = [b for s in sections(page) for b in s.blocks]
