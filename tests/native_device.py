@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from native import Mode, run_native
+
 from weft.runtime.device import View
 from weft.runtime.dtypes import NUMPY
 from weft.runtime.plan import Kernel
@@ -84,4 +85,3 @@ def _strided(view: View) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(
         view.memory[view.offset :], view.shape, [s * size for s in view.strides], writeable=True
     )
-

@@ -92,6 +92,13 @@ CODES: dict[str, Explanation] = {
         "wrong: scf.while whose condition stays true\n"
         "right: a condition that the body makes false",
     ),
+    "W0757": Explanation(
+        "more barriers than a race check tells apart",
+        "Each access is remembered as one 64-bit number: how many barriers its thread has passed, its block, its thread, its "
+        "place in the kernel. A launch of very many blocks leaves too few bits for the barriers.\n\n"
+        "wrong: 2^31 blocks of 1024 threads with 10,000 barriers each, checked for races\n"
+        "right: the same kernel on a smaller problem",
+    ),
     "W0758": Explanation(
         "memory used after it was freed",
         "A plan copied, launched on or freed an allocation that had been given back.\n\n"

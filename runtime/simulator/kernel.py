@@ -121,6 +121,7 @@ class SimKernel:
         self, lanes: Lanes, memories: list[Global], values: list[Any], layout: KeyLayout, check: bool
     ) -> None:
         local = KeyLayout(layout.site, layout.thread, 0)
+        lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
 
         def constant(name: str, contents: np.ndarray) -> Global:
             made = Global([Window(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))

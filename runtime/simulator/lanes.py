@@ -54,6 +54,7 @@ class Lanes:
         self.block_id = [part[None, :] if part.size > 1 else np.int64(part.item()) for part in self.block_id]
         self.intervals: dict[str, int | np.ndarray] = {"shared": 0, "global": 0}
         self.executed: int | np.ndarray = 0
+        self.most_barriers: int | None = None  # what a race check can tell apart; no check, no limit
         self.loads = self.stores = 0
 
     # ---- masks --------------------------------------------------------------------------------------------------------
@@ -184,7 +185,13 @@ class Lanes:
     # ---- barriers -----------------------------------------------------------------------------------------------------
 
     def barrier(self, mask: Any, spaces: tuple[str, ...], site: int) -> None:
-        """All threads of each block meet; accesses of `spaces` before are ordered with those behind."""
+        """All threads of each block meet; accesses of `spaces` before are ordered with those behind. Raises W0757."""
+        if self.most_barriers is not None and self.barriers >= self.most_barriers:
+            raise fail(
+                "W0757",
+                f"a thread passes more than {self.most_barriers} barriers, more than a race check of this launch tells apart",
+                hint="check a smaller launch: fewer blocks or a shorter loop",
+            )
         if mask is None:
             self.executed = self.executed + 1
             for memory in self.memories:
