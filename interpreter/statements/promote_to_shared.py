@@ -45,7 +45,7 @@ class PromoteToShared(Statement):
     Example:
         let (a, copy_a) = promote-to-shared step.lhs pad 4
         before: linalg.matmul
-        after:  memref.alloc() : memref<16x20xf32, #gpu.address_space<workgroup>> … linalg.copy … linalg.matmul
+        after:  memref.alloc() {weft.name = "A_shared"} : memref<16x20xf32, #gpu.address_space<workgroup>> … linalg.copy … linalg.matmul
     """
 
     operand: Operand = operand()

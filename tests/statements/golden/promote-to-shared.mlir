@@ -5,7 +5,7 @@ module {
     %0 = tensor.empty() : tensor<64x64xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<64x64xf32>) -> tensor<64x64xf32>
     %2 = scf.forall (%arg2, %arg3) in (4, 4) shared_outs(%arg4 = %1) -> (tensor<64x64xf32>) {
-      %alloc = memref.alloc() : memref<16x20xf32, #gpu.address_space<workgroup>>
+      %alloc = memref.alloc() {weft.name = "A_shared"} : memref<16x20xf32, #gpu.address_space<workgroup>>
       %subview = memref.subview %alloc[0, 0] [16, 16] [1, 1] : memref<16x20xf32, #gpu.address_space<workgroup>> to memref<16x16xf32, strided<[20, 1]>, #gpu.address_space<workgroup>>
       %3 = affine.apply #map(%arg2)
       %4 = affine.apply #map(%arg3)
