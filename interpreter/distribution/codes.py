@@ -137,4 +137,9 @@ CODES: dict[str, Explanation] = {
         "Threads that own fewer iterations would not reach it, and the block would hang. Barriers stand between "
         "the loops over threads.",
     ),
+    "W0363": Explanation(
+        "nothing to coalesce",
+        "`coalesce` makes one dimension of several: of a `forall` with more than one, or of parallel loops with nothing "
+        "but index arithmetic between them, and bounds that do not depend on each other.",
+    ),
 }

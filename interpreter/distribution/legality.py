@@ -55,7 +55,7 @@ def _check_target(op: ir.Operation) -> None:
             f"iterations d{dimension} = 0 and d{dimension} = 1 update the same element of the result",
             hint="tile the parallel dimensions, and map the loop",
         )
-    if op.name == "scf.parallel" and op.results:
+    if op.name in ("scf.parallel", "affine.parallel") and op.results:
         raise refusal(
             "W0343",
             "a parallel loop with a reduction is not distributed: its processors would have to combine their results",
@@ -63,10 +63,12 @@ def _check_target(op: ir.Operation) -> None:
             "iterations 0 and 1 contribute to the same result",
             hint="write the partial results to memory, and reduce them in an op of its own",
         )
-    hint = (
-        "lower it to `scf.parallel` first: `run-pass`" if op.name == "affine.parallel" else "tile it, and map the loop"
+    raise refusal(
+        "W0344",
+        "only a parallel loop or an op without reductions can be mapped",
+        op,
+        hint="tile it, and map the loop; or map the loop around it",
     )
-    raise refusal("W0344", "only a parallel loop or an op without reductions can be mapped", op, hint=hint)
 
 
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:

@@ -77,12 +77,13 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         if mapping is not None and mapping.every and mapping.dist is None:
             _check_every(op, mapping, geometry)
     _collect_undistributed(root, undistributed)
-    if not undistributed:
+    if not undistributed or _single_thread(geometry, undistributed):
         return
     first = undistributed[0]
     hints = {
         "scf.forall": "map this loop to threads",
-        "scf.parallel": "make it a `scf.forall`, and map it to threads",
+        "scf.parallel": "map this loop to threads",
+        "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
     }
     raise WeftError(
         Diagnostic(
@@ -95,6 +96,13 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
             payload=describe(first),
         )
     )
+
+
+def _single_thread(geometry: Geometry, undistributed: Sequence[ir.Operation]) -> bool:
+    """A loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and parallel
+    loops are refused all the same: one thread for the whole of them is hardly what is meant."""
+    scalar = not any(op.name.startswith(("linalg.", "scf.")) for op in undistributed)
+    return scalar and geometry.static_block() == (1, 1, 1)
 
 
 def _check_every(op: ir.Operation, mapping: Mapping, geometry: Geometry) -> None:

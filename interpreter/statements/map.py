@@ -21,7 +21,14 @@ from ..statement import (
     statement,
 )
 
-_FIELDS = {"W0341": "space", "W0347": "space", "W0348": "vector", "W0349": "space", "W0343": "target", "W0344": "target"}
+_FIELDS = {
+    "W0341": "space",
+    "W0347": "space",
+    "W0348": "vector",
+    "W0349": "space",
+    "W0343": "target",
+    "W0344": "target",
+}
 
 
 @statement("map")
@@ -70,15 +77,16 @@ class Map(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..distribution import ATTRIBUTE, Mapping, as_forall, check_map, mapping_of, reduces_nothing
+        from ..distribution import ATTRIBUTE, Mapping, check_map, mapping_of
+        from ..loops import parallel_nest, single_iteration
 
         op = rewrite.find(self.target)
-        if reduces_nothing(op):
-            op = as_forall(op)
-            rewrite.remark("the scf.parallel became a scf.forall")
         earlier = mapping_of(op)
         if earlier is not None:
-            raise rewrite.error("W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once")
+            raise rewrite.error(
+                "W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once"
+            )
+        op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
         mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op))
         try:
             check_map(op, mapping)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import levels
+from ..distribution.mapping import ATTRIBUTE
+from ..distribution.space import loop_dimensions
 from ..fusing import fuse_gathers
+from ..loops import cut, is_loop, parallel_nest
 from ..mlir import ir
 from ..padding import absorb_pads, pad, pad_extents
 from ..rewriter import Rewriter
@@ -23,20 +26,25 @@ class Tile(Statement):
     does not divide its extent leaves every tile static and full: operands are read through masked gathers that hold the
     reduction's neutral element outside, and the result is written back under a guard.
 
+    A parallel loop (of the payload, or a `forall`) is cut the same way: into a loop over strips of its iterations, and one over the
+    iterations of a strip, which takes the op's place. Both can be mapped: blocks outside, threads inside.
+
     Args:
-        target: a structured op; consumed.
+        target: a structured op, or a parallel loop over memory; consumed.
         sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension alone.
 
     Returns:
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
-        op: the op inside it, on one tile.
+        op: the op inside it, on one tile; of a loop, the loop inside.
 
     Errors:
-        W0320: not a structured op.
+        W0320: not a structured op, or a loop that yields tensors.
         W0321: a ragged reduction without a neutral element.
         W0322: a ragged tile of a dynamic extent in a reduction.
         W0323: more sizes than dimensions.
         W0324: no dimension is tiled.
+        W0340: the loop is mapped already.
+        W0343: the loop's iterations depend on each other.
 
     Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.
 
@@ -51,6 +59,8 @@ class Tile(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         op = rewrite.find(self.target)
+        if is_loop(op):
+            return self._strips(rewrite, op)
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         op = levels.on_tensors(rewrite, self.target)
@@ -68,6 +78,34 @@ class Tile(Statement):
         results = self._tile(rewrite, op, space, whole)
         rewrite.remark(_summary(space, extents, whole))
         return results
+
+    def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
+        """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
+        if ATTRIBUTE in op.attributes:
+            raise rewrite.error(
+                "W0340", "this loop is mapped already", at="target", payload=op, hint="tile it, then map the two loops"
+            )
+        if not any(self.sizes):
+            raise rewrite.error("W0324", "no dimension is tiled", at="sizes", payload=op)
+        loop = parallel_nest(rewrite, op, len(self.sizes))
+        rank = len(loop_dimensions(loop))
+        if loop.results or not rank:
+            raise rewrite.error(
+                "W0320",
+                "this loop yields tensors or values, and only a loop over memory is tiled",
+                at="target",
+                payload=loop,
+                hint="tile the op inside, or `bufferize` first",
+            )
+        if len(self.sizes) > rank:
+            raise rewrite.error(
+                "W0323", f"{len(self.sizes)} sizes for {rank} dimensions", at="sizes", payload=loop,
+                hint="at most one size each; `_` leaves a dimension alone, and so does a missing one at the end",
+            )  # fmt: skip
+        with rewrite.module.context:
+            outer, inner = cut(loop, (*self.sizes, *(None for _ in range(rank - len(self.sizes)))))
+        rewrite.remark(f"strips of {', '.join('all' if not s else str(s) for s in self.sizes)} iterations")
+        return {"loop": rewrite.new_handle(outer, "loop"), "op": rewrite.new_handle(inner, "loop")}
 
     def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
         if not is_structured(op):

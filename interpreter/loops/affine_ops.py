@@ -1,0 +1,164 @@
+"""Affine loops and accesses → `scf` and `memref`, in one loop and not in the whole module (upstream's `lower-affine`).
+
+The subscripts stay `affine.apply`s, which the analysis reads; only what demands an affine loop around it has to go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..distribution.arithmetic import conjunction, constant, known
+from ..mlir import affine, arith, ir, memref, operations, scf, vector
+from .forall import end_of, make_forall
+
+
+def without_affine_loops(root: ir.Operation) -> ir.Operation:
+    """Rewrite `root` and what it holds, innermost first; the loop that stands where `root` stood.
+
+    Handles (`weft.*` attributes) come along. An `affine.parallel` with reductions stays: nothing maps it.
+    """
+    made = root
+    for op in reversed(list(operations(root))):  # the root comes last
+        made = _rewrite(op)
+    return made
+
+
+def _rewrite(op: ir.Operation) -> ir.Operation:
+    with ir.InsertionPoint(op), op.location:
+        match op.name:
+            case "affine.for":
+                return _for(op)
+            case "affine.parallel" if not op.results:
+                return _parallel(op)
+            case "affine.if":
+                return _if(op)
+            case "affine.load" | "affine.vector_load":
+                subscripts = _results(_map(op, "map"), list(op.operands)[1:])
+                if op.name == "affine.load":
+                    made = memref.LoadOp(op.operands[0], subscripts).operation
+                else:
+                    made = vector.LoadOp(op.results[0].type, op.operands[0], subscripts).operation
+            case "affine.store" | "affine.vector_store":
+                subscripts = _results(_map(op, "map"), list(op.operands)[2:])
+                store = memref.StoreOp if op.name == "affine.store" else vector.StoreOp
+                made = store(op.operands[0], op.operands[1], subscripts).operation
+            case _:
+                return op
+    return _replace(op, made)
+
+
+def _replace(op: ir.Operation, made: ir.Operation) -> ir.Operation:
+    for name in op.attributes:
+        if name.startswith("weft."):
+            made.attributes[name] = op.attributes[name]
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return made
+
+
+def _map(op: ir.Operation, name: str) -> ir.AffineMap:
+    return ir.AffineMapAttr(op.attributes[name]).value
+
+
+def _results(mapping: ir.AffineMap, operands: Sequence[ir.Value]) -> list[ir.Value]:
+    """The values of a map's results; a loop variable or a number as it is."""
+    return [_result(mapping, e, operands) for e in mapping.results]
+
+
+def _result(mapping: ir.AffineMap, e: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
+    if isinstance(e, ir.AffineConstantExpr):
+        return constant(e.value)
+    if isinstance(e, ir.AffineDimExpr):
+        return operands[e.position]
+    if isinstance(e, ir.AffineSymbolExpr):
+        return operands[mapping.n_dims + e.position]
+    return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
+
+
+def _extreme(
+    mapping: ir.AffineMap, results: Sequence[ir.AffineExpr], operands: Sequence[ir.Value], *, most: bool
+) -> ir.Value:
+    """The largest lower bound, or the smallest upper bound."""
+    if len(results) == 1:
+        return _result(mapping, results[0], operands)
+    kind = affine.AffineMaxOp if most else affine.AffineMinOp
+    return kind(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, list(results)), list(operands)).result
+
+
+def _for(op: ir.Operation) -> ir.Operation:
+    lows, highs, inits = (int(n) for n in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    operands = list(op.operands)
+    lower, upper = _map(op, "lowerBoundMap"), _map(op, "upperBoundMap")
+    low = _extreme(lower, list(lower.results), operands[:lows], most=True)
+    high = _extreme(upper, list(upper.results), operands[lows : lows + highs], most=False)
+    step = constant(ir.IntegerAttr(op.attributes["step"]).value)
+    loop = scf.ForOp(low, high, step, operands[lows + highs : lows + highs + inits]).operation
+    _move(op.regions[0].blocks[0], loop.regions[0].blocks[0])
+    return _replace(op, loop)
+
+
+def _move(source: ir.Block, target: ir.Block) -> None:
+    """The ops of an affine block, its `affine.yield` as a `scf.yield`."""
+    for old, new in zip(source.arguments, target.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    for op in list(target.operations):
+        op.operation.erase()
+    for op in list(source.operations):
+        operation = op.operation
+        if operation.name == "affine.yield":
+            with ir.InsertionPoint(target), operation.location:
+                scf.YieldOp(list(operation.operands))
+        else:
+            operation.detach_from_parent()
+            ir.InsertionPoint(target).insert(operation)
+
+
+def _parallel(op: ir.Operation) -> ir.Operation:
+    """A `scf.forall`; each dimension's bounds are a group of the map's results."""
+    lower, upper = _map(op, "lowerBoundsMap"), _map(op, "upperBoundsMap")
+    operands = list(op.operands)
+    own, others = operands[: lower.n_inputs], operands[lower.n_inputs :]
+    lows = [_extreme(lower, group, own, most=True) for group in _groups(op, "lowerBoundsGroups", lower)]
+    highs = [_extreme(upper, group, others, most=False) for group in _groups(op, "upperBoundsGroups", upper)]
+    steps = [ir.IntegerAttr(s).value for s in ir.ArrayAttr(op.attributes["steps"])]
+    loop = make_forall([known(n) for n in lows], [known(n) for n in highs], steps)
+    target, end = loop.regions[0].blocks[0], end_of(loop)
+    source = op.regions[0].blocks[0]
+    for old, new in zip(source.arguments, target.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    for inner in list(source.operations)[:-1]:
+        inner.operation.move_before(end)
+    return _replace(op, loop)
+
+
+def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[list[ir.AffineExpr]]:
+    sizes = ir.DenseIntElementsAttr(op.attributes[name])
+    results, groups = list(mapping.results), []
+    for position in range(len(sizes)):
+        count = int(sizes[position])
+        groups.append(results[:count])
+        results = results[count:]
+    return groups
+
+
+def _if(op: ir.Operation) -> ir.Operation:
+    """The bindings do not open an integer set; its text, with the constraints as a map's results, they do."""
+    text = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">")
+    head, _, constraints = text.partition(":")
+    parts = [p.strip() for p in constraints.strip()[1:-1].split(",") if p.strip()]
+    forms = ", ".join(re.sub(r"\s*(>=|==)\s*0$", "", p) for p in parts)
+    mapping = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{head.strip()} -> ({forms})>")).value
+    zero = constant(0)
+    predicates = arith.CmpIPredicate
+    conditions = [
+        arith.CmpIOp(predicates.eq if "==" in part else predicates.sge, form, zero).result
+        for part, form in zip(parts, _results(mapping, list(op.operands)), strict=True)
+    ]
+    otherwise = len(op.regions) > 1 and len(op.regions[1].blocks) > 0
+    made = scf.IfOp(conjunction(conditions), [r.type for r in op.results], has_else=otherwise).operation
+    for region, target in zip(op.regions, made.regions, strict=False):
+        if len(region.blocks):
+            _move(region.blocks[0], target.blocks[0])
+    return _replace(op, made)

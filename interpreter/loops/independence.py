@@ -1,0 +1,152 @@
+"""Whether the iterations of a loop may run at the same time: an exact dependence test on its accesses (ISL).
+
+The loop is copied into a kernel of its own in which block x does iteration x. Two blocks that touch one element, one of them
+to write it, are two iterations that depend on each other: the analysis that finds races between blocks finds them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dsl.diagnostics import WeftError
+from ..distribution.kernel import outline
+from ..mlir import ir, operations, run_passes
+from ..rewriter import describe
+
+SEQUENTIAL = ("scf.for", "affine.for")
+PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
+_TO_NESTS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
+
+
+def is_loop(op: ir.Operation) -> bool:
+    """Whether `op` counts: a loop whose trip count stands in front of it."""
+    return op.name in SEQUENTIAL or op.name in PARALLEL
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Two iterations of a loop that must not run at the same time.
+
+    Args:
+        iterations: the values of the loop variable, or the iterations' numbers where the bounds are not known; None where the
+            analysis gives no example.
+        what: what the two do, in words, one line each.
+        assumed: not proven: an index depends on data, or the analysis does not know an op.
+        reduction: both update an element that does not depend on the loop variable.
+    """
+
+    iterations: tuple[int, int] | None
+    what: tuple[str, ...]
+    assumed: bool
+    reduction: bool = False
+
+    @property
+    def pair(self) -> str:
+        if self.iterations is None:
+            return "two iterations"
+        return f"iterations {self.iterations[0]} and {self.iterations[1]}"
+
+
+def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Collision | None:
+    """Two iterations of `loop` (of one of its dimensions, with those before it fixed) that depend on each other, or None.
+
+    The module is only read. Affine loops are to be lowered before (`without_affine_loops`).
+    """
+    if loop.name == "scf.for" and loop.results:
+        return _carried(loop)
+    with module.context, loop.location:
+        trial = outline(module, loop)
+        try:
+            run_passes(trial.module, f"gpu.module(gpu.func({_TO_NESTS}))")
+        except ir.MLIRError as error:
+            return Collision(None, (str(error).splitlines()[0],), True)
+        try:
+            return _collision_in(trial.function, dimension)
+        except WeftError as error:
+            return Collision(None, tuple(d.message for d in error.diagnostics), True)
+
+
+def _carried(loop: ir.Operation) -> Collision:
+    """A loop that hands values on: each iteration needs what the one before it yields."""
+    bounds = _numbers(loop)
+    pair = (bounds[0], bounds[0] + bounds[1]) if bounds is not None else (0, 1)
+    count = len(loop.results)
+    values = "a value" if count == 1 else f"{count} values"
+    return Collision(pair, (f"each iteration hands {values} to the next ({describe(loop)})",), False, True)
+
+
+def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
+    from ..analysis import conflicts_between_blocks
+    from ..analysis.linear import NOTHING, less
+    from ..analysis.model import Step
+    from ..analysis.reader import Reader
+    from ..analysis.shape import LaunchShape
+
+    body = kernel.regions[0].blocks[0]
+    reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
+    names = _names(kernel)
+    for number, argument in enumerate(body.arguments):
+        if isinstance(argument.type, ir.MemRefType):
+            reader.views.root(argument, names.get(number, f"arg{number}"), "global")
+        else:
+            reader.values.bind(argument, reader.values.opaque(NOTHING), NOTHING)
+    reader.find_written(kernel)
+    loop = _loop_in(body)
+    for _ in range(dimension):
+        reader.values.bind(loop.regions[0].blocks[0].arguments[0], reader.values.opaque(NOTHING), NOTHING)
+        loop = _loop_in(loop.regions[0].blocks[0])
+    low, high, step = (reader.values.linear(v) for v in list(loop.operands)[:3])
+    variable = low + reader.values.product(reader.values.hardware("block_id", "x"), step)
+    inner = loop.regions[0].blocks[0]
+    reader.values.bind(inner.arguments[0], variable)
+    reader.block(inner, (Step(0, 0, (less(variable, high),)),))
+    found = conflicts_between_blocks(reader.finish())
+    if not found:
+        return None
+    worst = min(found, key=lambda c: (c.assumed, c.kind == "WAW"))
+    if worst.first is None or worst.second is None:
+        return Collision(None, worst.notes(), True)
+    bounds = _numbers(loop)
+    first, second = ((worst.first.block[0] or 0), (worst.second.block[0] or 0))
+    pair = (first, second) if bounds is None else (bounds[0] + first * bounds[1], bounds[0] + second * bounds[1])
+    element = (
+        f"{worst.buffer}[{', '.join(map(str, worst.element))}]" if worst.element else f"an element of {worst.buffer}"
+    )
+    verbs = {"read": "reads", "write": "writes"}
+    one_each = sorted(zip(pair, (worst.first, worst.second), strict=True), key=lambda one: one[0])
+    what = tuple(f"iteration {at} {verbs[one.kind]} {element}: {one.op}" for at, one in one_each)
+    return Collision((one_each[0][0], one_each[1][0]), what, worst.assumed, _accumulates(inner))
+
+
+def _loop_in(block: ir.Block) -> ir.Operation:
+    """The loop of a block that holds one loop, and index arithmetic."""
+    return next(op.operation for op in block.operations if op.operation.name == "scf.for")
+
+
+def _numbers(loop: ir.Operation) -> tuple[int, int] | None:
+    """Lower bound and step, where both are numbers."""
+    from ..distribution.arithmetic import known
+
+    low, step = known(loop.operands[0]), known(loop.operands[2])
+    return (low, step) if isinstance(low, int) and isinstance(step, int) else None
+
+
+def _accumulates(body: ir.Block) -> bool:
+    """Whether something loads and stores the same subscripts, none of which is the loop's variable: a reduction."""
+    variable = body.arguments[0]
+    loads = {
+        (op.operands[0], *list(op.operands)[1:])
+        for op in _below(body, "memref.load")
+        if variable not in list(op.operands)
+    }
+    return any(tuple(list(op.operands)[1:]) in loads for op in _below(body, "memref.store"))
+
+
+def _below(block: ir.Block, name: str) -> list[ir.Operation]:
+    return [inner for op in block.operations for inner in operations(op.operation, name)]
+
+
+def _names(kernel: ir.Operation) -> dict[int, str]:
+    entries = ir.ArrayAttr(kernel.attributes["arg_attrs"]) if "arg_attrs" in kernel.attributes else []
+    found = {n: ir.DictAttr(entry) for n, entry in enumerate(entries)}
+    return {n: ir.StringAttr(e["weft.name"]).value for n, e in found.items() if "weft.name" in e}

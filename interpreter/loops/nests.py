@@ -1,0 +1,232 @@
+"""A loop of the payload, proven parallel, as the `scf.forall` that maps distribute; a perfect nest as one of several dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dsl.diagnostics import WeftError
+from ..distribution.arithmetic import known
+from ..distribution.parallel import as_forall, reduces_nothing
+from ..distribution.space import loop_dimensions
+from ..mlir import ir, operations, producer
+from ..rewriter import Rewriter, describe
+from .affine_ops import without_affine_loops
+from .forall import end_of, make_forall, take_handles
+from .independence import Collision, collision, is_loop
+
+_PURE = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "index.")
+_EFFECTS = ("memref.store", "affine.store", "vector.store")
+
+
+def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir.Operation:
+    """The `scf.forall` that takes the place of a parallel loop, with its handle; other ops are returned as they are.
+
+    Sequential loops are taken where no iteration depends on another: `dimensions` perfectly nested ones (None: as many as
+    there are) become one loop. Loops that the payload itself calls parallel are believed unless a collision is proven.
+
+    Raises:
+        WeftError: W0341 for a nest that is not as deep, W0343 with the two iterations that collide.
+    """
+    if not is_loop(op):
+        return op
+    with rewrite.module.context:
+        return _for_nest(rewrite, op, dimensions) if op.name.endswith(".for") else _declared(rewrite, op)
+
+
+def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
+    """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they are."""
+    if op.name not in _EFFECTS:
+        return op
+    with rewrite.module.context, ir.InsertionPoint(op), op.location:
+        loop = make_forall([0], [1], [1])
+        take_handles(op, loop)
+        op = without_affine_loops(op)
+        op.move_before(end_of(loop))
+    return loop
+
+
+# ---- loops that say they are parallel ----------------------------------------------------------------------------------
+
+
+def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
+    if op.results or not _plain(op):
+        return op
+    spelled = op.name
+    op = without_affine_loops(op)
+    if reduces_nothing(op):
+        op = as_forall(op)
+    rank = len(op.regions[0].blocks[0].arguments)
+    for dimension in range(rank):
+        found = collision(rewrite.module, op, dimension)
+        if found is not None and not found.assumed:
+            raise _refused(rewrite, op, found, spelled)
+    if spelled != op.name:
+        rewrite.remark(f"the {spelled} became a {op.name}")
+    return op
+
+
+def _plain(loop: ir.Operation) -> bool:
+    """Loads and stores; no tiles of structured ops, whose loops are parallel by construction."""
+    return not any(
+        inner.name.startswith(("linalg.", "tensor.", "gpu.")) or "weft.map" in inner.attributes
+        for inner in operations(loop)
+    )
+
+
+# ---- sequential loops ----------------------------------------------------------------------------------------------------
+
+
+def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir.Operation:
+    spelled = op.name
+    why, nest = "", [without_affine_loops(op)]
+    _check_parallel(rewrite, nest[0])
+    while dimensions is None or len(nest) < dimensions:
+        inner, why = _perfectly_nested(nest)
+        if inner is None or (dimensions is None and collision(rewrite.module, inner) is not None):
+            break
+        _check_parallel(rewrite, inner)
+        nest.append(inner)
+    if dimensions is not None and len(nest) < dimensions:
+        raise rewrite.error(
+            "W0341",
+            f"{dimensions} axes for {len(nest)} perfectly nested loop{'s' * (len(nest) > 1)}",
+            at="space",
+            payload=nest[-1],
+            notes=(why,),
+            hint="give as many axes as there are loops around each other, and map the inner loop by itself",
+        )
+    forall = _flatten(nest)
+    count = f"{len(nest)} perfectly nested {spelled} loops are" if len(nest) > 1 else f"the {spelled} is"
+    rewrite.remark(f"{count} parallel: no iteration touches what another writes")
+    return forall
+
+
+def _check_parallel(rewrite: Rewriter, loop: ir.Operation) -> None:
+    found = collision(rewrite.module, loop)
+    if found is not None:
+        raise _refused(rewrite, loop, found)
+
+
+def _perfectly_nested(nest: Sequence[ir.Operation]) -> tuple[ir.Operation | None, str]:
+    """The loop inside the innermost of the nest, if it makes a rectangle with those around it; else why not."""
+    body = nest[-1].regions[0].blocks[0]
+    inner: ir.Operation | None = None
+    for op in list(body.operations)[:-1]:
+        operation = op.operation
+        if inner is None and operation.name == "scf.for":
+            inner = operation
+        elif not operation.name.startswith(_PURE) or operation.regions:
+            return None, f"{describe(operation)} stands between the loops"
+    if inner is None:
+        return None, "there is no loop inside"
+    if inner.results:
+        return None, f"the inner loop carries values from one iteration to the next: {describe(inner)}"
+    variables = {loop.regions[0].blocks[0].arguments[0] for loop in nest}
+    for bound in list(inner.operands)[:3]:
+        if _depends(bound, variables, nest[0]):
+            return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
+    for bound in list(inner.operands)[:3]:
+        _hoist(bound, nest[0])
+    return inner, ""
+
+
+def merge_nested(outer: ir.Operation) -> ir.Operation:
+    """One `scf.forall` for loops that are perfectly nested in each other, as long as their bounds make a box."""
+    while True:
+        body = [op.operation for op in list(outer.regions[0].blocks[0].operations)[:-1]]
+        loops = [op for op in body if op.name == "scf.forall"]
+        rest = [op for op in body if op not in loops]
+        variables = set(outer.regions[0].blocks[0].arguments)
+        if (
+            len(loops) != 1
+            or loops[0].results
+            or "weft.map" in loops[0].attributes
+            or any(not op.name.startswith(_PURE) or op.regions for op in rest)
+            or any(_depends(bound, variables, outer) for bound in loops[0].operands)
+        ):
+            return outer
+        outer = _merge(outer, loops[0])
+
+
+def _merge(outer: ir.Operation, inner: ir.Operation) -> ir.Operation:
+    for bound in inner.operands:
+        _hoist(bound, outer)
+    dimensions = [*loop_dimensions(outer), *loop_dimensions(inner)]
+    with ir.InsertionPoint(outer), outer.location:
+        merged = make_forall([d.lower for d in dimensions], [d.upper for d in dimensions], [d.step for d in dimensions])
+    take_handles(outer, merged)
+    end, arguments = end_of(merged), list(merged.regions[0].blocks[0].arguments)
+    for loop in (outer, inner):
+        body = loop.regions[0].blocks[0]
+        for variable in body.arguments:
+            variable.replace_all_uses_with(arguments.pop(0))
+        for op in list(body.operations)[:-1]:
+            if op.operation != inner:
+                op.operation.move_before(end)
+    outer.erase()
+    return merged
+
+
+def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -> bool:
+    """Whether a value depends on one of the variables, or on memory read inside."""
+    op = producer(value)
+    if op is None:
+        return value in variables
+    if not _inside(op, outside):
+        return False
+    return not op.name.startswith(_PURE) or any(_depends(o, variables, outside) for o in op.operands)
+
+
+def _hoist(value: ir.Value, root: ir.Operation) -> None:
+    """Move the (pure) computation of a value in front of the nest."""
+    op = producer(value)
+    if op is not None and _inside(op, root):
+        for operand in op.operands:
+            _hoist(operand, root)
+        op.move_before(root)
+
+
+def _inside(op: ir.Operation, root: ir.Operation) -> bool:
+    parent = op.parent
+    while parent is not None:
+        if parent.operation == root:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def _flatten(nest: Sequence[ir.Operation]) -> ir.Operation:
+    """One `scf.forall` with a dimension per loop; index arithmetic that stands between the loops goes inside."""
+    root = nest[0]
+    bounds = [[known(o) for o in list(loop.operands)[:3]] for loop in nest]
+    with ir.InsertionPoint(root), root.location:
+        forall = make_forall([b[0] for b in bounds], [b[1] for b in bounds], [b[2] for b in bounds])
+    take_handles(root, forall)
+    end, inside = end_of(forall), forall.regions[0].blocks[0]
+    for position, loop in enumerate(nest):
+        body = loop.regions[0].blocks[0]
+        body.arguments[0].replace_all_uses_with(inside.arguments[position])
+        rest = [op.operation for op in list(body.operations)[:-1]]
+        for op in rest:
+            if position + 1 == len(nest) or op != nest[position + 1]:
+                op.move_before(end)
+    root.erase()
+    return forall
+
+
+def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: str | None = None) -> WeftError:
+    notes = [*found.what]
+    if found.assumed:
+        notes.append(
+            "assumed, not proven: an index or a condition depends on data, or an op is not known to the analysis"
+        )
+    depend = f"{found.pair} of this loop {'may depend' if found.assumed else 'depend'} on each other"
+    message = f"{depend}, and a map would hand them to different processors"
+    if declared is not None:
+        message = f"the payload says that this {declared} is parallel, but {depend}"
+    hint = (
+        "this loop is a reduction: map a loop around it, and each processor runs it whole"
+        if found.reduction
+        else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole"
+    )
+    return rewrite.error("W0343", message, at="target", payload=loop, notes=notes, hint=hint)

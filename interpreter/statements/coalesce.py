@@ -1,0 +1,76 @@
+"""`coalesce LOOP`: all dimensions of a parallel loop into one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..rewriter import Rewriter
+from ..statement import Handle, Results, Statement, consumed, statement
+
+
+@statement("coalesce", returns=("loop",))
+@dataclass(frozen=True, kw_only=True)
+class Coalesce(Statement):
+    """Make one dimension of all dimensions of a parallel loop, or of parallel loops that are perfectly nested.
+
+    The last dimension runs fastest; the indices are taken apart again by division and remainder. The loop then goes onto a single
+    hardware axis, however many dimensions it had: `map flat to blocks(x: ?) cyclic`.
+
+    Args:
+        target: a parallel loop, or the outermost of perfectly nested ones (`scf.for` and `affine.for` where no iteration depends on
+            another); consumed. Tensors or memrefs, any bounds and steps, known at run time only, too.
+
+    Returns:
+        loop: the loop with one dimension, from 0, by 1.
+
+    Errors:
+        W0340: the loop, or one inside it that would become a part of it, is mapped already.
+        W0343: the iterations depend on each other.
+        W0363: no loop, or one of a single dimension.
+
+    Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream `affine-loop-coalescing`, for
+        sequential loops.
+
+    Example:
+        let flat = coalesce tiles
+        before: scf.forall (%i, %j) in (4, 8)
+        after:  affine_map<(d0) -> (d0 floordiv 8)> … scf.forall (%i) in (32)
+    """
+
+    target: Handle = consumed()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..distribution import mapping_of
+        from ..distribution.space import loop_dimensions
+        from ..loops import coalesce, is_loop, merge_nested, parallel_nest, spelled
+
+        op = rewrite.find(self.target)
+        if not is_loop(op):
+            raise rewrite.error(
+                "W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", at="target", payload=op
+            )
+        mapping = mapping_of(op)
+        if mapping is not None:
+            raise rewrite.error(
+                "W0340",
+                f"this is mapped already: `{mapping}`",
+                at="target",
+                payload=op,
+                hint="coalesce it, then map the result",
+            )
+        loop = parallel_nest(rewrite, op, None)
+        with rewrite.module.context:
+            if not loop.results:
+                loop = merge_nested(loop)
+            dimensions = loop_dimensions(loop)
+            if len(dimensions) < 2:
+                raise rewrite.error(
+                    "W0363",
+                    "this loop has one dimension, and no parallel loop is perfectly nested in it",
+                    at="target",
+                    payload=loop,
+                    hint="leave `coalesce` out: one dimension goes onto one axis as it is",
+                )
+            flat = coalesce(loop)
+        rewrite.remark(f"{spelled(dimensions)} iterations in a row")
+        return {"loop": rewrite.new_handle(flat, "loop")}
