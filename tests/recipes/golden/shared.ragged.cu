@@ -1,0 +1,31 @@
+extern "C" __global__ void __launch_bounds__(256) matmul(
+    const float* __restrict__ A,
+    const float* __restrict__ B,
+    float* __restrict__ C) {
+  __shared__ float s0[16][16];
+  __shared__ float s1[16][16];
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
+  const int bx = blockIdx.x;
+  const int by = blockIdx.y;
+  float acc = 0.0f;
+  const int row = ty + by * 16;
+  const bool in_row = row < 1000;
+  const int col = tx + bx * 16;
+  const bool in_col = col < 777;
+  for (int k = 0; k < 336; k += 16) {
+    const int col1 = k + tx;
+    s1[ty][tx] = col1 < 333 && in_row ? A[row * 333 + col1] : 0.0f;
+    const int row1 = k + ty;
+    s0[ty][tx] = row1 < 333 && in_col ? B[row1 * 777 + col] : 0.0f;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      acc += s1[ty][i] * s0[i][tx];
+    }
+    __syncthreads();
+  }
+  if (by * 16 + ty < 1000 && bx * 16 + tx < 777) {
+    C[row * 777 + col] = acc;
+  }
+}
