@@ -14,6 +14,7 @@ from ...dsl.diagnostics import fail
 from ..mlir import gpu, ir, operations, producer
 from ..rewriter import describe
 from .arithmetic import Bound, value
+from .views import VIEWS
 
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
 AXES = ("x", "y", "z")
@@ -63,10 +64,15 @@ class Outlined:
         return self.function.regions[0].blocks[0]
 
 
-def outline(host_module: ir.Module, root: ir.Operation) -> Outlined:
-    """Copy `root` into a fresh kernel. The host's module is only read."""
+def outline(host_module: ir.Module, root: ir.Operation, *, views_inside: bool = False) -> Outlined:
+    """Copy `root` into a fresh kernel. The host's module is only read.
+
+    `views_inside`: views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two
+    views of one buffer are seen to overlap.
+    """
     external = _external_values(root)
-    operands = _arguments(external)
+    inside = (*_RECOMPUTED, *VIEWS) if views_inside else _RECOMPUTED
+    operands = _arguments(external, inside)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
             raise fail(
@@ -144,23 +150,23 @@ def _external_values(root: ir.Operation) -> list[ir.Value]:
     return [v for v in used if v not in inside]
 
 
-def _recomputable(outside: ir.Value) -> ir.Operation | None:
-    """The op behind a scalar that the kernel can compute for itself, at no cost worth an argument."""
+def _recomputable(outside: ir.Value, names: Sequence[str]) -> ir.Operation | None:
+    """The op behind a scalar (or a view) that the kernel can compute for itself, at no cost worth an argument."""
     op = producer(outside)
     if op is None or len(op.results) != 1 or op.regions:
         return None
-    if not (op.name.startswith("arith.") or op.name in _RECOMPUTED):
+    if not (op.name.startswith("arith.") or op.name in names):
         return None
     scalars = [o for o in op.operands if not isinstance(o.type, ir.MemRefType)]
-    return op if all(producer(o) is None or _recomputable(o) for o in scalars) else None
+    return op if all(producer(o) is None or _recomputable(o, names) for o in scalars) else None
 
 
-def _arguments(external: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
+def _arguments(external: Sequence[ir.Value], names: Sequence[str]) -> tuple[ir.Value, ...]:
     """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their order."""
     leaves: dict[ir.Value, None] = {}
 
     def visit(outside: ir.Value) -> None:
-        op = _recomputable(outside)
+        op = _recomputable(outside, names)
         if op is None:
             leaves[outside] = None
         else:

@@ -7,14 +7,14 @@ from contextlib import ExitStack
 
 from ..mlir import ir
 from ..rewriter import describe
-from .arithmetic import Bound, Sum, conjunction, delinearise, is_zero, multiply
+from .arithmetic import Bound, Sum, conjunction, delinearise, is_zero
 from .elements import StructuredOp, emit_element, emit_vector
 from .geometry import Geometry
 from .hardware import Hardware
 from .kernel import AXES, Outlined
 from .mapping import Mapping, mapping_of
 from .owned import Emit, Processors, for_each_owned, when
-from .space import extents, loop_dimensions
+from .space import extents, loop_dimensions, product
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
@@ -103,9 +103,7 @@ class Realiser:
         if not trips:  # an op on scalars: a single iteration, which has no index
             return self._distribute(mapping, [1], lambda at: emit(at[1:]))
         if mapping.every or len(mapping.axes) < len(trips):
-            total: Bound = 1
-            for count in trips:
-                total = multiply(total, count)
+            total = product(trips)
             who = self._hardware.linear_thread() if mapping.every else self._hardware.along(mapping, 0, total)
             self._owned(total, who, mapping, lambda linear: emit(delinearise(linear, trips)))
             return

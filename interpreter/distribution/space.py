@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..mlir import DYNAMIC, ir, linalg, memref, producer, scf
+from ..mlir import DYNAMIC, affine, ir, linalg, memref, producer, scf
 from .arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from .ranges import largest, range_of
 
@@ -47,6 +48,19 @@ class LoopDimension:
         else:
             scaled = Sum.of(multiply(iteration.emit(), self.step))
         return (scaled + Sum.of(self.lower)).emit()
+
+
+def product(trips: Sequence[Bound]) -> Bound:
+    """How many iterations several dimensions have together. A bound below the lower one is no iterations, not fewer than none:
+    the product of two such counts would be some."""
+    total: Bound = 1
+    for count in trips:
+        low = range_of(count)[0]
+        if not isinstance(count, int) and len(trips) > 1 and (low is None or low < 0):
+            zero, itself = ir.AffineExpr.get_constant(0), ir.AffineExpr.get_dim(0)
+            count = affine.AffineMaxOp(ir.AffineMap.get(1, 0, [itself, zero]), [count]).result
+        total = multiply(total, count)
+    return total
 
 
 def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:

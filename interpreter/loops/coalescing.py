@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from ..distribution.arithmetic import Bound, Sum, delinearise, multiply
-from ..distribution.space import LoopDimension, loop_dimensions
+from ..distribution.arithmetic import Sum, delinearise
+from ..distribution.space import LoopDimension, loop_dimensions, product
 from ..mlir import ir, scf
 
 
@@ -16,7 +15,7 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
     body = loop.regions[0].blocks[0]
     with ir.InsertionPoint(loop), loop.location:
         trips = [d.trips() for d in dimensions]
-        total = _product(trips)
+        total = product(trips)
         outputs = _outputs(loop)
         flat = scf.ForallOp([0], [total], [1], outputs).operation
     inside = flat.regions[0].blocks[0]
@@ -42,15 +41,6 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
 def _outputs(loop: ir.Operation) -> list[ir.Value]:
     segments = list(ir.DenseI32ArrayAttr(loop.attributes["operandSegmentSizes"]))
     return list(loop.operands)[sum(segments[:3]) :]
-
-
-def _product(trips: Sequence[Bound]) -> Bound:
-    if all(isinstance(t, int) for t in trips):
-        return math.prod(t for t in trips if isinstance(t, int))
-    total: Bound = 1
-    for count in trips:
-        total = multiply(total, count)
-    return total
 
 
 def spelled(dimensions: Sequence[LoopDimension]) -> str:

@@ -6,11 +6,12 @@ to write it, are two iterations that depend on each other: the analysis that fin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import WeftError
 from ..distribution.kernel import outline
-from ..mlir import ir, operations, run_passes
+from ..mlir import ir, operations, producer, run_passes
 from ..rewriter import describe
 
 SEQUENTIAL = ("scf.for", "affine.for")
@@ -55,7 +56,10 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
     if loop.name == "scf.for" and loop.results:
         return _carried(loop)
     with module.context, loop.location:
-        trial = outline(module, loop)
+        trial = outline(module, loop, views_inside=True)
+        overlap = _may_overlap(trial.operands)
+        if overlap is not None:
+            return Collision(None, (overlap,), True)
         try:
             run_passes(trial.module, f"gpu.module(gpu.func({_TO_NESTS}))")
         except ir.MLIRError as error:
@@ -64,6 +68,23 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
             return _collision_in(trial.function, dimension)
         except WeftError as error:
             return Collision(None, tuple(d.message for d in error.diagnostics), True)
+
+
+def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
+    """Whether two of the buffers may be one: the analysis takes different arguments for different buffers."""
+    buffers = [o for o in operands if isinstance(o.type, ir.MemRefType)]
+    seen: dict[str, ir.Value] = {}
+    for buffer in buffers if len(buffers) > 1 else []:
+        op = producer(buffer)
+        if op is None or op.name in ("memref.alloc", "memref.alloca", "gpu.alloc"):
+            continue
+        if op.name != "memref.get_global":
+            return f"{describe(op)} may be a part of another buffer of the loop"
+        name = str(op.attributes["name"])
+        if name in seen:
+            return f"{describe(op)} is a buffer that the loop also reaches in another way"
+        seen[name] = buffer
+    return None
 
 
 def _carried(loop: ir.Operation) -> Collision:

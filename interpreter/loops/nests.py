@@ -134,7 +134,7 @@ def merge_nested(outer: ir.Operation) -> ir.Operation:
     """One `scf.forall` for loops that are perfectly nested in each other, as long as their bounds make a box."""
     while True:
         body = [op.operation for op in list(outer.regions[0].blocks[0].operations)[:-1]]
-        loops = [op for op in body if op.name == "scf.forall"]
+        loops = [op for op in body if op.name in ("scf.forall", "scf.parallel")]
         rest = [op for op in body if op not in loops]
         variables = set(outer.regions[0].blocks[0].arguments)
         if (
@@ -145,7 +145,7 @@ def merge_nested(outer: ir.Operation) -> ir.Operation:
             or any(_depends(bound, variables, outer) for bound in loops[0].operands)
         ):
             return outer
-        outer = _merge(outer, loops[0])
+        outer = _merge(outer, as_forall(loops[0]) if reduces_nothing(loops[0]) else loops[0])
 
 
 def _merge(outer: ir.Operation, inner: ir.Operation) -> ir.Operation:

@@ -1,0 +1,253 @@
+"""Loops of the payload: which are parallel, what becomes of them under maps, `tile` and `coalesce`; judged by the JIT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judged import Program, codes, program, refusal
+
+from weft.interpreter import mlir
+from weft.interpreter.loops.affine_ops import without_affine_loops
+from weft.interpreter.loops.independence import collision
+
+CONSTANTS = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 5, 7, 11, 23, 40))
+DIMS = "%m = memref.dim %A, %c0 : memref<?x?xf32>\n%n = memref.dim %A, %c1 : memref<?x?xf32>"
+
+
+def payload(loops: str, shape: str = "23x40") -> str:
+    kind = f"memref<{shape}xf32>"
+    dims = DIMS if "?" in shape else ""
+    return f"""\
+func.func @f(%A: {kind} {{weft.name = "A"}}, %B: {kind} {{weft.name = "B"}}, %s: memref<40xf32> {{weft.name = "s"}}) {{
+  %one = arith.constant 1.0 : f32
+  {CONSTANTS}
+  {dims}
+  {loops}
+  return
+}}
+""".replace("KIND", kind)
+
+
+BODY = """%v = memref.load %A[%i, %j] : KIND
+  %w = arith.addf %v, %one : f32
+  memref.store %w, %B[%i, %j] : KIND"""
+AFFINE_BODY = BODY.replace("memref.load", "affine.load").replace("memref.store", "affine.store")
+NESTS = {
+    "scf.for": f"scf.for %i = %c1 to %M step %c2 {{ scf.for %j = %c3 to %N step %c5 {{ {BODY} }} }}",
+    "affine.for": f"affine.for %i = 1 to %M step 2 {{ affine.for %j = 3 to %N step 5 {{ {AFFINE_BODY} }} }}",
+    "scf.parallel": f"scf.parallel (%i, %j) = (%c1, %c3) to (%M, %N) step (%c2, %c5) {{ {BODY} }}",
+    "affine.parallel": f"affine.parallel (%i, %j) = (1, 3) to (symbol(%M), symbol(%N)) step (2, 5) {{ {AFFINE_BODY} }}",
+    "scf.forall": f"scf.forall (%i, %j) = (1, 3) to (%M, %N) step (2, 5) {{ {BODY} }}",
+}
+WAYS = {
+    "grid": "map l to grid(y, x)",
+    "counted grid": "map l to grid(y: 5, x: 40) cyclic",
+    "symbolic blocks": "map l to blocks(y: ?, x: ?) block",
+    "threads": "map l to threads(y: 4, x: 3) block-cyclic(2)",
+    "warps": "map l to warps(y: 2, x: 2) cyclic",
+    "coalesced": "let l = coalesce l\nmap l to grid(x: ?) block-cyclic(3)",
+    "coalesced over lanes": "let l = coalesce l\nmap l to lanes cyclic",
+    "tiled": "let (l, i) = tile l [4, 3]\nmap l to blocks(y, x)\nmap i to threads(y, x)",
+    "tiled in one dimension": "let (l, i) = tile l [_, 3]\nmap l to blocks(x: 2) cyclic\nmap i to threads(y: 4, x: 3) block",
+    "tiled, then coalesced": "let (l, i) = tile l [4, 3]\nlet i = coalesce i\nmap l to blocks(y, x)\nmap i to threads(x: 8) cyclic",
+    "rows to warps": (
+        "let (l, i) = tile l [4, _]\nmap l to blocks(x)\nlet (w, r) = tile i [1, _]\nmap w to warps(x)\n"
+        "let r = coalesce r\nmap r to lanes cyclic"
+    ),
+}
+
+
+def made(folder: Path, loops: str, ways: str, shape: str = "23x40") -> Program:
+    bounds = ("%m", "%n") if "?" in shape else ("%c23", "%c40")
+    text = payload(loops.replace("%M", bounds[0]).replace("%N", bounds[1]), shape)
+    name = next(
+        word for word in ("scf.forall", "affine.parallel", "scf.parallel", "affine.for", "scf.for") if word in loops
+    )
+    first = f"let l = match {name}{' #0' if name.endswith('.for') else ''}"
+    return program(folder, text, f"{first}\n{ways}\nlaunch l")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("spelling", ["scf.for", "affine.parallel"])
+def test_static(way: str, spelling: str, tmp_path: Path) -> None:
+    assert not made(tmp_path, NESTS[spelling], WAYS[way]).wrong()
+
+
+@pytest.mark.parametrize("spelling", NESTS)
+@pytest.mark.parametrize("way", ["grid", "coalesced", "tiled", "threads"])
+def test_bounds_known_at_run_time(way: str, spelling: str, tmp_path: Path) -> None:
+    ready = made(tmp_path, NESTS[spelling], WAYS[way], "?x?")
+    for rows, columns in ((23, 40), (2, 4), (1, 2)):
+        a = np.random.default_rng(0).random((rows, columns), dtype=np.float32)
+        inputs = {"A": a, "B": np.zeros_like(a), "s": np.zeros(40, np.float32)}
+        assert not ready.wrong(inputs, folder=tmp_path)
+
+
+@pytest.mark.parametrize("way", ["grid", "coalesced", "rows to warps"])
+def test_text(way: str, tmp_path: Path) -> None:
+    assert not made(tmp_path, NESTS["affine.for"], WAYS[way]).wrong(native=True)
+
+
+MORE = {
+    "one loop after the other, on blocks and threads": (
+        NESTS["scf.for"].replace("%M", "%c23").replace("%N", "%c40"),
+        "let i = match scf.for #0\nlet j = match scf.for #1\nmap i to blocks(x: 4) block\nmap j to threads(x: 3) cyclic\nlaunch i",
+    ),
+    "the inner one first": (
+        NESTS["affine.for"].replace("%M", "23").replace("%N", "40"),
+        "let j = match affine.for #1\nlet i = match affine.for #0\nmap j to threads(x: 3) cyclic\nmap i to blocks(x)\nlaunch i",
+    ),
+    "a reduction inside": (
+        "affine.for %i = 0 to 23 { affine.for %j = 0 to 40 { %a = affine.load %A[%i, %j] : KIND\n"
+        "%x = affine.load %s[%i] : memref<40xf32>\n%y = arith.addf %x, %a : f32\naffine.store %y, %s[%i] : memref<40xf32> } }",
+        "let i = match affine.for #0\nmap i to grid(x)\nlaunch i",
+    ),
+    "a reduction in a value": (
+        "affine.for %i = 0 to 23 { %r = affine.for %j = 0 to 40 iter_args(%x = %one) -> f32 { %a = affine.load %A[%i, %j] : KIND\n"
+        "%y = arith.addf %x, %a : f32\naffine.yield %y : f32 }\naffine.store %r, %s[%i] : memref<40xf32> }",
+        "let i = match affine.for #0\nmap i to blocks(x: 4) cyclic\nlaunch i",
+    ),
+    "a triangle": (
+        f"affine.for %i = 0 to 23 {{ affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {{ {AFFINE_BODY} }} }}",
+        "let i = match affine.for #0\nlet j = match affine.for #1\nmap i to blocks(x)\nmap j to threads(x: 7) cyclic\nlaunch i",
+    ),
+    "bounds that are minima": (
+        "affine.for %i = max affine_map<(d0) -> (d0, 2)>(%c3) to min affine_map<(d0)[s0] -> (d0, s0 + 3)>(%c23)[%c11] "
+        f"{{ affine.for %j = 0 to 40 {{ {AFFINE_BODY} }} }}",
+        "let i = match affine.for #0\nmap i to grid(y, x)\nlaunch i",
+    ),
+    "an if": (
+        "affine.for %i = 0 to 23 { affine.for %j = 0 to 40 { affine.if affine_set<(d0, d1) : (d0 - d1 >= 0, d1 - 2 >= 0)>(%i, %j) "
+        f"{{ {AFFINE_BODY} }} else {{ affine.store %one, %B[%i, %j] : KIND }} }} }}",
+        "let i = match affine.for #0\nmap i to grid(y, x)\nlaunch i",
+    ),
+    "not perfectly nested: a single thread does what stands between": (
+        f"affine.for %i = 0 to 23 {{ affine.store %one, %s[%i] : memref<40xf32>\naffine.for %j = 0 to 40 {{ {AFFINE_BODY} }} }}",
+        "let i = match affine.for #0\nlet j = match affine.for #1\nlet s = match affine.store #0\n"
+        "map i to blocks(x)\nmap j to threads(x: 16) cyclic\nmap s to threads(*)\nlaunch i",
+    ),
+    "index arithmetic between the loops": (
+        "scf.for %i = %c0 to %c11 step %c1 { %k = arith.muli %i, %c2 : index\nscf.for %j = %c0 to %c40 step %c1 { "
+        + BODY.replace("%i,", "%k,") + " } }",
+        "let i = match scf.for #0\nmap i to grid(y, x)\nlaunch i",
+    ),
+    "parallel loops in each other": (
+        f"scf.parallel (%i) = (%c0) to (%c23) step (%c1) {{ scf.parallel (%j) = (%c0) to (%c40) step (%c3) {{ {BODY} }} }}",
+        "let i = match scf.parallel #0\nlet flat = coalesce i\nmap flat to grid(x)\nlaunch flat",
+    ),
+    "a buffer of its own in each iteration": (
+        "scf.for %i = %c0 to %c23 step %c1 { %t = memref.alloca() : memref<2xf32>\n%v = memref.load %A[%i, %c0] : KIND\n"
+        "memref.store %v, %t[%c1] : memref<2xf32>\n%w = memref.load %t[%c1] : memref<2xf32>\n"
+        "memref.store %w, %s[%i] : memref<40xf32> }",
+        "let i = match scf.for\nmap i to grid(x)\nlaunch i",
+    ),
+    "two halves of one buffer": (
+        "%a = memref.subview %s[0] [20] [1] : memref<40xf32> to memref<20xf32, strided<[1]>>\n"
+        "%b = memref.subview %s[20] [20] [1] : memref<40xf32> to memref<20xf32, strided<[1], offset: 20>>\n"
+        "scf.for %i = %c0 to %c11 step %c1 { %v = memref.load %a[%i] : memref<20xf32, strided<[1]>>\n"
+        "memref.store %v, %b[%i] : memref<20xf32, strided<[1], offset: 20>> }",
+        "let i = match scf.for\nmap i to grid(x)\nlaunch i",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_more(name: str, tmp_path: Path) -> None:
+    loops, statements = MORE[name]
+    assert not program(tmp_path, payload(loops), statements).wrong()
+
+
+def test_no_iterations_times_no_iterations_is_none(tmp_path: Path) -> None:
+    """Two upper bounds below the lower ones: their trip counts must not make a product above 0."""
+    loops = NESTS["scf.for"].replace("%c1 to", "%c23 to").replace("%c3 to", "%c23 to")
+    ready = made(tmp_path, loops, WAYS["coalesced"], "?x?")
+    a = np.ones((3, 4), np.float32)
+    assert not ready.wrong({"A": a, "B": a, "s": np.zeros(40, np.float32)}, folder=tmp_path)
+
+
+LOADS = "%v = memref.load %s[%p] : memref<40xf32>\nmemref.store %v, %s[%q] : memref<40xf32>"
+
+
+def indices(p: str, q: str) -> str:
+    lines = [f"%{name} = affine.apply affine_map<(d0) -> ({form})>(%i)" for name, form in (("p", p), ("q", q))]
+    return "\n".join(lines) + "\n" + LOADS
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        (indices("d0", "d0"), None),
+        (indices("d0", "d0 + 1"), (0, 1)),
+        (indices("d0 + 1", "d0"), (0, 1)),
+        (indices("d0 * 2", "d0 * 2 + 1"), None),
+        (indices("d0 * 2", "d0 * 2 + 4"), (0, 2)),
+        (indices("d0", "d0 + 22"), (0, 22)),
+        (indices("d0", "d0 + 23"), None),
+        (indices("d0 mod 8", "d0 mod 8 + 8"), (0, 8)),
+        (indices("d0 + 8", "d0 floordiv 4"), (0, 1)),
+        (indices("0", "1"), (0, 1)),
+        ("memref.store %one, %s[%i] : memref<40xf32>", None),
+        ("memref.store %one, %s[%c5] : memref<40xf32>", (0, 1)),
+        ("%v = memref.load %s[%c5] : memref<40xf32>\nmemref.store %v, %A[%i, %c0] : KIND", None),
+        ("memref.atomic_rmw addf %one, %s[%c5] : (f32, memref<40xf32>) -> f32", None),
+        (
+            "%f = memref.load %A[%i, %c0] : KIND\n%t = arith.fptosi %f : f32 to i32\n%at = arith.index_cast %t : i32 to index\n"
+            "memref.store %one, %s[%at] : memref<40xf32>",
+            "assumed",
+        ),
+        ('%u = "test.unknown"(%s) : (memref<40xf32>) -> f32\nmemref.store %u, %A[%i, %c0] : KIND', "assumed"),
+    ],
+)
+def test_dependence(body: str, wanted: tuple[int, int] | str | None) -> None:
+    module = mlir.parse(payload(f"scf.for %i = %c0 to %c23 step %c1 {{ {body} }}"), mlir.context())
+    (loop,) = mlir.operations(module.operation, "scf.for")
+    before = str(module)
+    found = collision(module, loop)
+    assert str(module) == before
+    if wanted is None or found is None:
+        assert found is wanted
+    else:
+        assert found.assumed == (wanted == "assumed")
+        if not found.assumed:
+            assert found.iterations is not None
+            i, j = found.iterations
+            assert i < j and (wanted[1] - wanted[0] == j - i or "mod" in body or "floordiv" in body or "%c5" in body)
+
+
+@pytest.mark.parametrize("spelling", ["scf.parallel (%i) = (%c0) to (%c23) step (%c1)", "scf.forall (%i) in (23)"])
+def test_what_the_payload_calls_parallel(spelling: str, tmp_path: Path) -> None:
+    """Believed where nothing is proven, refused where a collision is."""
+    name = spelling.split()[0]
+    statements = f"let l = match {name}\nmap l to grid(x)\nlaunch l"
+    scatter = "%f = memref.load %A[%i, %c0] : KIND\n%t = arith.fptosi %f : f32 to i32\n%at = arith.index_cast %t : i32 to index\n"
+    scatter += "memref.store %one, %s[%at] : memref<40xf32>"
+    assert not refusal(tmp_path, payload(f"{spelling} {{ {scatter} }}"), statements)
+    said = refusal(tmp_path, payload(f"{spelling} {{ {indices('d0', 'd0 + 1')} }}"), statements)
+    assert codes(said) == ["W0343"] and f"the payload says that this {name} is parallel, but iterations" in said
+
+
+@pytest.mark.parametrize("name", ["scf.parallel", "affine.parallel"])
+def test_a_parallel_loop_with_a_reduction(name: str, tmp_path: Path) -> None:
+    if name == "affine.parallel":
+        loop = """%r = affine.parallel (%i) = (0) to (23) reduce ("addf") -> f32 { %v = affine.load %s[%i] : memref<40xf32>
+          affine.yield %v : f32 }"""
+    else:
+        loop = """%r = scf.parallel (%i) = (%c0) to (%c23) step (%c1) init (%one) -> f32 { %v = memref.load %s[%i] : memref<40xf32>
+          scf.reduce(%v : f32) { ^bb0(%p: f32, %q: f32): %t = arith.addf %p, %q : f32
+          scf.reduce.return %t : f32 } }"""
+    text = payload(f"{loop}\nmemref.store %r, %B[%c0, %c0] : KIND")
+    said = refusal(tmp_path, text, f"let l = match {name}\nmap l to threads(x: 8) cyclic\nlaunch l")
+    assert codes(said) == ["W0343"] and "with a reduction" in said
+
+
+def test_affine_loops_are_lowered_alone() -> None:
+    text = payload(NESTS["affine.for"].replace("%M", "%c23").replace("%N", "%c40") * 2)
+    module = mlir.parse(text, mlir.context())
+    first = next(mlir.operations(module.operation, "affine.for"))
+    with module.context:
+        made_of = without_affine_loops(first)
+    module.operation.verify()
+    assert made_of.name == "scf.for" and not list(mlir.operations(made_of, "affine.load", "affine.store", "affine.for"))
+    assert len(list(mlir.operations(module.operation, "affine.for"))) == 2
