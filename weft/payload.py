@@ -99,15 +99,23 @@ def parse_payload(source: Source) -> ir.Module:
     arguments and results a `weft.name` each. Raises W0487 with the parser's messages, line and column."""
     from .interpreter import mlir
 
+    module = parse_module(source)
+    if not any(mlir.operations(module.operation, "func.func")):
+        raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
+    _name_values(module, source.text)
+    return module
+
+
+def parse_module(source: Source) -> ir.Module:
+    """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations. Raises W0487."""
+    from .interpreter import mlir
+
     context = mlir.context()
     try:
         module = mlir.parse(source.text, context)
     except mlir.ir.MLIRError as error:
         raise WeftError(*_parse_diagnostics(source, error)) from error
-    if not any(mlir.operations(module.operation, "func.func")):
-        raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
     _name_locations(module, source.name)
-    _name_values(module, source.text)
     return module
 
 

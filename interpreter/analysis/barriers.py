@@ -183,3 +183,15 @@ def _separation(pair: PairClass) -> Separation:
     kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     loop = pair.loop.label if pair.loop is not None else None
     return Separation(kind, a.buffer.name, a.buffer.space, loop, a.op, b.op)
+
+
+def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> list[Barrier]:
+    """The barriers of a race-free kernel each of which could go: the others separate all conflicts without it."""
+    pairs = colliding_classes(model, solver or Solver())
+    out: list[Barrier] = []
+    for barrier in model.barriers:
+        others = [b for b in model.barriers if b is not barrier]
+        left = [residue(pair, others) for pair in pairs]
+        if all(rest is not None and pair.solver.is_empty(rest) for pair, rest in zip(pairs, left, strict=True)):
+            out.append(barrier)
+    return out

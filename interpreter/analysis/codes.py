@@ -39,6 +39,32 @@ CODES: dict[str, Explanation] = {
         "wrong: tile gemm [16, 16]; insert-barriers\n"
         "right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles",
     ),
+    "W0610": Explanation(
+        "a read of shared memory that nobody wrote",
+        "Shared memory is not cleared when a block starts. A read of an element that no thread of the block has written before "
+        "gets what an earlier block left there. Called assumed where the write or the read depends on data.",
+    ),
+    "W0611": Explanation(
+        "nothing to judge",
+        "`weft verify` judges the kernels of a complete module: `gpu.launch` in a host function, `gpu.func … kernel` in a "
+        "`gpu.module`, launched or not. A schedule is judged by `verify-sync`, a run by `weft run --target sim`.",
+    ),
+    "W0612": Explanation(
+        "a kernel of unknown size",
+        "How many threads a block has decides which of them meet. It comes from the launch, from the kernel's "
+        "`known_block_size`, or from the command line.\n\n"
+        "wrong: weft verify kernels.mlir\nright: weft verify kernels.mlir --block 16,16,1 --grid 8,8,1",
+    ),
+    "W0613": Explanation(
+        "sizes that cannot be",
+        "The launch, the kernel's attributes and the command line must agree about the sizes of blocks and grids, and a block "
+        "has 1 to 1024 threads.",
+    ),
+    "W0614": Explanation(
+        "the order of asynchronous launches is not judged",
+        "The module orders its launches by tokens. Races inside each kernel are judged; whether the tokens order the launches "
+        "is not, in this version, so the module is not called right.",
+    ),
     "W0640": Explanation(
         "an op whose effects on memory are not known",
         "The race analysis reads scf, affine, memref and vector ops. A call, or an op of a lower level (nvgpu, nvvm, llvm), "

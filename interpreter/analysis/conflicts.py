@@ -42,6 +42,7 @@ class Conflict:
         assumed: not proven, because something in it is not affine (or the analysis ran out of its limit).
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
+        aliased: the accesses are to two buffers that may be the same memory.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class Conflict:
     assumed: bool
     carried_by: str | None = None
     across_blocks: bool = False
+    aliased: bool = False
 
     def notes(self) -> tuple[str, ...]:
         """The witness, in words."""
@@ -67,7 +69,9 @@ class Conflict:
         for instance in (self.first, self.second):
             where = f"block {_triple(instance.block)}, " if any(instance.block) or self.across_blocks else ""
             lines.append(f"{where}{instance}")
-        if self.assumed:
+        if self.aliased:
+            lines.append("assumed: nothing says that the two buffers are different memory")
+        elif self.assumed:
             lines.append("assumed, not proven: the index or a condition is not affine (it depends on data)")
         return tuple(lines)
 
@@ -134,7 +138,7 @@ def _classes(model: KernelModel, a: Access, b: Access, shared: tuple[Loop, ...],
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     for i, a in enumerate(model.accesses):
         for b in model.accesses[i:]:
-            if a.buffer is b.buffer and "write" in (a.kind, b.kind) and not (a.atomic and b.atomic):
+            if model.may_meet(a, b) and "write" in (a.kind, b.kind) and not (a.atomic and b.atomic):
                 yield a, b
 
 
@@ -171,15 +175,17 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     sample = None if left is None else pair.solver.sample(left)
     loop = pair.loop.label if pair.loop is not None else None
     guards = [g for access in (a, b) for g in (*access.place.guards, access.when)]
-    assumed = sample is None or a.opaque or b.opaque or any(s.kind == "opaque" for g in guards for s in g.symbols())
+    aliased = a.buffer is not b.buffer
+    name = f"{a.buffer.name} and {b.buffer.name}" if aliased else a.buffer.name
+    assumed = aliased or sample is None or a.opaque or b.opaque or any(s.kind == "opaque" for g in guards for s in g.symbols())
     if sample is None:
-        return Conflict(kind, a.buffer.name, a.buffer.space, (), a.op, b.op, None, None, True, loop, across_blocks)
+        return Conflict(kind, name, a.buffer.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
     point = dict(zip(pair.names, sample, strict=True))
-    element = [pair.value(c, pair.x, point) for c in a.coordinates or ()]
+    element = [pair.value(c, pair.x, point) for c in (() if aliased else a.coordinates or ())]
     known = tuple(e for e in element if e is not None)
     return Conflict(
-        kind, a.buffer.name, a.buffer.space, known if len(known) == len(element) else (), a.op, b.op,
-        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks,
+        kind, name, a.buffer.space, known if len(known) == len(element) else (), a.op, b.op,
+        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased,
     )  # fmt: skip
 
 

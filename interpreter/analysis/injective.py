@@ -35,7 +35,7 @@ def digits(form: Linear) -> set[Symbol]:
 def determined(a: Access, b: Access) -> set[Symbol]:
     """Symbols that have the same value in two instances of `a` and `b` which touch one element."""
     out: set[Symbol] = set()
-    if a.coordinates is not None and b.coordinates is not None:
+    if a.buffer is b.buffer and a.coordinates is not None and b.coordinates is not None:
         for p, q in zip(a.coordinates, b.coordinates, strict=True):
             if p == q:
                 out |= digits(p)

@@ -91,13 +91,20 @@ class Access:
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """A `gpu.barrier`. `spaces`: the memory whose accesses it orders; `candidate`: its number if it is only proposed."""
+    """A `gpu.barrier`.
+
+    Args:
+        spaces: the memory whose accesses it orders for the whole block.
+        candidate: its number if it is only proposed.
+        narrow: it waits for a subgroup alone (or for those that a named barrier counts), so it orders nothing across the block.
+    """
 
     number: int
     place: Place
     spaces: frozenset[str]
     op: str
     candidate: int | None = None
+    narrow: bool = False
 
     @property
     def weight(self) -> int:
@@ -116,6 +123,7 @@ class KernelModel:
         barriers: those that all threads of a block reach together.
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
+        may_alias: buffers from outside may be the same memory, in any overlap.
     """
 
     name: str
@@ -126,3 +134,8 @@ class KernelModel:
     barriers: list[Barrier] = field(default_factory=list)
     divergent: list[Barrier] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
+    may_alias: bool = False
+
+    def may_meet(self, a: Access, b: Access) -> bool:
+        """Whether the accesses may touch the same memory, as far as their buffers tell."""
+        return a.buffer is b.buffer or (self.may_alias and a.buffer.foreign and b.buffer.foreign)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...dsl.diagnostics import fail
 from .. import mlir
 from ..mlir import ir
@@ -12,7 +14,7 @@ from .memory_ops import ASYNCHRONOUS, touches, written_memrefs
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 from .shape import LaunchShape
 from .values import Values
-from .views import Views
+from .views import View, Views
 
 ALL_SPACES = frozenset({"workgroup", "global"})
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
@@ -22,10 +24,13 @@ _YIELDS = {"scf.yield", "affine.yield", "scf.condition"}
 class Reader:
     """Reads one kernel: bind its arguments, `find_written`, `block`, `finish`."""
 
-    def __init__(self, name: str, shape: LaunchShape) -> None:
+    def __init__(
+        self, name: str, shape: LaunchShape, names: Callable[[ir.Value], str | None] = lambda _: None,
+        *, may_alias: bool = False,
+    ) -> None:  # fmt: skip
         self.values = Values(shape, self._load_depends)
-        self.views = Views(self.values)
-        self.model = KernelModel(name, shape, self.values, ())
+        self.views = Views(self.values, names)
+        self.model = KernelModel(name, shape, self.values, (), may_alias=may_alias)
         self._written: set[ir.Value] = set()
         self._loops = 0
 
@@ -39,12 +44,21 @@ class Reader:
                     self._written |= self.views.roots(memref)
 
     def _load_depends(self, op: ir.Operation) -> Depends:
-        if not self._written.isdisjoint(self.views.roots(op.operands[0])):
+        if self._may_be_written(op.operands[0]):
             return THREAD
         out = NOTHING
         for operand in list(op.operands)[1:]:
             out = out | self.values.depends(operand)
         return out
+
+    def _may_be_written(self, memref: ir.Value) -> bool:
+        roots = self.views.roots(memref)
+        if not self._written.isdisjoint(roots):
+            return True
+        return self.model.may_alias and all(any(map(self._foreign, some)) for some in (roots, self._written))
+
+    def _foreign(self, root: ir.Value) -> bool:
+        return any(view.root.foreign for view in self.views.of(root))
 
     # ---- regions ------------------------------------------------------------------------------------------------------
 
@@ -61,8 +75,7 @@ class Reader:
         elif name == "scf.while":
             self._while(op, place)
         elif name in _INLINE:
-            for inner in op.regions[0].blocks:
-                self.block(inner, (*place.steps, Step(place.position, 0)))
+            self.block(only_block(op.regions[0], op), (*place.steps, Step(place.position, 0)))
         elif name == "gpu.barrier":
             self._barrier(op, place)
         elif name in ("func.call", "gpu.call", "func.call_indirect") or name.startswith(ASYNCHRONOUS):
@@ -179,13 +192,13 @@ class Reader:
         if "address_spaces" in op.attributes:
             listed = [str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"])]
             spaces = frozenset(s for s in ALL_SPACES if any(s in text for text in listed))
-        if "scope" in op.attributes and not any(
-            wide in str(op.attributes["scope"]) for wide in ("workgroup", "cluster")
-        ):
+        scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
+        narrow = len(op.operands) > 0 or not any(wide in scope for wide in ("workgroup", "cluster"))
+        if narrow:
             spaces = frozenset()
         mark = op.attributes.get("weft.candidate", None)
         candidate = int(ir.IntegerAttr(mark)) if mark is not None else None
-        self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate))
+        self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate, narrow))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
         if not _touches_memory(op):
@@ -196,7 +209,7 @@ class Reader:
                     continue
                 coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
                 if touch.indices is not None and coordinates is None:
-                    view = type(view)(view.root, None, False, view.when)
+                    view = View(view.root, None, False, view.when)
                 self.model.accesses.append(
                     Access(
                         len(self.model.accesses),
@@ -220,6 +233,17 @@ class Reader:
         self.model.buffers = tuple(self.views.buffers)
         self.model.facts = tuple(self.values.size_facts())
         return self.model
+
+
+def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
+    """The region's block. Branches between several are not followed: raises W0640."""
+    if len(region.blocks) != 1:
+        raise fail(
+            "W0640",
+            f"the race analysis does not follow branches between blocks (cf): {describe(op)}",
+            hint="lift them to scf.if, scf.for and scf.while first (`--lift-cf-to-scf` of upstream's mlir-opt does)",
+        )
+    return region.blocks[0]
 
 
 def _flattened(access: Access) -> Access:

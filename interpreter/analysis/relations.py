@@ -138,7 +138,8 @@ class PairClass:
             parts += [spell(g, name) for g in (*access.place.guards, access.when, *self.model.facts)]
             for loop in access.place.loops:
                 name(loop.counter)
-        if self.first.coordinates is not None and self.second.coordinates is not None:
+        one_buffer = self.first.buffer is self.second.buffer
+        if one_buffer and self.first.coordinates is not None and self.second.coordinates is not None:
             for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
                 parts.append(f"{render(p, self.x)} = {render(q, self.y)}")
         if self.loop is not None:

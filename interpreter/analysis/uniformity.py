@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .linear import Naming, Symbol, spell
+from .linear import Naming, Symbol, render, spell
 from .model import Barrier, KernelModel
 from .relations import Solver, Unknown
+from .values import WARP
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
@@ -33,6 +34,9 @@ def is_uniform(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
 
     x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
     here = [spell(g, x) for g in (*barrier.place.guards, *model.facts)] + [spell(g, y) for g in model.facts]
+    if barrier.narrow and model.shape.threads is not None:
+        warp = model.shape.linear_id(model.values.thread_ids()).floordiv(WARP)
+        here.append(f"{render(warp, x)} = {render(warp, y)}")
     there = [spell(g, y) for g in barrier.place.guards]
     ranges = [f for naming in (x, y, shared) for f in naming.facts()]
     if any(s.kind == "defined" for naming in (x, y) for s in naming.names):

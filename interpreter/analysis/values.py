@@ -15,12 +15,19 @@ from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, both
 from .shape import LaunchShape
 
 WARP = 32
+_KERNELS = ("gpu.func", "gpu.launch")
 DYNAMIC = -(2**63)  # how MLIR spells a dynamic size, offset or stride in a static array
 
 _PASS_THROUGH = {
-    "arith.index_cast", "arith.extsi", "arith.trunci", "builtin.unrealized_conversion_cast",
+    "arith.index_cast", "arith.extsi", "builtin.unrealized_conversion_cast", "index.casts",
 }  # fmt: skip
-_UNSIGNED_CASTS = {"arith.index_castui", "arith.extui"}
+_UNSIGNED_CASTS = {"arith.index_castui", "arith.extui", "index.castu"}
+_INDEX_OPS = {
+    "index.add": "addi", "index.sub": "subi", "index.mul": "muli", "index.divs": "divsi", "index.divu": "divui",
+    "index.rems": "remsi", "index.remu": "remui", "index.floordivs": "floordivsi", "index.ceildivs": "ceildivsi",
+    "index.ceildivu": "ceildivui", "index.maxs": "maxsi", "index.mins": "minsi", "index.maxu": "maxui",
+    "index.minu": "minui", "index.shl": "shli", "index.shrs": "shrsi", "index.shru": "shrui", "index.and": "andi",
+}  # fmt: skip
 _HARDWARE = {
     "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.lane_id", "gpu.subgroup_id",
     "gpu.global_id", "gpu.subgroup_size", "gpu.num_subgroups",
@@ -38,6 +45,7 @@ class Values(Algebra):
     def __init__(self, shape: LaunchShape, load_depends: Callable[[ir.Operation], Depends]) -> None:
         super().__init__(shape)
         self._load_depends = load_depends
+        self._extents: dict[tuple[ir.Value, int], Linear] = {}
         self._forms: dict[ir.Value, Linear] = {}
         self._depends: dict[ir.Value, Depends] = {}
 
@@ -59,18 +67,24 @@ class Values(Algebra):
             return self.opaque(self.depends(value))
         op = value.owner.operation
         name = op.name
-        if name == "arith.constant":
+        if name in ("arith.constant", "index.constant"):
             attribute = op.attributes["value"]
             if isinstance(attribute, ir.IntegerAttr):
                 return Linear.of(abs(int(attribute)) if is_flag(value) else int(attribute))  # `true` reads as -1
             return self.opaque(NOTHING)
         if name in _PASS_THROUGH:
             return self.linear(op.operands[0])
+        if name == "arith.trunci":
+            return self._truncated_bits(op)
+        if name == "affine.delinearize_index":
+            return self._digit(op, ir.OpResult(value).result_number)
         if name in _UNSIGNED_CASTS and (is_flag(op.operands[0]) or at_or_above(self.linear(op.operands[0]), 0)):
             return self.linear(op.operands[0])
         if name in _HARDWARE:
             return self._hardware_op(op)
-        if name.startswith("affine."):
+        if name.startswith("index."):
+            known = self._arith(op, _INDEX_OPS.get(name, name))
+        elif name.startswith("affine."):
             known = self._affine(op)
         elif name.startswith("arith."):
             known = self._arith(op, name.removeprefix("arith."))
@@ -78,19 +92,28 @@ class Values(Algebra):
             known = None
         if known is not None:
             return known
-        low = 0 if name == "memref.dim" else None
-        if name == "memref.dim":
-            static = self._static_dim(op)
-            if static is not None:
-                return Linear.of(static)
-        return self.opaque(self.depends(value), low)
+        return self._extent(op) if name == "memref.dim" else self.opaque(self.depends(value))
 
-    def _static_dim(self, op: ir.Operation) -> int | None:
+    def _extent(self, op: ir.Operation) -> Linear:
+        """`memref.dim`: the same number whenever it is asked of one value."""
         index = self.linear(op.operands[1])
         source = ir.ShapedType(op.operands[0].type)
-        if index.is_constant and 0 <= index.constant < source.rank and not source.is_dynamic_dim(index.constant):
-            return source.get_dim_size(index.constant)
-        return None
+        if not (index.is_constant and 0 <= index.constant < source.rank):
+            return self.opaque(self.depends(op.results[0]), 0)
+        if not source.is_dynamic_dim(index.constant):
+            return Linear.of(source.get_dim_size(index.constant))
+        key = (op.operands[0], index.constant)
+        if key not in self._extents:
+            self._extents[key] = self.opaque(self.depends(op.results[0]), 0)
+        return self._extents[key]
+
+    def share_extents(self, argument: ir.Value, operand: ir.Value) -> None:
+        """`argument` of a kernel is `operand` of its launch: their dynamic sizes are the same."""
+        kind = ir.ShapedType(operand.type)
+        for dimension in range(kind.rank):
+            if kind.is_dynamic_dim(dimension):
+                known = self._extents.setdefault((operand, dimension), self.opaque(NOTHING, 0))
+                self._extents[argument, dimension] = known
 
     def _hardware_op(self, op: ir.Operation) -> Linear:
         what = op.name.removeprefix("gpu.")
@@ -109,6 +132,31 @@ class Values(Algebra):
             return Linear.of(-(-threads // WARP))
         linear = self.shape.linear_id(self.thread_ids())
         return linear.modulo(WARP) if what == "lane_id" else linear.floordiv(WARP)
+
+    def _truncated_bits(self, op: ir.Operation) -> Linear:
+        """A number that fits in the fewer bits stays what it is; 32 bits and more are taken as enough for any."""
+        form = self.linear(op.operands[0])
+        low, high = form.bounds()
+        width = ir.IntegerType(op.results[0].type).width
+        fits = low is not None and high is not None and -(2 ** (width - 1)) <= low and high < 2 ** (width - 1)
+        return form if width >= 32 or fits else self.opaque(self.depends(op.results[0]))
+
+    def _digit(self, op: ir.Operation, number: int) -> Linear:
+        """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""
+        digit = self.linear(op.operands[0])
+        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+        dynamic = list(op.operands)[1:]
+        sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
+        lower = sizes[len(sizes) - (len(op.results) - 1 - number) :] if number < len(op.results) - 1 else []
+        for size in reversed(lower):
+            if not size.is_constant or size.constant <= 0:
+                return self.opaque(self.depends(op.results[number]))
+            digit = digit.floordiv(size.constant)
+        if number == 0:
+            return digit
+        own = sizes[len(sizes) - (len(op.results) - number)]
+        constant = own.is_constant and own.constant > 0
+        return digit.modulo(own.constant) if constant else self.opaque(self.depends(op.results[number]))
 
     # ---- arithmetic -----------------------------------------------------------------------------------------------------
 
@@ -205,6 +253,9 @@ class Values(Algebra):
             self._depends[argument] = out
 
     def _find_depends(self, value: ir.Value) -> Depends:
+        owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+        if owner.name not in _KERNELS and not in_kernel(owner):
+            return NOTHING  # the host computes it once for all threads
         if isinstance(value.owner, ir.Block):
             return THREAD
         op = value.owner.operation
@@ -228,6 +279,14 @@ class Values(Algebra):
 
 def _axis(op: ir.Operation) -> str:
     return str(op.attributes["dimension"])[-2]
+
+
+def in_kernel(op: ir.Operation) -> bool:
+    """Whether the op stands in the body of a kernel, not on the host."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in _KERNELS:
+        parent = parent.operation.parent
+    return parent is not None
 
 
 def is_flag(value: ir.Value) -> bool:

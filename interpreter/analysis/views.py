@@ -1,17 +1,19 @@
 """Memrefs of a kernel → root buffers and coordinates in them: subviews, casts and reshapes are folded.
 
 A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view reshapes (collapse,
-expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root.
+expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A `memref.view`
+of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..mlir import ir
-from .linear import TRUE, Formula, Linear, both
-from .values import DYNAMIC, Values
+from .linear import THREAD, TRUE, Formula, Linear, both
+from .values import DYNAMIC, Values, in_kernel
 
 Space = Literal["workgroup", "global", "private"]
 
@@ -21,17 +23,24 @@ _SAME_INDICES = {
     "memref.assume_alignment",
     "builtin.unrealized_conversion_cast",
 }
-_ALLOCATIONS = {"memref.alloc", "memref.alloca", "gpu.alloc", "gpu.dynamic_shared_memory"}
+_ALLOCATIONS = {"memref.alloc", "memref.alloca", "gpu.alloc"}
+_SHARED_ROOTS = {"memref.get_global", "gpu.dynamic_shared_memory"}
 
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """A root buffer. `strides` are those of its elements in memory, None where its layout is not static."""
+    """A root buffer.
+
+    Args:
+        strides: those of its elements in memory, None where its layout is not static.
+        foreign: it comes from outside what is analysed (an argument, a call), so that nothing tells it from other such ones.
+    """
 
     name: str
     space: Space
     shape: tuple[int | None, ...]
     strides: tuple[int, ...] | None = field(default=None, repr=False)
+    foreign: bool = False
 
     @property
     def rank(self) -> int:
@@ -48,31 +57,54 @@ class Axis:
 
 @dataclass(frozen=True)
 class View:
-    """How indices of a memref become coordinates of `root`; `axes` None: they may be anything. `when`: under this condition."""
+    """How indices of a memref become coordinates of `root`.
+
+    Args:
+        axes: one per coordinate; None if they may be anything.
+        flat: there is one coordinate, the position in memory.
+        when: the view is this one under this condition.
+        unit: how many coordinates an element takes: its bytes, in a view of bytes.
+        base: where the memory begins that a reinterpret_cast counts from.
+    """
 
     root: Buffer
     axes: tuple[Axis, ...] | None
     flat: bool = False
     when: Formula = TRUE
+    unit: int = 1
+    base: Linear = field(default_factory=lambda: Linear.of(0))
 
 
 class Views:
-    """Finds the views of memref values. A value that may be one of several buffers has several views."""
+    """Finds the views of memref values. A value that may be one of several buffers has several views.
 
-    def __init__(self, values: Values) -> None:
+    Args:
+        names: what users call a value, where that is known.
+    """
+
+    def __init__(self, values: Values, names: Callable[[ir.Value], str | None] = lambda _: None) -> None:
         self.values = values
+        self._names = names
         self.buffers: list[Buffer] = []
         self._views: dict[ir.Value, tuple[View, ...]] = {}
         self._globals: dict[str, Buffer] = {}
         self._roots_made: set[ir.Value] = set()
+        self._bound: dict[ir.Value, ir.Value] = {}
+        self._byte_lanes: dict[int, Linear] = {}
 
-    def root(self, value: ir.Value, name: str, space: Space | None = None) -> Buffer:
+    def bind(self, argument: ir.Value, operand: ir.Value) -> None:
+        """`argument` of a kernel is `operand` of its launch."""
+        self._bound[argument] = operand
+        self._views[argument] = self.of(operand)
+
+    def root(self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False) -> Buffer:
         """Make `value` a root buffer."""
+        name = name or self._names(value) or _value_name(value)
         kind = ir.MemRefType(value.type)
         shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
-        buffer = Buffer(unique, space or memory_space(kind), shape, _strides(kind))
+        buffer = Buffer(unique, space or memory_space(kind), shape, _strides(kind), foreign)
         self.buffers.append(buffer)
         self._roots_made.add(value)
         whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
@@ -96,22 +128,26 @@ class Views:
             if at in seen:
                 continue
             seen.add(at)
-            sources = [] if at in self._roots_made else memref_sources(at)
+            sources = [] if at in self._roots_made else self._sources(at)
             todo += sources
             if not sources:
                 out.add(at)
         return out
+
+    def _sources(self, value: ir.Value) -> list[ir.Value]:
+        return [self._bound[value]] if value in self._bound else memref_sources(value)
 
     def _find(self, value: ir.Value) -> tuple[View, ...]:
         if isinstance(value.owner, ir.Block):
             return self._unknown(value)
         op = value.owner.operation
         if op.name in _ALLOCATIONS:
-            own = memory_space(ir.MemRefType(value.type)) == "global" and _in_kernel(op)
-            self.root(value, _value_name(value), "private" if own else None)
+            own = memory_space(ir.MemRefType(value.type)) == "global" and in_kernel(op)
+            self.root(value, space="private" if own else None)
             return self._views[value]
-        if op.name == "memref.get_global":
-            name = str(op.attributes["name"]).lstrip("@")
+        if op.name in _SHARED_ROOTS:
+            # every use of dynamic shared memory, and of a global, is the same memory
+            name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
             if name not in self._globals:
                 self._globals[name] = self.root(value, name)
             whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(self._globals[name].rank))
@@ -126,6 +162,7 @@ class Views:
             "memref.subview": self._subview,
             "memref.transpose": self._transpose,
             "memref.reinterpret_cast": self._reinterpret,
+            "memref.view": self._bytes,
             "memref.collapse_shape": self._reshape,
             "memref.expand_shape": self._reshape,
         }.get(op.name)
@@ -135,9 +172,9 @@ class Views:
 
     def _unknown(self, value: ir.Value) -> tuple[View, ...]:
         """A memref made in a way not known here, or carried by a loop: any place of any memref that it is made of."""
-        sources = memref_sources(value)
+        sources = self._sources(value)
         if not sources:
-            self.root(value, _value_name(value))
+            self.root(value, foreign=True)
             return self._views[value]
         return _forget(tuple(v for source in sources for v in self.of(source)))
 
@@ -167,7 +204,7 @@ class Views:
                 if dimension in kept:
                     strides.append((kept.index(dimension), self.values.product(steps[dimension], stride)))
             axes.append(Axis(offset, tuple(strides)))
-        return View(source.root, tuple(axes), source.flat, source.when)
+        return replace(source, axes=tuple(axes))
 
     @staticmethod
     def _transpose(op: ir.Operation, source: View) -> View:
@@ -176,7 +213,31 @@ class Views:
             return source
         order = [e.position for e in op.attributes["permutation"].value.results]
         axes = (Axis(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
-        return View(source.root, tuple(axes), source.flat, source.when)
+        return replace(source, axes=tuple(axes))
+
+    def _bytes(self, op: ir.Operation, source: View) -> View:
+        """`memref.view`: elements of another type in memory of bytes, from a byte on."""
+        flat = self.flatten(source)
+        kind = ir.MemRefType(op.results[0].type)
+        unit = element_bytes(kind.element_type)
+        if flat.axes is None or unit is None:
+            return View(source.root, None, False, source.when)
+        dynamic = list(op.operands)[2:]
+        sizes = [
+            self.values.linear(dynamic.pop(0)) if kind.is_dynamic_dim(d) else Linear.of(kind.get_dim_size(d))
+            for d in range(kind.rank)
+        ]
+        if unit not in self._byte_lanes:
+            lane = Linear.of(0) if unit == 1 else Linear.of(self.values.fresh("lane", THREAD, 0, unit - 1))
+            self._byte_lanes[unit] = lane
+        base = flat.axes[0].offset + self.values.linear(op.operands[1])
+        strides: list[tuple[int, Linear]] = []
+        step = Linear.of(unit)
+        for dimension in reversed(range(kind.rank)):
+            strides.append((dimension, step))
+            step = self.values.product(step, sizes[dimension])
+        axis = Axis(base + self._byte_lanes[unit], tuple(strides))
+        return View(source.root, (axis,), True, source.when, unit, base + self._byte_lanes[unit])
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
         """Offset and strides count from the start of the buffer, whatever the source's own were."""
@@ -184,7 +245,8 @@ class Views:
         offset = self._mixed(op, "static_offsets", operands)[0]
         self._mixed(op, "static_sizes", operands)
         steps = self._mixed(op, "static_strides", operands)
-        return View(source.root, (Axis(offset, tuple(enumerate(steps))),), True, source.when)
+        strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
+        return replace(source, axes=(Axis(source.base + offset * source.unit, strides),), flat=True)
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
         """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
@@ -192,12 +254,8 @@ class Views:
         steps = _strides(ir.MemRefType(op.results[0].type), offset_counts=False)
         if flat.axes is None or steps is None:
             return View(source.root, None, False, source.when)
-        return View(
-            source.root,
-            (Axis(flat.axes[0].offset, tuple((d, Linear.of(s)) for d, s in enumerate(steps))),),
-            True,
-            source.when,
-        )
+        strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
+        return replace(source, axes=(Axis(flat.axes[0].offset, strides),), flat=True)
 
     def flatten(self, view: View) -> View:
         """The view with one flat coordinate; unknown where the root's layout is not static."""
@@ -210,7 +268,7 @@ class Views:
             offset = offset + axis.offset * step
             for dimension, stride in axis.strides:
                 strides[dimension] = strides.get(dimension, Linear.of(0)) + stride * step
-        return View(view.root, (Axis(offset, tuple(strides.items())),), True, view.when)
+        return replace(view, axes=(Axis(offset, tuple(strides.items())),), flat=True)
 
     def coordinates(self, view: View, indices: list[Linear]) -> tuple[Linear, ...] | None:
         """Where in the root the element at `indices` is."""
@@ -229,11 +287,12 @@ def memref_sources(value: ir.Value) -> list[ir.Value]:
     """The memrefs that `value` is made of: operands of a view, what a loop carries, what the arms of an `scf.if` yield."""
     if isinstance(value.owner, ir.Block):
         owner, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
-        if owner.name == "scf.for" and number > 0:
-            return [owner.operands[2 + number], _last(value.owner).operands[number - 1]]
+        if owner.name in ("scf.for", "affine.for") and number > 0:
+            first = len(owner.operands) - (len(value.owner.arguments) - 1)
+            return [owner.operands[first + number - 1], _last(value.owner).operands[number - 1]]
         return [v for v in owner.operands if isinstance(v.type, ir.MemRefType)] if owner.name == "scf.while" else []
     op = value.owner.operation
-    if op.name in _ALLOCATIONS or op.name == "memref.get_global":
+    if op.name in _ALLOCATIONS or op.name in _SHARED_ROOTS:
         return []
     sources = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     if op.name in ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.view"):
@@ -246,14 +305,6 @@ def memref_sources(value: ir.Value) -> list[ir.Value]:
 
 def _last(block: ir.Block) -> ir.Operation:
     return block.operations[len(block.operations) - 1].operation
-
-
-def _in_kernel(op: ir.Operation) -> bool:
-    """What a kernel allocates outside shared memory is each thread's own."""
-    parent = op.parent
-    while parent is not None and parent.operation.name not in ("gpu.func", "gpu.launch"):
-        parent = parent.operation.parent
-    return parent is not None
 
 
 def memory_space(kind: ir.MemRefType) -> Space:
@@ -286,8 +337,22 @@ def _strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, .
     return tuple(strides)
 
 
+def element_bytes(kind: ir.Type) -> int | None:
+    """The bytes of an element in memory; None for a type of which that is not known."""
+    if isinstance(kind, ir.IndexType):
+        return 8
+    if isinstance(kind, ir.VectorType):
+        inner = element_bytes(kind.element_type)
+        count = 1
+        for extent in kind.shape:
+            count *= extent
+        return None if inner is None else inner * count
+    width = getattr(kind, "width", None)
+    return None if width is None else -(-width // 8)
+
+
 def _under(condition: Formula, view: View) -> View:
-    return View(view.root, view.axes, view.flat, both(condition, view.when))
+    return replace(view, when=both(condition, view.when))
 
 
 def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
@@ -297,4 +362,6 @@ def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
 
 
 def _value_name(value: ir.Value) -> str:
+    if not isinstance(value.owner, ir.Block) and "weft.name" in value.owner.operation.attributes:
+        return ir.StringAttr(value.owner.operation.attributes["weft.name"]).value
     return value.get_name(use_local_scope=True).lstrip("%")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.diagnostics import WeftError
 from ..mlir import operations
 from ..rewriter import Rewriter
 from ..statement import Results, Statement, statement
@@ -13,9 +13,7 @@ from .bufferize import ensure_bufferized
 from .insert_barriers import spoken
 
 if TYPE_CHECKING:
-    from ..analysis import Conflict, KernelModel
-
-SHOWN = 5
+    from ..analysis import KernelModel
 
 
 @statement("verify-sync")
@@ -34,6 +32,7 @@ class VerifySync(Statement):
         W0602: two blocks conflict.
         W0603: a barrier that not all threads of a block reach.
         W0605: there is neither a mapped loop nor a kernel.
+        W0610: a thread reads shared memory that nobody wrote.
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization.
@@ -68,42 +67,9 @@ class VerifySync(Statement):
 
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel) -> None:
+        from ..analysis.findings import diagnostics
+
         found = diagnostics(model)
         if found:
             raise WeftError.of(found)
         rewrite.remark(f"@{model.name}: race-free, {len(model.barriers)} barrier{'s' * (len(model.barriers) != 1)}")
-
-
-def diagnostics(model: KernelModel) -> list[Diagnostic]:
-    """What is wrong with the kernel's synchronization; nothing if it is proven race-free."""
-    from ..analysis import conflicts, conflicts_between_blocks
-
-    out = [
-        Diagnostic(
-            "W0603",
-            f"not all threads of a block reach {barrier.op}",
-            hint="move the barrier out of the condition or loop",
-        )
-        for barrier in model.divergent
-    ]
-    found = [*conflicts(model), *conflicts_between_blocks(model)]
-    out += [_diagnostic(conflict) for conflict in found[:SHOWN]]
-    if len(found) > SHOWN:
-        last = out[-1]
-        out[-1] = Diagnostic(
-            last.code, last.message, notes=(*last.notes, f"and {len(found) - SHOWN} more"), hint=last.hint
-        )
-    return out
-
-
-def _diagnostic(conflict: Conflict) -> Diagnostic:
-    space = "shared" if conflict.space == "workgroup" else conflict.space
-    who = "blocks" if conflict.across_blocks else "threads"
-    state = "may conflict (assumed)" if conflict.assumed else "conflict"
-    carried = f", carried by {conflict.carried_by}" if conflict.carried_by else ""
-    message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
-    if conflict.across_blocks:
-        hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
-        return Diagnostic("W0602", message, notes=conflict.notes(), hint=hint)
-    hint = "put a barrier between the two operations (`insert-barriers` finds the place), or give the element one owner"
-    return Diagnostic("W0601", message, notes=conflict.notes(), hint=hint)

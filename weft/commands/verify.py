@@ -1,25 +1,76 @@
-"""`weft verify P.mlir`: race check of a module that already has its barriers or tokens."""
+"""`weft verify P.mlir`: race check of a complete module that already has its barriers."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from .options import PATH
 
+if TYPE_CHECKING:
+    from ..verify import Judged, Sizes, Verdict
+
+
+class SizesParameter(click.ParamType):
+    """`x`, `x,y` or `x,y,z`."""
+
+    name = "x,y,z"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Sizes:
+        words = str(value).split(",")
+        if len(words) > 3 or not all(w.strip().isascii() and w.strip().isdigit() and int(w) > 0 for w in words):
+            self.fail(f"{value!r} is no size: write one to three positive numbers, e.g. 16,16,1", param, ctx)
+        x, y, z = [*(int(w) for w in words), 1, 1][:3]
+        return (x, y, z)
+
 
 @click.command(short_help="Race check of a complete module.")
 @click.argument("file", type=PATH, metavar="P.mlir")
-def verify(file: Path) -> None:
-    """Prove a module that already has its barriers or tokens free of races, or show a witness. Not in this version."""
-    from ..dsl.diagnostics import fail
-    from ..dsl.files import read_source
-    from ..payload import parse_payload
+@click.option("--block", type=SizesParameter(), help="Threads per block, where the module does not say.")
+@click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
+@click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as one JSON object on stdout.")
+def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool, as_json: bool) -> int:
+    """Prove a module that already has its barriers free of races, or show two threads that nothing orders.
 
-    parse_payload(read_source(file))
-    raise fail(
-        "W0059",
-        "`weft verify` is not in this version: the exact analysis of a module's barriers and tokens is not there yet",
-        hint="`weft run FILE --target sim` runs a schedule with the simulator's race check",
-    )
+    P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
+    """
+    from ..console import emit, show
+    from ..dsl.files import read_source
+    from ..verify import verify_source
+
+    verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias)
+    if as_json:
+        emit(json.dumps(verdict.to_json(), indent=2))
+        return 0 if verdict.ok else 1
+    if not verdict.ok:
+        show(verdict.diagnostics)
+    _summary(verdict)
+    return 0 if verdict.ok else 1
+
+
+def _summary(verdict: Verdict) -> None:
+    from ..console import say
+
+    for kernel in verdict.kernels:
+        say(_line(kernel))
+        for barrier in kernel.superfluous:
+            say(f"  {barrier} could go: what it orders is ordered without it")
+    if verdict.distinct:
+        names = ", ".join(f"`{name}`" for name in verdict.distinct)
+        say(f"assumed: {names} are distinct buffers (`--may-alias` assumes the opposite)")
+
+
+def _line(kernel: Judged) -> str:
+    barriers = f"{kernel.barriers} barrier{'s' * (kernel.barriers != 1)}"
+    where = f"block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {kernel.place}"
+    if not kernel.diagnostics:
+        return f"✓ {kernel.name}: race-free, {barriers} ({where})"
+    return f"✗ {kernel.name}: not race-free, {barriers} ({where})"
+
+
+def _sizes(sizes: Sizes) -> str:
+    return "any" if all(n is None for n in sizes) else "×".join("any" if n is None else str(n) for n in sizes)

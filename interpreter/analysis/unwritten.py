@@ -1,0 +1,172 @@
+"""Reads of shared memory that nobody wrote before.
+
+For each read: its instances, less those whose element some write has written in an earlier instance. What remains reads
+whatever the block before left behind. "Earlier" is the order of the program (Kelly's 2d+1 vectors), in one thread and across
+threads alike: between threads that order is only kept where barriers keep it, and where they do not there is a conflict, which
+`conflicts` finds. So this question is worth asking of kernels that have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from .conflicts import Instance
+from .linear import Linear, Naming, Symbol, render, spell
+from .model import Access, KernelModel, Loop
+from .relations import Solver, Unknown, meeting
+
+_PARTIAL = ("vector.maskedstore", "vector.transfer_write", "vector.scatter", "linalg.")
+"""Writes that may leave out elements."""
+
+
+@dataclass(frozen=True)
+class UnwrittenRead:
+    """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its limit.
+
+    Args:
+        assumed: not proven, because an index or a condition is not affine.
+    """
+
+    buffer: str
+    element: tuple[int, ...]
+    op: str
+    reader: Instance | None
+    assumed: bool
+
+
+def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[UnwrittenRead]:
+    """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
+    solver = solver or Solver()
+    out: list[UnwrittenRead] = []
+    for read in model.accesses:
+        if read.buffer.space == "workgroup" and (read.kind == "read" or read.atomic):
+            found = _unwritten(model, read, solver)
+            if found is not None:
+                out.append(found)
+    return out
+
+
+def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRead | None:
+    writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and not a.atomic]
+    question = _Question(model, read, solver)
+    pieces = [piece for write in writes for piece in question.written(write)]
+    try:
+        left = question.without(pieces)
+        if left is not None and solver.is_empty(left):
+            return None
+    except Unknown:
+        left = None
+    sample = None if left is None else solver.sample(left)
+    assumed = sample is None or question.unsure or any(s.kind == "opaque" for s in question.naming.names)
+    if sample is None:
+        return UnwrittenRead(read.buffer.name, (), read.op, None, True)
+    point = dict(zip(question.names, sample, strict=True))
+    element = tuple(_value(c, question.naming, point) for c in read.coordinates or ())
+    return UnwrittenRead(read.buffer.name, element, read.op, _instance(model, read, question.naming, point), assumed)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions."""
+
+    own: tuple[str, ...]
+    constraints: tuple[str, ...]
+
+
+class _Question:
+    """One read: the space of its instances, and what of it is known to be written."""
+
+    def __init__(self, model: KernelModel, read: Access, solver: Solver) -> None:
+        self.model, self.read, self.solver = model, read, solver
+        self.naming = Naming("r_")
+        self.unsure = read.coordinates is None
+        self.names: list[str] = []
+        self.here = [spell(g, self.naming) for g in (*read.place.guards, read.when, *model.facts)]
+        for form in (*model.values.thread_ids(), *model.values.block_ids()):
+            self.naming.mention(form)
+        for loop in read.place.loops:
+            self.naming(loop.counter)
+        if read.coordinates is not None:
+            for coordinate, extent in zip(read.coordinates, _extents(read), strict=True):
+                self.here.append(f"{render(coordinate, self.naming)} >= 0")
+                if extent is not None:
+                    self.here.append(f"{render(coordinate, self.naming)} < {extent}")
+
+    def written(self, write: Access) -> Iterator[_Piece]:
+        """One piece for each way in which an instance of `write` can come before the read."""
+        if write.coordinates is None or self.read.coordinates is None or write.op.startswith(_PARTIAL):
+            self.unsure = True
+            return
+        loops, order = meeting(write.place, self.read.place)
+        for level in range(len(loops) + 1):
+            if level < len(loops) or order < 0:
+                piece = self._piece(write, loops, level)
+                if piece is not None:
+                    yield piece
+
+    def _piece(self, write: Access, loops: Sequence[Loop], level: int) -> _Piece | None:
+        """The write is in the same iteration of the first `level` loops, and in an earlier one of the next."""
+        fixed = {loop.number for loop in loops[:level]}
+
+        def shares(symbol: Symbol) -> bool:
+            return not symbol.depends.thread and symbol.depends.loops <= fixed
+
+        naming = Naming("w_", self.naming, shares)
+        parts = [spell(g, naming) for g in (*write.place.guards, write.when, *self.model.facts)]
+        for mine, theirs in zip(self.read.coordinates or (), write.coordinates or (), strict=True):
+            parts.append(f"{render(mine, self.naming)} = {render(theirs, naming)}")
+        for loop in loops[:level]:
+            parts.append(f"{self.naming(loop.counter)} = {naming(loop.counter)}")
+        if level < len(loops):
+            parts.append(f"{naming(loops[level].counter)} < {self.naming(loops[level].counter)}")
+        parts += naming.facts()
+        if any(s.kind == "opaque" for s in naming.names):
+            self.unsure = True  # such a value may be anything: that an instance exists is not known
+            return None
+        return _Piece(tuple(naming.names.values()), tuple(parts))
+
+    def without(self, pieces: Sequence[_Piece]) -> isl.Set | None:
+        """The read's instances that no piece covers; None if that is not known."""
+        ranges = self.naming.facts()
+        self.names = list(self.naming.names.values())
+        left = self.solver.set(self.names, [*self.here, *ranges])
+        for piece in pieces:
+            made = self.solver.set([*self.names, *piece.own], piece.constraints)
+            covered = made.project_out(isl.dim_type.set, len(self.names), len(piece.own)) if piece.own else made
+            left = self.solver.subtract(left, covered)
+            if self.solver.is_empty(left):
+                break
+        return left
+
+
+def _extents(read: Access) -> tuple[int | None, ...]:
+    """The sizes of the buffer along the access's coordinates: indices beyond them are another fault."""
+    shape = read.buffer.shape
+    if not read.flat:
+        return shape
+    total = 1
+    for extent in shape:
+        if extent is None:
+            return (None,)
+        total *= extent
+    return (total,)
+
+
+def _value(form: Linear, naming: Naming, point: dict[str, int]) -> int:
+    total = form.constant
+    for term, coefficient in form.terms.items():
+        value = point[naming(term)] if isinstance(term, Symbol) else _value(term.numerator, naming, point) // term.divisor
+        total += coefficient * value
+    return total
+
+
+def _instance(model: KernelModel, read: Access, naming: Naming, point: dict[str, int]) -> Instance:
+    x, y, z = (_value(form, naming, point) for form in model.values.thread_ids())
+    bx, by, bz = (_value(form, naming, point) for form in model.values.block_ids())
+    iterations = tuple(
+        (loop.label, _value(loop.variable or Linear.of(loop.counter), naming, point)) for loop in read.place.loops
+    )
+    return Instance(read.op, "read", (x, y, z), (bx, by, bz), iterations)

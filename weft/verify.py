@@ -1,0 +1,178 @@
+"""Judging a complete module that was written elsewhere: every kernel, as its launches use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from .dsl.diagnostics import Diagnostic, Source, WeftError
+from .naming import written_names
+from .payload import parse_module
+
+if TYPE_CHECKING:
+    from .interpreter.analysis.findings import Findings
+    from .interpreter.analysis.launches import KernelUse
+    from .interpreter.analysis.model import KernelModel
+    from .interpreter.mlir import ir
+
+Sizes = tuple[int | None, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One kernel, as one launch uses it.
+
+    Args:
+        name, place: `@mm`, and the launch (or the kernel that nothing launches).
+        block, grid: sizes; None where they are not known, and the verdict holds for all.
+        barriers: how many its text has; `superfluous`: those that could go.
+        races: as `weft run --json` writes them, and whether each is only assumed.
+        distinct: the buffers from outside that were taken as distinct memory.
+    """
+
+    name: str
+    place: str
+    block: Sizes
+    grid: Sizes
+    barriers: int
+    superfluous: tuple[str, ...]
+    races: tuple[dict[str, Any], ...]
+    diagnostics: tuple[Diagnostic, ...]
+    distinct: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The whole module. `unjudged`: what keeps it from being called right although no kernel is wrong."""
+
+    kernels: tuple[Judged, ...]
+    unjudged: tuple[Diagnostic, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.diagnostics
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return (*(d for k in self.kernels for d in k.diagnostics), *self.unjudged)
+
+    @property
+    def distinct(self) -> tuple[str, ...]:
+        """Buffers taken as distinct, of all kernels."""
+        return tuple(dict.fromkeys(name for k in self.kernels for name in k.distinct))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": self.ok,
+            "kernels": [
+                {
+                    "name": k.name, "place": k.place, "block": k.block, "grid": k.grid, "barriers": k.barriers,
+                    "superfluous": list(k.superfluous), "ok": not k.diagnostics, "races": list(k.races),
+                }
+                for k in self.kernels
+            ],
+            "assumed_distinct": list(self.distinct),
+            "diagnostics": [_diagnostic_json(d) for d in self.diagnostics],
+        }  # fmt: skip
+
+
+def verify_source(
+    source: Source, *, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False
+) -> Verdict:
+    """Judge every kernel of the module that `source` holds.
+
+    Args:
+        block, grid: sizes for what neither the launch nor the kernel says.
+        may_alias: buffers from outside may overlap; else they are taken as distinct, and the verdict says so.
+
+    Raises:
+        WeftError: W0487 where it does not parse; W0611 to W0613, W0640 where there is nothing that can be judged.
+    """
+    from .interpreter.analysis.launches import kernel_uses, model_of, uses_tokens
+
+    module = parse_module(source)
+    _inline_launchers(module)
+    names = written_names(source)
+    judged: list[Judged] = []
+    try:
+        found = kernel_uses(module)
+        uses = [use.name for use in found]
+        for use in found:
+            model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
+            judged.append(_judge(use, model, source, may_alias, said=(use.place,) if uses.count(use.name) > 1 else ()))
+    except WeftError as error:
+        raise WeftError.of((*(d for k in judged for d in k.diagnostics), *error.diagnostics)) from error
+    token = uses_tokens(module)
+    return Verdict(tuple(judged), () if token is None else (_unjudged(token),))
+
+
+def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool, said: tuple[str, ...]) -> Judged:
+    """`said`: what each diagnostic is to add, where a kernel is judged more than once."""
+    from .interpreter.analysis.findings import Findings
+
+    found = Findings(model, source)
+    return Judged(
+        use.name,
+        use.place,
+        model.shape.block,
+        model.shape.grid,
+        len(model.barriers) + len(model.divergent),
+        tuple(b.op for b in found.superfluous()),
+        _races(found),
+        tuple(replace(d, notes=(*d.notes, *(f"as launched by {place}" for place in said))) for d in found.diagnostics()),
+        () if may_alias else _assumed_distinct(model),
+    )
+
+
+def _races(found: Findings) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "kind": c.kind, "buffer": c.buffer, "element": list(c.element), "assumed": c.assumed,
+            "between": "blocks" if c.across_blocks else "threads",
+            "first": c.first_op if c.first is None else str(c.first),
+            "second": c.second_op if c.second is None else str(c.second),
+        }
+        for c in found.conflicts
+    )  # fmt: skip
+
+
+def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
+    """The buffers from outside that the kernel uses, if there is more than one and it writes any of them."""
+    used = {a.buffer.name: a.kind for a in model.accesses if a.buffer.foreign}
+    written = any(a.kind == "write" for a in model.accesses if a.buffer.foreign)
+    return tuple(used) if written and len(used) > 1 else ()
+
+
+def _unjudged(token: ir.Operation) -> Diagnostic:
+    from .interpreter.rewriter import describe
+
+    return Diagnostic(
+        "W0614",
+        "the launches are ordered by tokens, and this version does not judge tokens",
+        notes=(f"the first is at {describe(token)}", "the kernels were judged each by itself"),
+        hint="launch synchronously (without `async` and tokens) to have the whole module judged",
+    )
+
+
+def _inline_launchers(module: ir.Module) -> None:
+    """Inline host functions that launch and are called: what a caller passes twice is then seen to be the same."""
+    from .interpreter import mlir
+
+    launching = {
+        str(mlir.ir.StringAttr(f.attributes["sym_name"]).value)
+        for f in mlir.operations(module.operation, "func.func")
+        if any(True for _ in mlir.operations(f, "gpu.launch", "gpu.launch_func"))
+    }
+    calls = [str(c.attributes["callee"]).lstrip("@") for c in mlir.operations(module.operation, "func.call")]
+    if launching.intersection(calls):
+        mlir.run_passes(module, "inline{default-pipeline=}")
+
+
+def _diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "place": str(diagnostic.span) if diagnostic.span is not None else None,
+        "notes": list(diagnostic.notes),
+        "hint": diagnostic.hint,
+    }
