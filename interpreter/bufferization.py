@@ -5,9 +5,12 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from . import mlir
 from .carried import drop_carried_buffers
 from .clipping import clip_loops
+from .destinations import separate_destinations
 from .gathers import MARK as GATHER
 from .gathers import is_gather
 from .inlining import inline_gathers
@@ -15,6 +18,7 @@ from .mlir import ir, linalg
 from .tidy import tidy
 
 WRITEBACK = "weft.writeback"
+_WRITABLE = "bufferization.writable"
 _BUFFERIZE = (
     "eliminate-empty-tensors,"
     "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},"
@@ -44,13 +48,48 @@ def bufferize_module(module: ir.Module) -> None:
     tidy(module)
     inline_gathers(module)
     tidy(module)
+    separate_destinations(module)
+    _protect_arguments(module)
     mlir.run_passes(module, _BUFFERIZE)
+    _unprotect_arguments(module)
     drop_carried_buffers(module)
     mlir.run_passes(module, "cse")
     with module.context, ir.Location.unknown():
         _copies(module)
         _follow(module)
     mlir.run_passes(module, "cse")
+
+
+def _protect_arguments(module: ir.Module) -> None:
+    """Tensor arguments are values: no kernel may write into the buffers that they come in."""
+    for function in mlir.operations(module.operation, "func.func"):
+        types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+        if any(isinstance(t, ir.RankedTensorType) for t in types):
+            _edit_arguments(function, lambda a, t: {**a, _WRITABLE: ir.BoolAttr.get(False)} if _is_tensor(t) else a)
+
+
+def _unprotect_arguments(module: ir.Module) -> None:
+    for function in mlir.operations(module.operation, "func.func"):
+        if "arg_attrs" in function.attributes:
+            _edit_arguments(function, lambda a, _: {k: v for k, v in a.items() if k != _WRITABLE})
+
+
+def _is_tensor(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.RankedTensorType)
+
+
+def _edit_arguments(
+    function: ir.Operation,
+    edit: Callable[[dict[str, ir.Attribute], ir.Type], dict[str, ir.Attribute]],
+) -> None:
+    """Replace each argument's attributes by what `edit` makes of them."""
+    types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+    given: list[dict[str, ir.Attribute]] = [{} for _ in types]
+    if "arg_attrs" in function.attributes:
+        given = [{n.name: n.attr for n in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes["arg_attrs"])]
+    with function.context:
+        made = [ir.DictAttr.get(edit(a, t)) for a, t in zip(given, types, strict=True)]
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(made)
 
 
 def _copies(module: ir.Module) -> None:

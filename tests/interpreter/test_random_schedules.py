@@ -18,7 +18,10 @@ THREADS = ("block", "cyclic", "block-cyclic(2)", "block-cyclic(3)")
 
 
 def matmul(r: random.Random) -> tuple[str, str]:
+    bm, bn, bk, tm, tn = (r.randint(1, 17) for _ in range(5))
     m, n, k, batch = r.randint(1, 40), r.randint(1, 40), r.randint(1, 30), r.choice([None, None, 1, 3])
+    if r.random() < 0.4:  # tiles that divide
+        m, n, k, tm, tn = bm * r.randint(1, 3), bn * r.randint(1, 3), bk * r.randint(1, 3), 1, 1
     kind = r.choice(["f32", "f64", "i32"])
     zero, lead = ("0" if kind == "i32" else "0.0"), "" if batch is None else f"{batch}x"
     name = "matmul" if batch is None else "batch_matmul"
@@ -30,7 +33,6 @@ def matmul(r: random.Random) -> tuple[str, str]:
     payload += f"  %r = linalg.{name} ins(%A, %B : {a}, {b}) outs(%c : {c}) -> {c}\n  return %r : {c}\n}}\n"
     one = "" if batch is None else "1, "
     axes = ("y", "x") if batch is None else ("z", "y", "x")
-    bm, bn, bk, tm, tn = (r.randint(1, 17) for _ in range(5))
     skip = ", ".join("_" for _ in axes)
     rows, columns = r.randint(1, 8), r.randint(1, 8)
     space = f"threads(y: {rows}, x: {columns})" if batch is None else f"threads(z: 1, y: {rows}, x: {columns})"
@@ -50,7 +52,11 @@ def matmul(r: random.Random) -> tuple[str, str]:
 
 
 def elementwise(r: random.Random) -> tuple[str, str]:
+    bm, bn, tm, tn = r.randint(1, 20), r.randint(1, 20), r.randint(1, 4), r.randint(1, 4)
     m, n = r.randint(1, 60), r.randint(1, 60)
+    if r.random() < 0.4:
+        bm, bn = bm * tm, bn * tn
+        m, n = bm * r.randint(1, 3), bn * r.randint(1, 3)
     t, row = f"tensor<{m}x{n}xf32>", f"tensor<{n}xf32>"
     payload = f"""#id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>
@@ -72,7 +78,6 @@ func.func @f(%x: {t}, %s: {row}, %t: tensor<{n}x{m}xf32>) -> {t} {{
   return %1 : {t}
 }}
 """
-    bm, bn, tm, tn = r.randint(1, 20), r.randint(1, 20), r.randint(1, 4), r.randint(1, 4)
     lines = ["let first = match linalg.generic #0", "let second = match linalg.generic #1"]
     lines += [f"let (tiles, inner) = tile second [{bm}, {bn}]", "fuse first into tiles", "map tiles to blocks(x, y)"]
     space = f"threads(y: {r.randint(1, 6)}, x: {r.randint(1, 6)}) {r.choice(THREADS)}"

@@ -1,0 +1,95 @@
+"""Where results are computed, before bufferization: one place each, so that no buffer is copied for its size alone.
+
+`tensor.empty` is only a shape, and common subexpressions make one of all that are alike. Bufferization would then see two ops
+write one buffer, and copy what nobody has written. Here every op that needs no contents gets an empty tensor of its own, and
+within a loop only the op whose result is inserted keeps the slice it is inserted into.
+"""
+
+from __future__ import annotations
+
+from . import gathers, mlir
+from .fusing import loop_inits
+from .mlir import ir
+from .structured import element_type, is_structured, segments, shape_of
+
+
+def separate_destinations(module: ir.Module) -> None:
+    """Give each op that only writes its destination one of its own."""
+    with module.context, ir.Location.unknown():
+        for loop in mlir.operations(module.operation, "scf.forall"):
+            body = loop.regions[0].blocks[0]
+            inits = loop_inits(loop)
+            outputs = list(body.arguments)[len(body.arguments) - len(inits) :]
+            for output, init in zip(outputs, inits, strict=True):
+                if _is_empty(init):
+                    _separate_slices(body, output)
+        for op in mlir.operations(module.operation, "tensor.empty"):
+            _split(op)
+
+
+def _split(op: ir.Operation) -> None:
+    """A copy of a `tensor.empty` for each of its uses but the last."""
+    for use in list(op.results[0].uses)[1:]:
+        with ir.InsertionPoint(use.owner):
+            copy = op.clone().operation
+        use.owner.operation.operands[use.operand_number] = copy.results[0]
+
+
+def _separate_slices(body: ir.Block, output: ir.Value) -> None:
+    kept = _inserted_chain(body, output)
+    for use in list(output.uses):
+        part = use.owner.operation
+        if part.name != "tensor.extract_slice" or None in shape_of(part.results[0]):
+            continue
+        for inner in list(part.results[0].uses):
+            user = inner.owner.operation
+            if (user, inner.operand_number) in kept or not _only_written(user, inner.operand_number):
+                continue
+            with ir.InsertionPoint(user):
+                own = gathers.empty([n or 0 for n in shape_of(part.results[0])], element_type(part.results[0]))
+            user.operands[inner.operand_number] = own
+
+
+def _only_written(op: ir.Operation, number: int) -> bool:
+    """Whether the operand is a destination whose contents the op does not read."""
+    if op.name == "scf.forall":  # its own slices are written by ops that say so themselves
+        first = len(op.operands) - len(op.results)
+        if number < first:
+            return False
+        body = op.regions[0].blocks[0]
+        inner = body.arguments[len(body.arguments) - len(op.results) + number - first]
+        slices = [u.owner.operation for u in inner.uses if u.owner.operation.name == "tensor.extract_slice"]
+        return all(_only_written(u.owner.operation, u.operand_number) for s in slices for u in s.results[0].uses)
+    if not is_structured(op) or number < segments(op)[0]:
+        return False
+    return not any(True for _ in op.regions[0].blocks[0].arguments[number].uses)
+
+
+def _inserted_chain(body: ir.Block, output: ir.Value) -> list[tuple[ir.Operation, int]]:
+    """The destination operands behind what is inserted into `output`: these stay in place."""
+    chain: list[tuple[ir.Operation, int]] = []
+    for use in output.uses:
+        if use.owner.operation.name != "tensor.parallel_insert_slice" or use.operand_number != 1:
+            continue
+        value: ir.Value = use.owner.operation.operands[0]
+        while (step := _destination(value)) is not None and step not in chain:
+            chain.append(step)
+            value = step[0].operands[step[1]]
+    return chain
+
+
+def _destination(value: ir.Value) -> tuple[ir.Operation, int] | None:
+    """The op that makes `value`, and the operand that it is written over."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    op = value.owner.operation
+    position = list(op.results).index(value)
+    if is_structured(op):
+        return op, segments(op)[0] + position
+    if op.name in ("scf.forall", "scf.for"):
+        return op, len(op.operands) - len(op.results) + position
+    return None
+
+
+def _is_empty(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"
