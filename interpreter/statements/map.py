@@ -41,10 +41,14 @@ class Map(Statement):
     `block-cyclic(b)` chunks of b at p*b, p*b + P*b, …
 
     Args:
-        target: a parallel loop, or an op all of whose dimensions are parallel (its elements count row by row); stays alive.
-        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `grid(x)` (block and
-            thread as one; 256 threads a block, 16 x 16 for two axes, where no other map says). An axis without a count gets as many
-            processors as iterations; `?` is read at run time.
+        target: a parallel loop, or an op all of whose dimensions are parallel (its elements count row by row); stays alive. Loops
+            of the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are mapped where no
+            iteration touches what another writes; as many perfectly nested ones as there are axes make one loop. A single
+            store is one iteration: `threads(*)` lets one thread do it.
+        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
+            `lanes` (the linear thread id divided by 32, and the rest; alone or one in the other), `grid(x)` (block and thread as
+            one: a single loop over both; 256 threads a block, 16 x 16 for two axes, where no other map says). An axis without a
+            count gets as many processors as iterations; `?` is read at run time, and the kernel is right for every launch.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; none: each processor gets one iteration.
         vector: for an op: one iteration is that many consecutive elements.
 
@@ -55,7 +59,7 @@ class Map(Statement):
         W0340: mapped already.
         W0341: an axis per dimension is needed, each once.
         W0342: a loop around it, or inside, takes the axis.
-        W0343: the iterations depend on each other.
+        W0343: the iterations depend on each other; two that do are named.
         W0344: neither a parallel loop nor an op without reductions.
         W0345: more iterations than processors, and no distribution.
         W0346: more threads than a block may have.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from evaluator import Buffer, Evaluator
+from judged import program
 from loops import ROOT, launched, mapped, owner, placed
 from pinned import pinned
 
@@ -168,3 +169,27 @@ def test_an_op_over_lanes() -> None:
     written = Counter((*s.at[:2], s.at[2] + lane) for s in found for lane in range(s.width))
     assert written == Counter((b, w, k) for b in range(2) for w in range(4) for k in range(70))
     assert all(s.thread[0] == 32 * s.at[1] + s.at[2] // 2 % 32 for s in found)
+
+
+MATMUL = """\
+func.func @mm(%A: tensor<32x48xf32>, %B: tensor<48x64xf32>, %C: tensor<32x64xf32>) -> tensor<32x64xf32> {
+  %r = linalg.matmul ins(%A, %B : tensor<32x48xf32>, tensor<48x64xf32>) outs(%C : tensor<32x64xf32>) -> tensor<32x64xf32>
+  return %r : tensor<32x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["simulated", "text"])
+def test_a_staged_matmul_over_warps_and_lanes(native: bool, tmp_path: Path) -> None:
+    """A level between blocks and threads: a warp stages rows, its lanes the elements; the barriers that this needs are proven."""
+    made = program(
+        tmp_path, MATMUL,
+        "let mm = match linalg.matmul\nlet (tiles, t) = tile mm [16, 32]\nmap tiles to blocks(y, x)\n"
+        "let (k, step) = tile t [_, _, 16]\nlet (a, ca) = promote-to-shared step.lhs\nlet (b, cb) = promote-to-shared step.rhs\n"
+        "map ca to threads(*) cyclic\nlet (rows, row) = tile cb [1, _]\nmap rows to warps(x: 4) cyclic\nmap row to lanes cyclic\n"
+        "let (w, sub) = tile step [4, _]\nmap w to warps(x)\nlet (l, one) = tile sub [_, 1]\nmap l to lanes\n"
+        "insert-barriers\nverify-sync\nlaunch tiles",
+    )  # fmt: skip
+    assert made.cuda.count("__syncthreads") == 2
+    assert any("race-free, 2 barriers" in remark for remark in made.remarks)
+    assert not made.wrong(native=native)
