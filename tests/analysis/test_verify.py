@@ -1,0 +1,382 @@
+"""`weft verify` on modules written elsewhere: what is free of races, what is not, and what is said about it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from weft import cli
+from weft.dsl.diagnostics import Source, WeftError
+from weft.verify import Sizes, Verdict, verify_source
+
+SHARED = "#gpu.address_space<workgroup>"
+V = "memref<64xf32>"
+S = f"memref<64xf32, {SHARED}>"
+LAUNCH = """
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %blocks, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) workgroup(%S : {shared}) {{
+    %c63 = arith.constant 63 : index
+    %o = arith.subi %c63, %tx : index
+    %zero = arith.constant 0.0 : f32
+{body}
+    gpu.terminator
+  }}"""
+
+
+def host(body: str, arguments: str = f"%A: {V}, %B: {V}", before: str = "", blocks: int = 1, shared: str = S) -> str:
+    """A host function with one `gpu.launch` of 64 threads: `%tx`, and `%o` = 63 - tx."""
+    return f"""func.func @f({arguments}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %blocks = arith.constant {blocks} : index
+  {before}
+  {LAUNCH.format(body=body, shared=shared)}
+  return
+}}
+"""
+
+
+def lines(*parts: str) -> str:
+    return "\n".join(parts)
+
+
+def put(buffer: str, index: str, kind: str = S) -> str:
+    return f"memref.store %zero, %{buffer}[{index}] : {kind}"
+
+
+def get(name: str, buffer: str, index: str, kind: str = S) -> str:
+    return f"%{name} = memref.load %{buffer}[{index}] : {kind}"
+
+
+def judge(text: str, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False) -> Verdict:
+    return verify_source(Source("p.mlir", text), block=block, grid=grid, may_alias=may_alias)
+
+
+def codes(text: str, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False) -> list[str]:
+    try:
+        return [d.code for d in judge(text, block, grid, may_alias).diagnostics]
+    except WeftError as error:
+        return [d.code for d in error.diagnostics]
+
+
+SWAP = lines(put("S", "%tx"), "{}", get("r", "S", "%o"))
+DYNAMIC = "memref<?xi8, #gpu.address_space<workgroup>>"
+
+
+def views(second: str, count: int = 32) -> str:
+    """Two views of dynamic shared memory: 32 floats from byte 0, `count` from byte `second` on."""
+    kind = f"memref<{count}xf32, {SHARED}>"
+    return lines(
+        f"%d1 = gpu.dynamic_shared_memory : {DYNAMIC}",
+        f"%d2 = gpu.dynamic_shared_memory : {DYNAMIC}",
+        f"%at = arith.constant {second} : index",
+        f"%U = memref.view %d1[%c0][] : {DYNAMIC} to memref<32xf32, {SHARED}>",
+        f"%W = memref.view %d2[%at][] : {DYNAMIC} to {kind}",
+        "%half = arith.cmpi ult, %tx, %c32 : index",
+        "%h = arith.remui %tx, %c32 : index",
+        f"scf.if %half {{ memref.store %zero, %U[%h] : memref<32xf32, {SHARED}> }} "
+        f"else {{ memref.store %zero, %W[%h] : {kind} }}",
+    )
+
+
+GLOBAL_TILE = f'memref.global "private" @tile : {S}\n'
+INDEX = "memref<64xindex>"
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    # ---- barriers and fences
+    "a barrier between": (host(SWAP.format("gpu.barrier")), []),
+    "no barrier": (host(SWAP.format("")), ["W0601"]),
+    "a fence of shared memory": (host(SWAP.format(f"gpu.barrier memfence [{SHARED}]")), []),
+    "a fence of global memory": (host(SWAP.format("gpu.barrier memfence [#gpu.address_space<global>]")), ["W0601"]),
+    "an empty fence": (host(SWAP.format("gpu.barrier memfence []")), ["W0601"]),
+    "a subgroup's barrier": (host(SWAP.format("gpu.barrier scope <subgroup>")), ["W0601"]),
+    "a cluster's barrier": (host(SWAP.format("gpu.barrier scope <cluster>")), []),
+    "a named barrier": (
+        host(lines("%n = arith.constant 2 : i32", "%nb = gpu.initialize_named_barrier %n : i32 -> !gpu.named_barrier",
+                   SWAP.format("gpu.barrier named(%nb : !gpu.named_barrier)"))), ["W0601"],
+    ),
+    "a barrier for half of the threads": (
+        host(lines("%c = arith.cmpi ult, %tx, %c32 : index", SWAP.format("scf.if %c { gpu.barrier }"))),
+        ["W0603", "W0601"],
+    ),
+    "a barrier in both arms": (
+        host(lines("%c = arith.cmpi ult, %tx, %c32 : index", "scf.if %c { gpu.barrier } else { gpu.barrier }")),
+        ["W0603", "W0603"],
+    ),
+    "a subgroup's barrier for one subgroup": (
+        host(lines("%c = arith.cmpi ult, %tx, %c32 : index", "scf.if %c { gpu.barrier scope <subgroup> }")), [],
+    ),
+    "a barrier in a loop of uneven length": (host("scf.for %i = %tx to %c64 step %c32 { gpu.barrier }"), ["W0603"]),
+    "a barrier in a loop that starts unevenly": (
+        host("%e = arith.addi %tx, %c64 : index\nscf.for %i = %tx to %e step %c32 { gpu.barrier }"), [],
+    ),
+    # ---- memory that is the same
+    "one buffer passed twice": (
+        host(lines(get("r", "A", "%tx", V), put("X", "%o", V)), before=f"%X = memref.cast %A : {V} to {V}"), ["W0601"],
+    ),
+    "two arguments": (host(lines(get("r", "A", "%tx", V), put("B", "%o", V))), []),
+    "overlapping subviews": (
+        host(lines(get("r", "X", "%tx", "memref<64xf32, strided<[1]>>"),
+                   put("Y", "%tx", "memref<64xf32, strided<[1], offset: 1>>")),
+             arguments="%A: memref<128xf32>",
+             before="%X = memref.subview %A[0] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1]>>\n"
+             "%Y = memref.subview %A[1] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1], offset: 1>>"),
+        ["W0601"],
+    ),
+    "disjoint subviews": (
+        host(lines(get("r", "X", "%tx", "memref<64xf32, strided<[1]>>"),
+                   put("Y", "%tx", "memref<64xf32, strided<[1], offset: 64>>")),
+             arguments="%A: memref<128xf32>",
+             before="%X = memref.subview %A[0] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1]>>\n"
+             "%Y = memref.subview %A[64] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1], offset: 64>>"),
+        [],
+    ),
+    "disjoint dynamic shared memory": (
+        host(lines(views("128"), "gpu.barrier", f"%r = memref.load %U[%h] : memref<32xf32, {SHARED}>")), [],
+    ),
+    "overlapping dynamic shared memory": (host(views("124")), ["W0601"]),
+    "dynamic shared memory, read across views": (
+        host(lines(views("128"), f"%whole = memref.view %d1[%c0][] : {DYNAMIC} to {S}", "gpu.barrier", get("r", "whole", "%o"))),
+        [],
+    ),
+    "one global of shared memory, got twice": (
+        GLOBAL_TILE + host(lines(f"%g = memref.get_global @tile : {S}", f"%h = memref.get_global @tile : {S}",
+                                 put("g", "%tx"), get("r", "h", "%o"))), ["W0601"],
+    ),
+    "private memory": (
+        host(lines("%p = memref.alloca() : memref<1xf32>", put("p", "%c0", "memref<1xf32>"),
+                   get("r", "p", "%c0", "memref<1xf32>"))), [],
+    ),
+    # ---- shared memory that nobody wrote
+    "nobody wrote": (host(get("r", "S", "%tx")), ["W0610"]),
+    "half of it written": (
+        host(lines("%c = arith.cmpi ult, %tx, %c32 : index", "scf.if %c { " + put("S", "%tx") + " }", "gpu.barrier",
+                   get("r", "S", "%o"))), ["W0610"],
+    ),
+    "written in the iteration before": (
+        host(lines(put("S", "%tx"), "scf.for %i = %c0 to %c64 step %c1 {", "gpu.barrier", get("r", "S", "%o"), "gpu.barrier",
+                   put("S", "%tx"), "}")), [],
+    ),
+    "written too late": (
+        host(lines("scf.for %i = %c0 to %c64 step %c1 {", get("r", "S", "%o"), "gpu.barrier", put("S", "%tx"), "gpu.barrier",
+                   "}")), ["W0610"],
+    ),
+    "an atomic update of nothing": (
+        host(f"%r = memref.atomic_rmw addf %zero, %S[%c0] : (f32, {S}) -> f32"), ["W0610"],
+    ),
+    # ---- data
+    "an index that is data": (
+        host(lines(get("d", "I", "%tx", INDEX), put("A", "%d", V)), arguments=f"%A: {V}, %I: {INDEX}"), ["W0601"],
+    ),
+    "an index that is data, of a buffer nobody writes": (
+        host(lines(get("d", "I", "%tx", INDEX), get("r", "A", "%d", V), put("B", "%tx", V)),
+             arguments=f"%A: {V}, %B: {V}, %I: {INDEX}"), [],
+    ),
+    # ---- blocks
+    "all blocks write one place": (host(put("A", "%tx", V), blocks=2), ["W0602"]),
+    "each block its own": (
+        host(lines("%i = affine.apply affine_map<(b, t) -> (64 * b + t)>(%bx, %tx)", put("A", "%i", "memref<128xf32>")),
+             arguments="%A: memref<128xf32>", blocks=2), [],
+    ),
+    "an accumulation of all blocks, atomic": (
+        host(f"%r = memref.atomic_rmw addf %zero, %A[%c0] : (f32, {V}) -> f32", blocks=4), [],
+    ),
+    # ---- other spellings
+    "affine loops and conditions": (
+        host(lines("affine.for %i = 0 to 64 step 64 {", "affine.if affine_set<(t, i) : (63 - t - i >= 0)>(%tx, %i) {",
+                   f"affine.store %zero, %S[%tx + %i] : {S}", "}", "}", "gpu.barrier", f"%r = affine.load %S[63 - %tx] : {S}")),
+        [],
+    ),
+    "the digits of an id": (
+        host(lines("%r, %q = affine.delinearize_index %tx into (8, 8) : index, index",
+                   "%i = affine.apply affine_map<(r, q) -> (8 * q + r)>(%r, %q)", put("S", "%i"), "gpu.barrier",
+                   get("v", "S", "%tx"))), [],
+    ),
+    "ids in 32 bits": (
+        host(lines("%t = arith.index_cast %tx : index to i32", "%k = arith.constant 63 : i32", "%m = arith.subi %k, %t : i32",
+                   "%i = arith.index_castui %m : i32 to index", put("S", "%i"), get("v", "S", "%o"))), [],
+    ),
+    "a grid-stride loop over any number of blocks": (
+        host(lines("%s = arith.muli %gx, %sx : index", "%b = arith.muli %bx, %sx : index", "%i0 = arith.addi %b, %tx : index",
+                   "scf.for %i = %i0 to %n step %s {", put("A", "%i", "memref<?xf32>"), "}"),
+             arguments="%A: memref<?xf32>, %n: index, %g: index").replace("%gx = %blocks", "%gx = %g"), [],
+    ),
+    "branches between blocks": (
+        host(lines("%c = arith.cmpi ult, %tx, %c32 : index", "cf.cond_br %c, ^a, ^b", "^a:", "gpu.barrier", "cf.br ^b", "^b:")),
+        ["W0640"],
+    ),
+    # ---- launches
+    "in a loop of the host": (
+        host(SWAP.format("gpu.barrier")).replace("  gpu.launch", "  scf.for %hi = %c0 to %c2 step %c1 {\n  gpu.launch").replace(
+            "  return", "  }\n  return"), [],
+    ),
+    "tokens": (
+        f"func.func @f(%A: {V}) {{\n%c1 = arith.constant 1 : index\n%t = gpu.wait async\n"
+        "%u = gpu.launch async [%t] blocks(%a, %b, %c) in (%d = %c1, %e = %c1, %g = %c1) "
+        "threads(%h, %i, %j) in (%k = %c1, %l = %c1, %m = %c1) { gpu.terminator }\ngpu.wait [%u]\nreturn\n}", ["W0614"],
+    ),
+    "no kernel": ("func.func @f() { return }", ["W0611"]),
+    "too many threads": (host("").replace("%sy = %c1", "%sy = %c32"), ["W0613"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verdict(name: str) -> None:
+    text, expected = CASES[name]
+    assert codes(text) == expected
+
+
+# ---- outlined kernels -----------------------------------------------------------------------------------------------------
+
+OUTLINED = """module attributes {{gpu.container_module}} {{
+  func.func @f(%A: memref<64xf32>, %B: memref<64xf32>, %n: index) {{
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    {host}
+    return
+  }}
+  gpu.module @m {{
+    gpu.func @k(%X: memref<64xf32>, %Y: memref<64xf32>, %shift: index) kernel {attributes} {{
+      %t = gpu.thread_id x
+      %i = arith.addi %t, %shift : index
+      %v = memref.load %X[%i] : memref<64xf32>
+      memref.store %v, %Y[%t] : memref<64xf32>
+      gpu.return
+    }}
+  }}
+}}"""
+
+
+def launch(first: str, second: str, shift: str) -> str:
+    return (
+        "gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) "
+        f"args(%{first} : memref<64xf32>, %{second} : memref<64xf32>, %{shift} : index)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("calls", "may_alias", "expected"),
+    [
+        ((("A", "B", "c1"),), False, []),
+        ((("A", "B", "c1"),), True, ["W0601"]),
+        ((("A", "A", "c1"),), False, ["W0601"]),  # the shift is 1: thread 1 writes what thread 0 reads
+        ((("A", "A", "zero"),), False, []),  # the shift is known to be 0: each thread its own
+        ((("A", "A", "n"),), False, ["W0601"]),
+        ((("A", "B", "c1"), ("B", "A", "c1")), False, []),
+        ((("A", "B", "c1"), ("B", "B", "c1")), False, ["W0601"]),
+        ((("own", "A", "c1"),), True, []),  # what the host allocates itself is nobody else's
+    ],
+)
+def test_launches_decide(calls: tuple[tuple[str, str, str], ...], may_alias: bool, expected: list[str]) -> None:
+    prepared = "%zero = arith.constant 0 : index\n%own = memref.alloc() : memref<64xf32>\n"
+    text = OUTLINED.format(host=prepared + "\n".join(launch(*c) for c in calls), attributes="")
+    assert codes(text, may_alias=may_alias) == expected
+
+
+def test_callers_decide() -> None:
+    """What a caller passes twice is the same, in the function it calls too."""
+    text = OUTLINED.format(host=launch("A", "B", "c1"), attributes="").replace("func.func @f", "func.func private @f")
+    caller = """  func.func @main(%X: memref<64xf32>, %Y: memref<64xf32>) {{
+    %c0 = arith.constant 7 : index
+    func.call @f(%X, %{0}, %c0) : (memref<64xf32>, memref<64xf32>, index) -> ()
+    return
+  }}
+  gpu.module @m"""
+    assert codes(text.replace("  gpu.module @m", caller.format("Y"))) == []
+    assert codes(text.replace("  gpu.module @m", caller.format("X"))) == ["W0601"]
+
+
+KNOWN = "attributes {known_block_size = array<i32: 64, 1, 1>}"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "block", "grid", "expected"),
+    [
+        ("", None, None, ["W0612"]),
+        ("", (64, 1, 1), (1, 1, 1), []),
+        (KNOWN, None, (1, 1, 1), []),
+        (KNOWN, None, None, ["W0602"]),  # for any grid: two blocks write the same
+        (KNOWN, None, (2, 1, 1), ["W0602"]),
+        (KNOWN, (32, 1, 1), (1, 1, 1), ["W0613"]),
+        ("attributes {known_block_size = array<i32: 64, 32, 1>}", None, (1, 1, 1), ["W0613"]),
+    ],
+)
+def test_without_a_launch(attributes: str, block: Sizes | None, grid: Sizes | None, expected: list[str]) -> None:
+    assert codes(OUTLINED.format(host="", attributes=attributes), block, grid) == expected
+
+
+# ---- what is said ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+def say(folder: Path, text: str, capsys: pytest.CaptureFixture[str], *options: str) -> Said:
+    (folder / "p.mlir").write_text(text)
+    code = cli.run(["verify", str(folder / "p.mlir"), *options])
+    captured = capsys.readouterr()
+    return Said(code, captured.out.replace(f"{folder}/", ""), captured.err.replace(f"{folder}/", ""))
+
+
+def test_witness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = say(tmp_path, host(SWAP.format("")), capsys)
+    assert said.code == 1 and said.out == ""
+    for part in (
+        "error[W0601]: two threads conflict: RAW on shared memory `S`",
+        "--> p.mlir:17:6",
+        "= note: element S[0]",
+        "= note: thread (0, 0, 0): memref.store at p.mlir:15:1 writes it",
+        "memref.store %zero, %S[%tx]",
+        "= note: thread (63, 0, 0): memref.load at p.mlir:17:6 reads it",
+        "✗ gpu.launch: not race-free, 0 barriers (block 64×1×1, grid 1×1×1",
+    ):
+        assert part in said.err, said.err
+
+
+def test_assumptions_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = OUTLINED.format(host=launch("A", "B", "c1"), attributes="")
+    said = say(tmp_path, text, capsys)
+    assert said.code == 0
+    assert "assumed: `A`, `B` are distinct buffers (`--may-alias` assumes the opposite)" in said.err
+    assert "✓ @k: race-free, 0 barriers" in said.err
+    assert "assumed" not in say(tmp_path, OUTLINED.format(host=launch("A", "A", "zero"), attributes="").replace(
+        "%c1 = ", "%zero = arith.constant 0 : index\n%c1 = ", 1), capsys).err  # fmt: skip
+    index = say(tmp_path, CASES["an index that is data"][0], capsys)
+    assert "may conflict (assumed)" in index.err and "it depends on data" in index.err
+
+
+def test_superfluous_barriers_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = say(tmp_path, host(SWAP.format("gpu.barrier\ngpu.barrier")), capsys)
+    assert said.code == 0 and said.err.count("could go") == 2
+    assert "could go" not in say(tmp_path, host(SWAP.format("gpu.barrier")), capsys).err
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = say(tmp_path, host(SWAP.format("")), capsys, "--json")
+    found = json.loads(said.out)
+    assert said.code == 1 and said.err == "" and found["ok"] is False
+    (kernel,) = found["kernels"]
+    assert (kernel["block"], kernel["grid"], kernel["ok"]) == ([64, 1, 1], [1, 1, 1], False)
+    (race,) = kernel["races"]
+    assert (race["kind"], race["buffer"], race["element"], race["assumed"]) == ("RAW", "S", [0], False)
+
+
+@pytest.mark.parametrize("options", [("--block", "0"), ("--block", "16,16,1,1"), ("--grid", "x"), ("--block", "")])
+def test_usage(options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert say(tmp_path, host(""), capsys, *options).code == 2
+
+
+def test_no_such_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["verify", str(tmp_path / "none.mlir")]) == 1
+    said = say(tmp_path, "func.func @f(", capsys)
+    assert said.code == 1 and "error[W0487]" in said.err
