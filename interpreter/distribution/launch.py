@@ -34,7 +34,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
         mapped = mapped_things(kernel.root)
         geometry = geometry_of(mapped)
         check_distributed(kernel.root, geometry)
-        remarks += place_temporaries(kernel, mapped)
+        remarks += place_temporaries(kernel, mapped, single_thread=geometry.static_block() == (1, 1, 1))
         grid = [geometry.blocks[axis].on_host(kernel.on_host) for axis in AXES]
         realiser = Realiser(kernel, geometry)
         realiser.run(kernel.root)

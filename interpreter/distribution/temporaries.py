@@ -36,8 +36,11 @@ class Tile:
     loop: ir.Operation
 
 
-def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped]) -> list[str]:
-    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each."""
+def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thread: bool = False) -> list[str]:
+    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each.
+
+    Where a block is a single thread, all that is in no particular memory is that thread's own.
+    """
     remarks: list[str] = []
     by_op = {one.op: one for one in mapped}
     for alloc in list(operations(kernel.root, "memref.alloc")):
@@ -57,6 +60,8 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped]) -> list[str]:
         elif kind.memory_space is not None:
             if "private" in str(kind.memory_space):
                 _per_thread(alloc, kind)
+        elif single_thread:
+            _per_thread(alloc, kind)
         else:
             remarks.append(_place(alloc, kind, by_op))
     return remarks

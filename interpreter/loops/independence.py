@@ -117,6 +117,8 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
         reader.values.bind(loop.regions[0].blocks[0].arguments[0], reader.values.opaque(NOTHING), NOTHING)
         loop = _loop_in(loop.regions[0].blocks[0])
     low, high, step = (reader.values.linear(v) for v in list(loop.operands)[:3])
+    if not step.is_constant:
+        step = reader.values.opaque(NOTHING, 1)  # a loop's step is positive
     variable = low + reader.values.product(reader.values.hardware("block_id", "x"), step)
     inner = loop.regions[0].blocks[0]
     reader.values.bind(inner.arguments[0], variable)

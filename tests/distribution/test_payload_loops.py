@@ -143,6 +143,12 @@ MORE = {
         "memref.store %w, %s[%i] : memref<40xf32> }",
         "let i = match scf.for\nmap i to grid(x)\nlaunch i",
     ),
+    "an allocation of its own in each iteration, on blocks": (
+        "scf.for %i = %c0 to %c23 step %c1 { %t = memref.alloc() : memref<2xf32>\n%v = memref.load %A[%i, %c0] : KIND\n"
+        "memref.store %v, %t[%c1] : memref<2xf32>\n%w = memref.load %t[%c1] : memref<2xf32>\n"
+        "memref.store %w, %s[%i] : memref<40xf32>\nmemref.dealloc %t : memref<2xf32> }",
+        "let i = match scf.for\nmap i to blocks(x)\nlaunch i",
+    ),
     "two halves of one buffer": (
         "%a = memref.subview %s[0] [20] [1] : memref<40xf32> to memref<20xf32, strided<[1]>>\n"
         "%b = memref.subview %s[20] [20] [1] : memref<40xf32> to memref<20xf32, strided<[1], offset: 20>>\n"
@@ -251,3 +257,26 @@ def test_affine_loops_are_lowered_alone() -> None:
     module.operation.verify()
     assert made_of.name == "scf.for" and not list(mlir.operations(made_of, "affine.load", "affine.store", "affine.for"))
     assert len(list(mlir.operations(module.operation, "affine.for"))) == 2
+
+
+@pytest.mark.parametrize(
+    "spelling", ["scf.for %i = %lo to %hi step %st", "scf.parallel (%i) = (%lo) to (%hi) step (%st)"]
+)
+def test_all_bounds_at_run_time(spelling: str, tmp_path: Path) -> None:
+    text = f"""\
+func.func @f(%lo: index {{weft.name = "lo"}}, %hi: index {{weft.name = "hi"}}, %st: index {{weft.name = "st"}},
+             %A: memref<100xf32> {{weft.name = "A"}}, %B: memref<100xf32> {{weft.name = "B"}}) {{
+  {spelling} {{
+    %v = memref.load %A[%i] : memref<100xf32>
+    memref.store %v, %B[%i] : memref<100xf32>
+  }}
+  return
+}}
+"""
+    ready = program(
+        tmp_path, text, f"let l = match {spelling.split()[0]}\nmap l to grid(x: ?) block-cyclic(2)\nlaunch l"
+    )
+    a = np.random.default_rng(0).random(100, dtype=np.float32)
+    for lo, hi, st in ((0, 100, 1), (3, 99, 7), (5, 5, 2), (9, 2, 3)):
+        inputs = {"lo": np.array(lo), "hi": np.array(hi), "st": np.array(st), "A": a, "B": np.zeros_like(a)}
+        assert not ready.wrong(inputs, folder=tmp_path)
