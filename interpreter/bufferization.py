@@ -99,7 +99,7 @@ def _copies(module: ir.Module) -> None:
         if source == target:
             op.erase()
         elif _in_loop(op):
-            with ir.InsertionPoint(op):
+            with ir.InsertionPoint(op), op.location:
                 linalg.copy(source, outs=[target])
             block = list(op.block.operations)
             made = block[[o.operation for o in block].index(op) - 1].operation

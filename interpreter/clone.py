@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .mlir import ir
 
 
@@ -25,3 +27,9 @@ def strip_tags(module: ir.Module) -> ir.Module:
         for name in [n for n in op.attributes if n.startswith("weft.h") and n[6:].isdigit()]:
             del op.attributes[name]
     return copy
+
+
+def without_tags(text: str) -> str:
+    """The text of an op without handle tags: `{weft.h3, weft.map = …}` → `{weft.map = …}`."""
+    text = re.sub(r"weft\.h\d+, |, weft\.h\d+", "", text)
+    return re.sub(r" \{weft\.h\d+\}", "", text)

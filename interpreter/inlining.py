@@ -35,12 +35,12 @@ def _inline(op: ir.Operation, position: int) -> None:
     keep = [i for i in range(len(op.operands)) if i != position]
     inputs = [op.operands[i] for i in keep if i < space.inputs]
     maps = [space.maps[i] for i in keep]
-    with ir.InsertionPoint(op):
+    with ir.InsertionPoint(op), op.location:
         if (window := _window(space, maps)) is not None:
             inputs, maps = [*inputs, window[0]], [*maps[: len(inputs)], window[1], *maps[len(inputs) :]]
         made = _generic(op, inputs, maps, space.iterators)
     block = made.regions[0].blocks[0]
-    with ir.InsertionPoint(block):
+    with ir.InsertionPoint(block), op.location:
         indices = [linalg.IndexOp(d).result for d in range(space.rank)]
         arguments = [a for i, a in enumerate(block.arguments) if window is None or i != len(inputs) - 1]
         own = dict(zip(keep, arguments, strict=True))

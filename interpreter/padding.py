@@ -43,7 +43,7 @@ def absorb_pads(op: ir.Operation) -> int:
         shapes = (*shape_of(padding.results[0]), *shape_of(padding.operands[0]), *(n if n >= 0 else None for n in low))
         if outside is None or None in shapes:
             continue
-        with ir.InsertionPoint(padding):
+        with ir.InsertionPoint(padding), op.location:
             shape = [n or 0 for n in shape_of(padding.results[0])]
             op.operands[position] = gathers.surrounded(padding.operands[0], low, shape, outside)
         count += 1
@@ -77,7 +77,7 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
             hint="choose tile sizes that divide the static dimensions, or leave them whole with `_`",
         )  # fmt: skip
     neutral = _neutral(rewrite, op, space, extents)
-    with ir.InsertionPoint(op):
+    with ir.InsertionPoint(op), op.location:
         operands = [
             _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i])
             for i, v in enumerate(op.operands)
@@ -185,7 +185,7 @@ def pad_value(
         return gathers.empty(shape, kind)
     if producer is None or not is_structured(producer) or len(list(value.uses)) > 1 or _is_staged(producer):
         return gathers.gather(value, shape, outside)
-    with ir.InsertionPoint(producer):
+    with ir.InsertionPoint(producer), producer.location:
         if gathers.is_gather(producer) and segments(producer)[0] == 0:
             return gathers.enlarge(producer, shape, outside)
         extents = _producer_extents(producer, value, shape)
@@ -194,7 +194,7 @@ def pad_value(
     padded = pad(rewrite, producer, extents)
     result = padded.results[0]
     if must_hold and not _fills_with(padded, outside, kind):
-        with ir.InsertionPoint.after(padded):
+        with ir.InsertionPoint.after(padded), padded.location:
             return gathers.masked(result, old, outside)
     return result
 
@@ -236,7 +236,7 @@ def _fills_with(op: ir.Operation, outside: Neutral, kind: ir.Type) -> bool:
 
 def _cut_back(op: ir.Operation, copy: ir.Operation) -> None:
     """Replace the uses of `op`'s results by the parts of `copy`'s that lie inside the old shapes."""
-    with ir.InsertionPoint.after(copy):
+    with ir.InsertionPoint.after(copy), copy.location:
         for old, new in zip(op.results, copy.results, strict=True):
             if old.type == new.type:
                 old.replace_all_uses_with(new)

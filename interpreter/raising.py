@@ -115,7 +115,7 @@ class _Raising:
         return made
 
     def _raise(self, op: ir.Operation) -> None:
-        with ir.InsertionPoint(op):
+        with ir.InsertionPoint(op), op.location:
             values = [self._value(v) if isinstance(v.type, ir.MemRefType) else v for v in op.operands]
             if op.name == "memref.copy":
                 results = [linalg.copy(values[0], outs=[values[1]])]

@@ -27,6 +27,7 @@ class Rewriter:
         self.statement = statement
         self.numbers = numbers
         self.remarks: list[str] = []
+        self.shown: list[str] = []
 
     # ---- handles ------------------------------------------------------------------------------------------------------
 
@@ -102,6 +103,10 @@ class Rewriter:
     def remark(self, text: str) -> None:
         """One line of the step's report: what was done, in a few words."""
         self.remarks.append(text)
+
+    def show(self, text: str) -> None:
+        """Text that the user asked to see: printed wherever the schedule is applied."""
+        self.shown.append(text)
 
     def span(self, at: str | None = None) -> Span:
         """The span of field `at` of the statement, or of the whole statement."""

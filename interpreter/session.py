@@ -37,6 +37,7 @@ class Step:
         seconds: the time it took, clone, verification and clean-up included.
         module: the module after it.
         skipped: it had nothing to do, because a handle of it is absent.
+        shown: what `print` shows.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Step:
     seconds: float
     module: ir.Module = field(repr=False)
     skipped: bool = False
+    shown: tuple[str, ...] = ()
 
     @property
     def ir(self) -> str:
@@ -207,7 +209,8 @@ class Session:
             results = dict(statement.apply(rewrite))
             self._finish(rewrite)
         dead, made = self._account(state, cls, values, results, node, let)
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, module)
+        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, module,
+                    shown=tuple(rewrite.shown))
         return State(module, bind(rest, let, results), next(numbers), dead, made, step)
 
     def _finish(self, rewrite: Rewriter) -> None:

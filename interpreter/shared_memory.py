@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from .mlir import ir, memref
 
 WORKGROUP = "#gpu.address_space<workgroup>"
+_ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
 
 def allocate(
@@ -87,4 +88,5 @@ def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
             outermost = inside
     if outermost is None:
         return ir.InsertionPoint(op)
-    return ir.InsertionPoint.at_block_begin(outermost.regions[0].blocks[0])
+    operations = [o for o in outermost.regions[0].blocks[0].operations]
+    return ir.InsertionPoint(next(o for o in operations if o.operation.name not in _ALLOCATING))

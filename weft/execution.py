@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .clock import Clock
-from .dsl.diagnostics import fail
+from .dsl.diagnostics import WeftError, fail
 from .pipeline import Planned, Recipe, applied, planned
 from .result import Found, KernelShape, OutputError, Report
 
@@ -69,12 +69,18 @@ def run_schedule(
     signature = functions.signature(done.payload, made.plan.entry)
     with clock.phase("inputs"):
         arrays = _inputs(made.plan, signature, options)
-    text = made.cuda if device.wants == "cuda" else done.text
+    text = made.cuda if device.wants == "cuda" else done.located_text
     result = _run(made.plan, device, arrays, text, clock)
-    expected = _expected(made, arrays, options.reference, clock)
+    reference = _reference_name(options.reference)
+    try:
+        expected = _expected(made, arrays, options.reference, clock)
+    except WeftError as error:
+        if not (result.races or result.faults):
+            raise
+        expected, reference = None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
     comparison = _compared(signature, result, expected, clock)
     _save(options.save, result)
-    report = _report(made.plan, device, result, comparison, _reference_name(options.reference), clock)
+    report = _report(made.plan, device, result, comparison, reference, clock)
     return Executed(report, done.recipe.name, done.session.steps, made.cuda)
 
 
@@ -179,7 +185,7 @@ def _report(
         entry=plan.entry,
         reference=reference,
         max_rel_error=comparison.max_rel_error if comparison is not None else None,
-        outputs=_outputs(result, comparison),
+        outputs=_outputs(plan, result, comparison),
         races=_races(result),
         faults=None if result.faults is None else tuple(str(fault) for fault in result.faults),
         barriers=result.barriers,
@@ -190,10 +196,11 @@ def _report(
     )
 
 
-def _outputs(result: RunResult, comparison: Comparison | None) -> tuple[OutputError, ...]:
+def _outputs(plan: Plan, result: RunResult, comparison: Comparison | None) -> tuple[OutputError, ...]:
     if comparison is None:
+        dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
         return tuple(
-            OutputError(name, str(array.dtype), array.shape, None, 0.0, None, None)
+            OutputError(name, dtypes[name], array.shape, None, None, None, None)
             for name, array in result.outputs.items()
         )
     return tuple(
@@ -213,7 +220,7 @@ def _races(result: RunResult) -> tuple[Found, ...] | None:
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
     """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
-    from .runtime.bundle import read_bundle
+    from .runtime.bundle import comparable, read_bundle
     from .runtime.inputs import random_inputs, read_npz
 
     clock = clock or Clock()
@@ -229,7 +236,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
             arrays = bundle.inputs if bundle.inputs is not None else random_inputs(bundle.signature, options.seed)
     result = _run(bundle.plan, device, arrays, bundle.cuda if device.wants == "cuda" else bundle.module, clock)
     expected = bundle.expected if own and options.reference != "none" else None
-    comparison = _compared(bundle.signature, result, expected, clock)
+    comparison = _compared(comparable(bundle), result, expected, clock)
     _save(options.save, result)
     reference = "the outputs in the bundle" if expected is not None else "nothing: the bundle was built without data"
     report = _report(bundle.plan, device, result, comparison, reference, clock)

@@ -100,6 +100,11 @@ class Applied:
     def text(self) -> str:
         return str(self.module)
 
+    @property
+    def located_text(self) -> str:
+        """The text with the ops' locations in the payload, for a device that reports them."""
+        return self.module.operation.get_asm(enable_debug_info=True)
+
 
 def applied(recipe: Recipe) -> Applied:
     """Parse the payload and apply the schedule to it."""

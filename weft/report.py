@@ -59,6 +59,7 @@ def _steps(steps: Sequence[Step]) -> Table:
     for number, step in enumerate(steps, 1):
         lines: list[RenderableType] = [_statement(step.text)]
         lines += [Padding(Text(remark, style="dim"), (0, 0, 0, 2)) for remark in step.remarks]
+        lines += [Padding(Text(text), (0, 0, 0, 2)) for text in step.shown]
         table.add_row(str(number), Group(*lines), "–" if step.skipped else duration(step.seconds))
     return table
 

@@ -26,7 +26,7 @@ class OutputError:
     dtype: str
     shape: tuple[int, ...]
     error: float | None
-    tolerance: float
+    tolerance: float | None
     ok: bool | None
     reason: str | None
 

@@ -21,6 +21,8 @@ def show_steps(done: Applied, console: Console, *, snapshots: bool, diffs: bool)
         console.print(Text(f"// {number}: {step.text}  ({duration(step.seconds)})", "bold"), soft_wrap=True)
         for remark in step.remarks:
             console.print(Text(f"//   {remark}", "dim"), soft_wrap=True)
+        for text in step.shown:
+            console.print(Text("\n".join(f"//   {line}" for line in text.splitlines())), soft_wrap=True)
         after = step.ir
         if snapshots:
             console.print(Text(after.rstrip()), soft_wrap=True)

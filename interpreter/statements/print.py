@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..clone import strip_tags
-from ..rewriter import Rewriter
+from ..clone import strip_tags, without_tags
+from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, statement
 
 
 @statement("print")
 @dataclass(frozen=True, kw_only=True)
 class Print(Statement):
-    """Show the IR at this point of the schedule, in the step's report. Changes nothing.
+    """Show the IR at this point of the schedule. Changes nothing.
 
     Args:
         target: the op to show; the whole module without it.
@@ -35,8 +35,9 @@ class Print(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         if self.target is None:
-            rewrite.remark(str(strip_tags(rewrite.module)))
+            rewrite.show(str(strip_tags(rewrite.module)).rstrip())
             return {}
-        text = str(rewrite.find(self.target))
-        rewrite.remark(text.replace(f", {self.target.tag}", "").replace(f"{self.target.tag}, ", ""))
+        op = rewrite.find(self.target)
+        rewrite.remark(describe(op))
+        rewrite.show(without_tags(str(op)))
         return {}

@@ -107,13 +107,13 @@ class PromoteToShared(Statement):
             owner.operands[len(owner.operands) - 1] = target
             del owner.attributes["weft.gather"]
             return owner
-        with ir.InsertionPoint(op):
+        with ir.InsertionPoint(op), op.location:
             copied = linalg.copy(value, outs=[as_tensor(view)])
         op.operands[position] = copied
         return copied.owner.operation
 
     def _memref_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
-        with ir.InsertionPoint(op):
+        with ir.InsertionPoint(op), op.location:
             linalg.copy(op.operands[position], outs=[view])
         op.operands[position] = view
         previous = list(op.block.operations)

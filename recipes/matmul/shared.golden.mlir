@@ -11,7 +11,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @matmul_kernel {
-    gpu.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {weft.name = "C"}) workgroup(%arg3 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}, %arg4 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 32, 32, 1>} {
+    gpu.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {weft.name = "C"}) workgroup(%arg3 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 32, 32, 1>} {
       %c1 = arith.constant 1 : index
       %c16 = arith.constant 16 : index
       %c512 = arith.constant 512 : index
@@ -29,14 +29,14 @@ module attributes {gpu.container_module} {
       scf.for %arg5 = %c0 to %c512 step %c16 {
         %4 = affine.apply #map2()[%arg5, %thread_id_x]
         %5 = memref.load %arg0[%2, %4] : memref<512x512xf32>
-        memref.store %5, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        memref.store %5, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         %6 = affine.apply #map2()[%arg5, %thread_id_y]
         %7 = memref.load %arg1[%6, %3] : memref<512x512xf32>
-        memref.store %7, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        memref.store %7, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %8 = memref.load %arg4[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %9 = memref.load %arg3[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %8 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %9 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
           %10 = memref.load %arg2[%0, %1] : memref<512x512xf32>
           %11 = arith.mulf %8, %9 : f32
           %12 = arith.addf %10, %11 : f32

@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @matmul_kernel {
-    gpu.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {weft.name = "C"}) workgroup(%arg3 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}, %arg4 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 49, 63, 1>} {
+    gpu.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {weft.name = "C"}) workgroup(%arg3 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<16x16xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 49, 63, 1>} {
       %c1 = arith.constant 1 : index
       %c777 = arith.constant 777 : index
       %c1000 = arith.constant 1000 : index
@@ -41,7 +41,7 @@ module attributes {gpu.container_module} {
         } else {
           scf.yield %cst : f32
         }
-        memref.store %12, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        memref.store %12, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         %13 = affine.apply #map1(%arg5)[%thread_id_y]
         %14 = arith.cmpi slt, %13, %c333 : index
         %15 = arith.andi %14, %3 : i1
@@ -51,11 +51,11 @@ module attributes {gpu.container_module} {
         } else {
           scf.yield %cst : f32
         }
-        memref.store %16, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        memref.store %16, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %17 = memref.load %arg4[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %18 = memref.load %arg3[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %17 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %18 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
           %19 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
           %20 = arith.mulf %17, %18 : f32
           %21 = arith.addf %19, %20 : f32

@@ -113,16 +113,20 @@ def _bind_arguments(
     if "workgroup_attributions" in func.attributes:
         shared = ir.IntegerAttr(func.attributes["workgroup_attributions"]).value
     for number, argument in enumerate(arguments[count:]):
-        _bind_attribution(kernel, func, argument, shared=number < shared)
+        _bind_attribution(kernel, func, argument, number, shared=number < shared)
     return declared, tuple(parameters)
 
 
 def _wanted_name(func: ir.Operation, number: int) -> str:
-    if "arg_attrs" in func.attributes:
-        attributes = ir.DictAttr(ir.ArrayAttr(func.attributes["arg_attrs"])[number])
-        if "weft.name" in attributes:
-            return identifier(ir.StringAttr(attributes["weft.name"]).value, "arg")
-    return f"arg{number}"
+    return _given_name(func, "arg_attrs", number) or f"arg{number}"
+
+
+def _given_name(func: ir.Operation, key: str, number: int) -> str | None:
+    """The `weft.name` among the attributes of argument (or attribution) `number`, as an identifier."""
+    if key not in func.attributes or number >= len(ir.ArrayAttr(func.attributes[key])):
+        return None
+    attributes = ir.DictAttr(ir.ArrayAttr(func.attributes[key])[number])
+    return identifier(ir.StringAttr(attributes["weft.name"]).value, "arg") if "weft.name" in attributes else None
 
 
 def _bind_memref(
@@ -161,10 +165,11 @@ def _row_major(kernel: Kernel, variable: str, sizes: tuple[Expr, ...]) -> tuple[
     return tuple(strides)
 
 
-def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, *, shared: bool) -> None:
+def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, number: int, *, shared: bool) -> None:
     type = ir.MemRefType(argument.type)
     if shared:
-        kernel.values[argument] = View.whole(memref.shared_array(kernel, type, "s", func))
+        base = _given_name(func, "workgroup_attrib_attrs", number) or "s"
+        kernel.values[argument] = View.whole(memref.shared_array(kernel, type, base, func))
         return
     buffer = memref.array(kernel, type, "private", kernel.fresh("r"), func)
     kernel.line(f"{memref.declaration(buffer)};")

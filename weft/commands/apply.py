@@ -31,6 +31,10 @@ def apply(
         from ..stepview import show_steps
 
         show_steps(done, stderr(), snapshots=every, diffs=diff)
+    else:
+        for step in done.session.steps:
+            for text in step.shown:
+                stderr().print(f"// {step.text}", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
     if output is not None:
         write_atomically(output, done.text.encode())
     else:

@@ -56,8 +56,8 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     const f16* __restrict__ A,
     const f16* __restrict__ B,
     float* __restrict__ C) {
-  __shared__ f16 s0[16][16];
-  __shared__ f16 s1[16][16];
+  __shared__ f16 A_shared[16][16];
+  __shared__ f16 B_shared[16][16];
   const int tx = threadIdx.x;
   const int ty = threadIdx.y;
   const int bx = blockIdx.x;
@@ -68,12 +68,12 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const int row1 = ty + by * 16;
   const int col1 = tx + bx * 16;
   for (int k = 0; k < 512; k += 16) {
-    s1[ty][tx] = A[row1 * 512 + k + tx];
-    s0[ty][tx] = B[(k + ty) * 512 + col1];
+    A_shared[ty][tx] = A[row1 * 512 + k + tx];
+    B_shared[ty][tx] = B[(k + ty) * 512 + col1];
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      C[row * 512 + col] += (float)s1[ty][i] * (float)s0[i][tx];
+      C[row * 512 + col] += (float)A_shared[ty][i] * (float)B_shared[i][tx];
     }
     __syncthreads();
   }

@@ -2,8 +2,8 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
     float* __restrict__ C) {
-  __shared__ float s0[16][16];
-  __shared__ float s1[16][16];
+  __shared__ float A_shared[16][16];
+  __shared__ float B_shared[16][16];
   const int tx = threadIdx.x;
   const int ty = threadIdx.y;
   const int bx = blockIdx.x;
@@ -15,13 +15,13 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const bool in_col = col < 777;
   for (int k = 0; k < 336; k += 16) {
     const int col1 = k + tx;
-    s1[ty][tx] = col1 < 333 && in_row ? A[row * 333 + col1] : 0.0f;
+    A_shared[ty][tx] = col1 < 333 && in_row ? A[row * 333 + col1] : 0.0f;
     const int row1 = k + ty;
-    s0[ty][tx] = row1 < 333 && in_col ? B[row1 * 777 + col] : 0.0f;
+    B_shared[ty][tx] = row1 < 333 && in_col ? B[row1 * 777 + col] : 0.0f;
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      acc += s1[ty][i] * s0[i][tx];
+      acc += A_shared[ty][i] * B_shared[i][tx];
     }
     __syncthreads();
   }
