@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from evaluator import Buffer, Evaluator
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loops import ROOT, loop_module, mapped
+from loops import ROOT, loop_module, mapped, owner
 
 from weft.interpreter import mlir
 from weft.interpreter.distribution import launch_loop
@@ -18,6 +18,7 @@ from weft.interpreter.loops.independence import collision
 from weft.interpreter.mlir import ir
 
 SIZES = st.integers(1, 9)
+AXES = "xyz"
 DISTS = st.sampled_from([("block", None), ("cyclic", None), ("block-cyclic", 2), ("block-cyclic", 3)])
 
 
@@ -124,3 +125,73 @@ func.func @f(%A: memref<1000xf32>) {{
     assert (found is not None) == bool(pairs)
     if found is not None:
         assert not found.assumed and found.iterations in pairs
+
+
+# ---- every space -----------------------------------------------------------------------------------------------------------
+
+
+def processor(
+    space: str, axes: str, counts: Sequence[int], block: tuple, thread: tuple, threads: tuple
+) -> tuple[int, ...]:
+    """Where on the map's axes a thread stands: its ids, by the definition of the space."""
+    linear = thread[0] + threads[0] * (thread[1] + threads[1] * thread[2])
+    if space == "lanes":
+        return (linear % 32,)
+    if space == "warps":
+        warp, at = linear // 32, {}
+        for axis in (a for a in AXES if a in axes):
+            count = counts[axes.index(axis)]
+            at[axis], warp = (warp % count, warp // count) if count > 0 else (warp, 0)
+        return tuple(at[a] for a in axes)
+    ids = {"blocks": block, "threads": thread}.get(space)
+    if ids is not None:
+        return tuple(ids[AXES.index(a)] for a in axes)
+    return tuple(block[AXES.index(a)] * threads[AXES.index(a)] + thread[AXES.index(a)] for a in axes)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    data=st.data(),
+    space=st.sampled_from(["blocks", "threads", "warps", "lanes", "grid"]),
+    dynamic=st.booleans(),
+    dist=DISTS,
+)
+def test_any_space(data: st.DataObject, space: str, dynamic: bool, dist: tuple) -> None:
+    """One to three dimensions, fewer or more iterations than processors, symbolic counts, any bounds: each iteration once, and by
+    the processor that the table says."""
+    rank = 1 if space == "lanes" else data.draw(st.integers(1, 3))
+    axes = "x" if space == "lanes" else "".join(data.draw(st.permutations(AXES)))[:rank]
+    trips = data.draw(st.lists(st.integers(1, 7 if rank > 1 else 80), min_size=rank, max_size=rank))
+    symbolic = space != "lanes" and (space != "warps" or rank == 1) and data.draw(st.booleans())
+    most = {"lanes": 32, "warps": 3, "grid": 40 if rank == 1 else 6}.get(space, 5)
+    counts = [32] if space == "lanes" else [-2 if symbolic else data.draw(st.integers(1, most)) for _ in range(rank)]
+    lower, step = data.draw(st.integers(0, 3)), data.draw(st.integers(1, 3))
+    text = loop_module(trips, mapped(space, axes, counts, *dist), dynamic=dynamic, lower=lower, step=step)
+    module = mlir.parse(text, mlir.context())
+    (loop,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
+    info = launch_loop(module, loop)
+    sizes: dict[str, tuple] = {}
+    if symbolic:
+        shape = {a: data.draw(st.integers(1, 4)) for a in axes}
+        along = tuple(shape.get(a, 1) for a in AXES)
+        sizes = {"block": (data.draw(st.sampled_from([1, 31, 32, 64, 70])), 1, 1)} if space == "warps" else (
+            {"grid": along} if space in ("blocks", "grid") else {"block": along}
+        )  # fmt: skip
+    judge = Evaluator(module)
+    uppers = [lower + n * step for n in trips]
+    out = Buffer(tuple(max(u, 1) for u in uppers), lambda at: 0)
+    judge.run("f", [out, *uppers] if dynamic else [out], **sizes)
+    ((grid, block),) = judge.launches
+    there = {
+        "blocks": grid, "threads": block, "grid": tuple(g * b for g, b in zip(grid, block, strict=True)),
+        "warps": (-(-block[0] * block[1] * block[2] // 32),) * 3, "lanes": (32,) * 3,
+    }[space]  # fmt: skip
+    have = [c if c > 0 else there[AXES.index(a)] for c, a in zip(counts, axes, strict=True)]
+    wanted = {
+        tuple(lower + i * step for i in at): tuple(
+            owner(i, n, p, *dist) for i, n, p in zip(at, trips, have, strict=True)
+        )
+        for at in itertools.product(*(range(n) for n in trips))
+    }
+    got = [(s.at, processor(space, axes, counts, s.block, s.thread, block)) for s in judge.stores]
+    assert len(got) == len(wanted) and dict(got) == wanted, info.remarks
