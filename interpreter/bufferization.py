@@ -49,6 +49,7 @@ def bufferize_module(module: ir.Module) -> None:
     inline_gathers(module)
     tidy(module)
     separate_destinations(module)
+    _separate_results(module)
     _protect_arguments(module)
     mlir.run_passes(module, _BUFFERIZE)
     _unprotect_arguments(module)
@@ -58,6 +59,27 @@ def bufferize_module(module: ir.Module) -> None:
         _copies(module)
         _follow(module)
     mlir.run_passes(module, "cse")
+
+
+def _separate_results(module: ir.Module) -> None:
+    """A value that a function returns twice, or an argument that it returns, gets a copy: each result is a buffer of its own.
+
+    Upstream's `buffer-results-to-out-params` crashes on a buffer that is returned twice.
+    """
+    with module.context, ir.Location.unknown():
+        for terminator in mlir.operations(module.operation, "func.return"):
+            seen: list[ir.Value] = []
+            for position, value in enumerate(list(terminator.operands)):
+                if isinstance(value.type, ir.RankedTensorType) and (value in seen or isinstance(value.owner, ir.Block)):
+                    with ir.InsertionPoint(terminator):
+                        copy = ir.Operation.create(
+                            "bufferization.alloc_tensor",
+                            results=[value.type],
+                            operands=[value],
+                            attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])},
+                        )
+                    terminator.operands[position] = copy.results[0]
+                seen.append(value)
 
 
 def _protect_arguments(module: ir.Module) -> None:

@@ -82,6 +82,11 @@ CODES: dict[str, Explanation] = {
         "not a permutation",
         "`interchange op [1, 0, 2]` names each old dimension once, in the new order.",
     ),
+    "W0338": Explanation(
+        "an op without iterations",
+        "One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Take it out of the payload, or "
+        "leave it alone.",
+    ),
     "W0401": Explanation(
         "nothing matches",
         "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "

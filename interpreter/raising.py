@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import mlir
 from .mlir import ir, linalg
 from .rewriter import Rewriter
-from .structured import is_structured, segments
+from .structured import is_structured, segments, structure
 
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _PLAIN = ("arith.", "math.", "index.")
@@ -60,7 +60,21 @@ def _op_raisable(op: ir.Operation) -> bool:
         return True
     if op.name == "memref.copy":
         return all(_plain_layout(v) for v in op.operands)
-    return is_structured(op) and all(not isinstance(v.type, ir.MemRefType) or _plain_layout(v) for v in op.operands)
+    if not is_structured(op) or _overwrites_its_inputs(op):
+        return False
+    return all(not isinstance(v.type, ir.MemRefType) or _plain_layout(v) for v in op.operands)
+
+
+def _overwrites_its_inputs(op: ir.Operation) -> bool:
+    """Whether an output is also an input that is read elsewhere than where it is written: values can't say what that does."""
+    space = structure(op)
+    operands = list(op.operands)
+    return any(
+        operands[o] == operands[i] and space.maps[o] != space.maps[i]
+        for o in range(space.inputs, len(operands))
+        for i in range(len(operands))
+        if i != o
+    )
 
 
 def _plain_layout(value: ir.Value) -> bool:

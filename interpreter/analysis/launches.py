@@ -13,6 +13,7 @@ from .model import KernelModel
 from .shape import Sizes
 
 MOST_THREADS = 1024
+_PLACES = ("gpu.block_id", "gpu.grid_dim", "gpu.global_id")
 _HOST = {"builtin.module", "func.func", "scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region"}
 
 
@@ -88,6 +89,8 @@ def model_of(
             notes=(describe(use.kernel),),
             hint="say it with `--block 16,16,1`, or in the kernel: `known_block_size = array<i32: 16, 16, 1>`",
         )
+    if use.launch is None:
+        chosen_grid = _along_used_axes(use.kernel, chosen_grid)
     _expect_possible(use, chosen_block, chosen_grid)
     launch = use.launch if use.launch is not None and use.launch.name == "gpu.launch_func" else None
     return kernel_model(
@@ -126,6 +129,13 @@ def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -
             )
         out.append(said[0][1] if said else None)
     return (out[0], out[1], out[2])
+
+
+def _along_used_axes(kernel: ir.Operation, grid: Sizes) -> Sizes:
+    """A kernel that does not ask for its place along an axis is made for grids of one block along it."""
+    asked = {str(op.attributes["dimension"])[-2] for op in mlir.operations(kernel, *_PLACES)}
+    x, y, z = (1 if size is None and axis not in asked else size for axis, size in zip("xyz", grid, strict=True))
+    return (x, y, z)
 
 
 def _expect_possible(use: KernelUse, block: Sizes, grid: Sizes) -> None:

@@ -17,6 +17,7 @@ HARMLESS = {
 ASYNCHRONOUS = ("nvgpu.", "nvvm.", "amdgpu.", "rocdl.", "llvm.")
 
 
+OVERWRITING = ("linalg.fill", "linalg.copy")
 _READERS = {
     "memref.load", "affine.load", "affine.vector_load", "vector.load", "vector.maskedload", "vector.gather", "vector.transfer_read",
 }  # fmt: skip
@@ -89,14 +90,23 @@ def _unknown(op: ir.Operation, operands: list[ir.Value], values: Values) -> Iter
     memrefs = [v for v in operands if isinstance(v.type, ir.MemRefType | ir.UnrankedMemRefType)]
     if op.name in HARMLESS or any(isinstance(r.type, ir.MemRefType) for r in op.results):
         return
-    inputs = len(operands)
     if op.name.startswith("linalg."):
-        inputs = next(iter(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])))
+        yield from _structured(op, operands, values)
+        return
+    for value in memrefs:
+        yield Touch("read", value, None)
+        yield Touch("write", value, None)
+
+
+def _structured(op: ir.Operation, operands: list[ir.Value], values: Values) -> Iterator[Touch]:
+    """A linalg op touches all of each operand, and nothing else. Only `linalg.fill` and `linalg.copy` do not read the result."""
+    inputs = next(iter(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])))
     for number, value in enumerate(operands):
-        if value in memrefs:
-            yield Touch("read", value, None)
-            if number >= inputs or not op.name.startswith("linalg."):
-                yield Touch("write", value, None)
+        if isinstance(value.type, ir.MemRefType):
+            if number < inputs or op.name not in OVERWRITING:
+                yield Touch("read", value, _whole(value, values))
+            if number >= inputs:
+                yield Touch("write", value, _whole(value, values))
 
 
 def _mapped(op: ir.Operation, operands: list[ir.Value], values: Values) -> list[Linear]:

@@ -84,7 +84,7 @@ class Reader:
                 f"the race analysis does not know what {describe(op)} does to memory",
                 hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
             )
-        elif len(op.regions) and name not in ("memref.generic_atomic_rmw",) and not name.startswith("linalg."):
+        elif len(op.regions) and name != "memref.generic_atomic_rmw" and not _plain_structured(op):
             if any(
                 _touches_memory(inner) or inner.name == "gpu.barrier" for inner in mlir.operations(op) if inner != op
             ):
@@ -268,6 +268,12 @@ def _flattened(access: Access) -> Access:
 
 def _terminator(block: ir.Block) -> ir.Operation:
     return block.operations[len(block.operations) - 1].operation
+
+
+def _plain_structured(op: ir.Operation) -> bool:
+    """A linalg op whose body only computes."""
+    inside = (inner for inner in mlir.operations(op) if inner != op)
+    return op.name.startswith("linalg.") and not any(_touches_memory(inner) for inner in inside)
 
 
 def _touches_memory(op: ir.Operation) -> bool:

@@ -15,11 +15,12 @@ import islpy as isl
 
 from .conflicts import Instance
 from .linear import Linear, Naming, Symbol, render, spell
+from .memory_ops import OVERWRITING
 from .model import Access, KernelModel, Loop
 from .relations import Solver, Unknown, meeting
 
 _PARTIAL = ("vector.maskedstore", "vector.transfer_write", "vector.scatter", "linalg.")
-"""Writes that may leave out elements."""
+"""Writes that may leave out elements (`memory_ops.OVERWRITING` never do)."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class _Question:
 
     def written(self, write: Access) -> Iterator[_Piece]:
         """One piece for each way in which an instance of `write` can come before the read."""
-        if write.coordinates is None or self.read.coordinates is None or write.op.startswith(_PARTIAL):
+        if write.coordinates is None or self.read.coordinates is None or _partial(write):
             self.unsure = True
             return
         loops, order = meeting(write.place, self.read.place)
@@ -140,6 +141,10 @@ class _Question:
             if self.solver.is_empty(left):
                 break
         return left
+
+
+def _partial(write: Access) -> bool:
+    return write.op.startswith(_PARTIAL) and not write.op.startswith(OVERWRITING)
 
 
 def _extents(read: Access) -> tuple[int | None, ...]:

@@ -43,6 +43,8 @@ class Tile(Statement):
         W0322: a ragged tile of a dynamic extent in a reduction.
         W0323: more sizes than dimensions.
         W0324: no dimension is tiled.
+        W0325: a ragged tile of an op that has to stay on memrefs.
+        W0338: a dimension of size 0.
         W0340: the loop is mapped already.
         W0343: the loop's iterations depend on each other.
 
@@ -122,6 +124,11 @@ class Tile(Statement):
                 notes=(f"dimensions {space.spelled()}",),
                 hint="at most one size each; `_` leaves a dimension alone, and so does a missing one at the end",
             )
+        if 0 in space.extents:
+            raise rewrite.error(
+                "W0338", "the op has a dimension without iterations, so that there is nothing to tile", at="target",
+                payload=op, notes=(f"dimensions {space.spelled()}",),
+            )  # fmt: skip
         if not any(self.sizes):
             raise rewrite.error(
                 "W0324", "no dimension is tiled", at="sizes", payload=op, notes=(f"dimensions {space.spelled()}",)

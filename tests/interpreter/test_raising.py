@@ -1,0 +1,61 @@
+"""Payloads on memrefs: raised to tensors where values say the same, left alone where they would not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weft.dsl.diagnostics import WeftError
+from weft.execution import RunOptions, run_schedule
+from weft.pipeline import Recipe, applied
+
+IN_PLACE = """
+func.func @f(%a: memref<16x16xf32>) {
+  linalg.matmul ins(%a, %a : memref<16x16xf32>, memref<16x16xf32>) outs(%a : memref<16x16xf32>)
+  return
+}
+"""
+ELEMENTWISE = """
+func.func @f(%a: memref<16x18xf32>, %b: memref<16x18xf32>) {
+  linalg.add ins(%a, %b : memref<16x18xf32>, memref<16x18xf32>) outs(%a : memref<16x18xf32>)
+  linalg.mul ins(%a, %b : memref<16x18xf32>, memref<16x18xf32>) outs(%b : memref<16x18xf32>)
+  return
+}
+"""
+
+
+def written(folder: Path, payload: str, body: str) -> str:
+    (folder / "p.mlir").write_text(payload)
+    (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
+    return str(folder / "s.weft")
+
+
+def test_an_op_that_overwrites_what_it_reads_elsewhere_stays_on_memrefs(tmp_path: Path) -> None:
+    body = "let e = match linalg.matmul\nlet (t, i) = tile e [8, 8]\nmap t to blocks(y, x)\n"
+    body += "let (l, o) = tile i [1, 1]\nmap l to threads(y: 8, x: 8)\ninsert-barriers"
+    with pytest.raises(WeftError) as caught:
+        applied(Recipe.open(written(tmp_path, IN_PLACE, body), None, {}))
+    assert caught.value.diagnostics[0].code == "W0602"
+
+
+@pytest.mark.parametrize("size", [8, 5])
+def test_elementwise_in_place_is_raised_and_right(tmp_path: Path, size: int) -> None:
+    body = f"let a = match linalg.add\nlet m = match linalg.mul\nlet (t, i) = tile a [{size}, {size}]\nmap t to blocks(y, x)\n"
+    body += f"map i to threads(x: 32) cyclic\nlet (u, j) = tile m [{size}, {size}]\nmap u to blocks(y, x)\n"
+    body += "map j to threads(x: 32) cyclic\nlaunch t\nlaunch u"
+    report = run_schedule(written(tmp_path, ELEMENTWISE, body), None, {}, None, RunOptions("sim", 0)).report
+    assert report.ok, report
+
+
+def test_a_dimension_of_size_zero_is_refused(tmp_path: Path) -> None:
+    payload = """func.func @f(%x: tensor<0x5xf32>) -> tensor<0x5xf32> {
+  %e = tensor.empty() : tensor<0x5xf32>
+  %r = linalg.exp ins(%x : tensor<0x5xf32>) outs(%e : tensor<0x5xf32>) -> tensor<0x5xf32>
+  return %r : tensor<0x5xf32>
+}"""
+    with pytest.raises(WeftError) as caught:
+        applied(
+            Recipe.open(written(tmp_path, payload, "let e = match linalg.exp\nlet (t, i) = tile e [4, 4]"), None, {})
+        )
+    assert caught.value.diagnostics[0].code == "W0338"
