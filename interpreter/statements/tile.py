@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import levels
-from ..distribution.mapping import ATTRIBUTE
-from ..distribution.space import loop_dimensions
 from ..fusing import fuse_gathers
-from ..loops import cut, is_loop, parallel_nest
 from ..mlir import ir
 from ..padding import absorb_pads, pad, pad_extents
 from ..rewriter import Rewriter
@@ -60,6 +57,8 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..loops import is_loop  # late: checking a schedule imports this file, and needs no bindings
+
         op = rewrite.find(self.target)
         if is_loop(op):
             return self._strips(rewrite, op)
@@ -83,6 +82,10 @@ class Tile(Statement):
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
+        from ..distribution.mapping import ATTRIBUTE
+        from ..distribution.space import loop_dimensions
+        from ..loops import cut, parallel_nest
+
         if ATTRIBUTE in op.attributes:
             raise rewrite.error(
                 "W0340", "this loop is mapped already", at="target", payload=op, hint="tile it, then map the two loops"
