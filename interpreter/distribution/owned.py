@@ -49,11 +49,13 @@ def for_each_owned(n: Bound, by: Processors, dist: str | None, chunk: int | None
             return for_each_owned(n, Processors(by.index, by.count), dist, chunk, body)
     if dist is None:
         return _one_each(n, by, body)
+    most = largest(n)
     if dist == "block":
-        return _one_chunk(n, by, ceildiv(n, by.count), body)
+        few = most is not None and isinstance(by.count, int) and most <= by.count
+        return _one_chunk(n, by, 1 if few else ceildiv(n, by.count), body)
     size = chunk if dist == "block-cyclic" and chunk is not None else 1
     stride = multiply(by.count, size)
-    if isinstance(n, int) and isinstance(stride, int) and stride >= n:
+    if most is not None and isinstance(stride, int) and stride >= most:
         return _one_chunk(n, by, size, body)
     return _many_chunks(n, by, size, stride, body)
 

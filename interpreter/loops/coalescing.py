@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..distribution.arithmetic import Sum, delinearise
+from ..distribution.arithmetic import Bound, Sum, conjunction, delinearise
+from ..distribution.guards import inside as inside_of
+from ..distribution.ranges import largest
 from ..distribution.space import LoopDimension, loop_dimensions, product
 from ..mlir import ir, scf
 
 
 def coalesce(loop: ir.Operation) -> ir.Operation:
-    """A `scf.forall` of one dimension in the place of one of several; on tensors, too. Its own handle is not carried over."""
+    """A `scf.forall` of one dimension in the place of one of several; on tensors, too. Its own handle is not carried over.
+
+    Where trip counts are known only at run time, but not above a number (the strips of a loop that is cut), that number stands for
+    them, and the body is guarded: divisions by constants, and as many iterations as threads can be made for.
+    """
     dimensions = loop_dimensions(loop)
     body = loop.regions[0].blocks[0]
     with ir.InsertionPoint(loop), loop.location:
         trips = [d.trips() for d in dimensions]
-        total = product(trips)
+        box = _box(loop, trips)
+        total = product(box)
         outputs = _outputs(loop)
         flat = scf.ForallOp([0], [total], [1], outputs).operation
     inside = flat.regions[0].blocks[0]
@@ -23,19 +30,42 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
         op.operation.erase()
     with ir.InsertionPoint(inside), loop.location:
         known = total if isinstance(total, int) else None
-        indices = delinearise(Sum.of(inside.arguments[0], known), trips)
+        indices = delinearise(Sum.of(inside.arguments[0], known), box)
         for variable, dimension, index in zip(body.arguments, dimensions, indices, strict=False):
             variable.replace_all_uses_with(dimension.induction(index))
+        target = _guarded(inside, indices, trips, box)
     for old, new in zip(list(body.arguments)[len(dimensions) :], list(inside.arguments)[1:], strict=True):
         old.replace_all_uses_with(new)
     for op in list(body.operations):
         operation = op.operation
+        terminator = operation.name == "scf.forall.in_parallel"
         operation.detach_from_parent()
-        ir.InsertionPoint(inside).insert(operation)
+        (ir.InsertionPoint(inside) if terminator else target).insert(operation)
     for old, new in zip(loop.results, flat.results, strict=True):
         old.replace_all_uses_with(new)
     loop.erase()
     return flat
+
+
+def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
+    """Extents that the indices are taken apart by: numbers, if each trip count has a greatest one."""
+    most = [largest(n) for n in trips]
+    if loop.results or all(isinstance(n, int) for n in trips) or None in most:
+        return list(trips)
+    return [n for n in most if n is not None]
+
+
+def _guarded(
+    inside: ir.Block, indices: Sequence[Sum], trips: Sequence[Bound], box: Sequence[Bound]
+) -> ir.InsertionPoint:
+    """Where the body goes: under a guard, if the box has more iterations than the loop."""
+    larger = [(i, n) for i, n, extent in zip(indices, trips, box, strict=True) if extent != n]
+    if not larger:
+        return ir.InsertionPoint(inside)
+    guard = scf.IfOp(conjunction([c for i, n in larger for c in inside_of(i, n)]))
+    with ir.InsertionPoint(guard.then_block):
+        end = scf.YieldOp([])
+    return ir.InsertionPoint(end.operation)
 
 
 def _outputs(loop: ir.Operation) -> list[ir.Value]:

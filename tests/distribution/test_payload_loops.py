@@ -75,6 +75,14 @@ def test_static(way: str, spelling: str, tmp_path: Path) -> None:
     assert not made(tmp_path, NESTS[spelling], WAYS[way]).wrong()
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_proven_race_free(way: str, tmp_path: Path) -> None:
+    """Independent iterations need no barrier under any map, and the analysis of the kernel proves it."""
+    ready = made(tmp_path, NESTS["affine.for"], f"{WAYS[way]}\ninsert-barriers\nverify-sync")
+    assert "no barrier needed: proven" in ready.remarks
+    assert "__syncthreads" not in ready.cuda
+
+
 @pytest.mark.parametrize("spelling", NESTS)
 @pytest.mark.parametrize("way", ["grid", "coalesced", "tiled", "threads"])
 def test_bounds_known_at_run_time(way: str, spelling: str, tmp_path: Path) -> None:

@@ -31,13 +31,17 @@ let p = match linalg.generic
 let (t, i) = tile p [8, 8]
 map t to blocks(y, x)
 let (l, o) = tile i [1, 1]
-map l to threads({space})
+map l to threads({space}
 launch t
 """
 
 
-@pytest.mark.parametrize("space", ["y: 8, x: 8", "y, x", "y: 8, x: 16"])
+@pytest.mark.parametrize(
+    "space",
+    ["y: 8, x: 8)", "y, x)", "y: 8, x: 16)", "y: 8, x: 8) block", "y: 8, x: 8) cyclic", "y: 8, x: 9) block-cyclic(1)"],
+)
 def test_trip_counts_that_are_bounded(space: str, tmp_path: Path) -> None:
+    """One iteration each, at most, whatever the word: a guard, and no loop."""
     made = program(tmp_path, DYNAMIC, TILES.format(space=space))
     kernel = made.module[made.module.index("gpu.func") :]
     assert "scf.for" not in kernel and kernel.count("scf.if") == 2
