@@ -64,7 +64,7 @@ def choose_barriers(
     """
     offered = [b for b in (model.barriers if candidates is None else candidates) if b.candidate is not None]
     fixed = [b for b in model.barriers if b.candidate is None]
-    return _Search(model, fixed, offered, existing, solver or Solver()).run()
+    return _Search(model, fixed, offered, existing, solver).run()
 
 
 @dataclass(eq=False)
@@ -95,7 +95,7 @@ class _Demand:
 
 class _Search:
     def __init__(
-        self, model: KernelModel, fixed: list[Barrier], offered: list[Barrier], existing: frozenset[int], solver: Solver
+        self, model: KernelModel, fixed: list[Barrier], offered: list[Barrier], existing: frozenset[int], solver: Solver | None
     ) -> None:
         ordered = sorted(offered, key=lambda b: b.place.order)
         self.barriers = {b.candidate: b for b in ordered if b.candidate is not None}
@@ -187,7 +187,7 @@ def _separation(pair: PairClass) -> Separation:
 
 def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> list[Barrier]:
     """The barriers of a race-free kernel each of which could go: the others separate all conflicts without it."""
-    pairs = colliding_classes(model, solver or Solver())
+    pairs = colliding_classes(model, solver)
     out: list[Barrier] = []
     for barrier in model.barriers:
         others = [b for b in model.barriers if b is not barrier]

@@ -87,7 +87,7 @@ def conflicts(
     way they follow each other. `solver` bounds the effort; a question it gives up on is a conflict, `assumed`."""
     used = list(model.barriers if barriers is None else barriers)
     out: list[Conflict] = []
-    for pair in colliding_classes(model, solver or Solver()):
+    for pair in colliding_classes(model, solver):
         left = residue(pair, used)
         if left is None or not pair.solver.is_empty(left):
             out.append(as_conflict(pair, left))
@@ -109,8 +109,16 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
 # ---- classes ----------------------------------------------------------------------------------------------------------
 
 
-def colliding_classes(model: KernelModel, solver: Solver) -> list[PairClass]:
-    """All classes of pairs in a block that collide, whatever barriers there are."""
+def colliding_classes(model: KernelModel, solver: Solver | None = None) -> list[PairClass]:
+    """All classes of pairs in a block that collide, whatever barriers there are. Without a `solver` they are found once."""
+    if solver is not None:
+        return _find_colliding(model, solver)
+    if model.colliding is None:
+        model.colliding = _find_colliding(model, Solver())
+    return model.colliding
+
+
+def _find_colliding(model: KernelModel, solver: Solver) -> list[PairClass]:
     if model.shape.threads == 1:
         return []
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops}

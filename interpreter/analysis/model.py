@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .linear import Formula, Linear, Symbol
 from .shape import LaunchShape
 from .values import Values
 from .views import Buffer
+
+if TYPE_CHECKING:
+    from .relations import PairClass
 
 NOMINAL_TRIPS = 1024
 """How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
@@ -115,7 +118,7 @@ class Barrier:
         return weight
 
 
-@dataclass
+@dataclass(eq=False)
 class KernelModel:
     """A kernel's accesses and barriers.
 
@@ -124,6 +127,7 @@ class KernelModel:
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
         may_alias: buffers from outside may be the same memory, in any overlap.
+        colliding: what `conflicts.colliding_classes` found, once it was asked: finding it is most of the work.
     """
 
     name: str
@@ -135,6 +139,7 @@ class KernelModel:
     divergent: list[Barrier] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
     may_alias: bool = False
+    colliding: list[PairClass] | None = field(default=None, repr=False)
 
     def may_meet(self, a: Access, b: Access) -> bool:
         """Whether the accesses may touch the same memory, as far as their buffers tell."""

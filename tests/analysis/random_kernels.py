@@ -46,6 +46,7 @@ class Printer:
     lines: list[str] = field(default_factory=list)
     scope: dict[str, str] = field(default_factory=dict)
     number: int = 0
+    keep: frozenset[int] | None = None  # which of the numbered barriers to print; None: all
 
     def fresh(self) -> str:
         self.number += 1
@@ -99,6 +100,8 @@ class Barrier:
     spaces: tuple[str, ...] = ("workgroup", "global")
 
     def emit(self, out: Printer) -> None:
+        if self.number is not None and out.keep is not None and self.number not in out.keep:
+            return
         fence = (
             "" if len(self.spaces) == 2 else f" memfence [{', '.join(f'#gpu.address_space<{s}>' for s in self.spaces)}]"
         )
@@ -187,10 +190,12 @@ class Kernel:
     buffers: list[Buffer]
     body: list[Node]
     accesses: list[Access]
+    grid: int = 1
 
-    def text(self) -> str:
-        out = Printer()
-        for name, op in (("tx", "gpu.thread_id x"), ("ty", "gpu.thread_id y")):
+    def text(self, keep: frozenset[int] | None = None) -> str:
+        """The kernel; of its numbered barriers only those in `keep`."""
+        out = Printer(keep=keep)
+        for name, op in (("tx", "gpu.thread_id x"), ("ty", "gpu.thread_id y"), ("bx", "gpu.block_id x")):
             out.line(f"%{name} = {op}")
             out.scope[name] = f"%{name}"
         out.line("%zero = arith.constant 0.0 : f32")
@@ -202,7 +207,8 @@ class Kernel:
         x, y = self.block
         return (
             f"gpu.module @m {{ gpu.func @k({arguments}) workgroup({shared}) kernel attributes "
-            f"{{known_block_size = array<i32: {x}, {y}, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{\n{body}\ngpu.return\n}} }}"
+            f"{{known_block_size = array<i32: {x}, {y}, 1>, known_grid_size = array<i32: {self.grid}, 1, 1>}} "
+            f"{{\n{body}\ngpu.return\n}} }}"
         )
 
     def collisions(self) -> set[frozenset[int]]:
@@ -214,7 +220,7 @@ class Kernel:
             for x in range(self.block[0]):
                 trace = Trace()
                 for node in self.body:
-                    node.run({"tx": x, "ty": y}, trace)
+                    node.run({"tx": x, "ty": y, "bx": 0}, trace)
                 for number, element, passed in trace.events:
                     users.setdefault((buffers[number], element, passed), set()).add((number, y * 1000 + x))
         out: set[frozenset[int]] = set()
@@ -235,7 +241,7 @@ class Kernel:
             for x in range(self.block[0]):
                 trace = Trace()
                 for node in self.body:
-                    node.run({"tx": x, "ty": y}, trace)
+                    node.run({"tx": x, "ty": y, "bx": 0}, trace)
                 for (number, element, _), passed in zip(trace.events, trace.history, strict=True):
                     user = (access[number].write, y * 1000 + x, passed)
                     users.setdefault((access[number].buffer.name, element), set()).add(user)
