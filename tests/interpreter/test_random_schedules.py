@@ -1,4 +1,5 @@
-"""Random shapes, tile sizes, distributions and staging for several ops: right and race-free on the simulator.
+"""Random shapes, tile sizes, distributions and staging for several ops: right and race-free on the simulator, and with any one
+of their barriers deleted seen to be racy, by the simulator and by `weft verify`.
 
 15 schedules in a test run, 300 in a soak; each is a schedule text that a failure prints, ready to be tried by hand.
 """
@@ -11,7 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule
+from weft.interpreter import mlir
+from weft.pipeline import Recipe, applied, planned
+from weft.runtime import functions
+from weft.runtime.inputs import random_inputs
+from weft.runtime.runner import run_plan
+from weft.runtime.simulator import SimDevice
+from weft.verify import verify_source
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 15
 THREADS = ("block", "cyclic", "block-cyclic(2)", "block-cyclic(3)")
@@ -123,3 +132,21 @@ def test_random_schedule(seed: int, tmp_path: Path) -> None:
     (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
     report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
     assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
+    made = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
+    for number in range(len(barriers(made.applied.module))):
+        less = without_barrier(made.applied.module, number)
+        assert not verify_source(Source("less.mlir", less)).ok, f"verify: barrier {number}\n{payload}\n{body}"
+        inputs = random_inputs(functions.signature(made.applied.payload, made.plan.entry), seed)
+        races = run_plan(made.plan, SimDevice(), inputs, text=less).races
+        assert races, f"the simulator sees no race without barrier {number}\n{payload}\n{body}"
+
+
+def barriers(module: mlir.ir.Module) -> list[mlir.ir.Operation]:
+    return list(mlir.operations(module.operation, "gpu.barrier"))
+
+
+def without_barrier(module: mlir.ir.Module, number: int) -> str:
+    """The module's text without its `number`-th barrier."""
+    copy = mlir.parse(str(module), module.context)
+    barriers(copy)[number].erase()
+    return str(copy)

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 from native_device import NativeDevice
 
+from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule
 from weft.interpreter import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
@@ -20,6 +21,7 @@ from weft.runtime.inputs import random_inputs
 from weft.runtime.reference import reference
 from weft.runtime.runner import run_plan
 from weft.runtime.simulator import SimDevice
+from weft.verify import verify_source
 
 RECIPES = ("naive", "shared")
 SIZES = ((1, 1, 1), (16, 16, 16), (127, 129, 65), (64, 48, 40))
@@ -125,3 +127,8 @@ def test_exactly_two_barriers_each_needed(size: tuple[int, int, int]) -> None:
         text = made.cuda[: place.start()] + made.cuda[place.end() :]
         assert races_of_text(made, text), f"the thread sanitizer misses barrier {number}"
         assert races_simulated(made, without_barrier(module, number)), f"the simulator misses barrier {number}"
+        left = verify_source(Source("less.mlir", without_barrier(module, number)))
+        assert [d.code for d in left.diagnostics] and not left.ok, f"the analysis misses barrier {number}"
+        assert all(d.code == "W0601" and "shared memory" in d.message for d in left.diagnostics), left.diagnostics
+    whole = verify_source(Source("whole.mlir", str(module)))
+    assert whole.ok and [k.superfluous for k in whole.kernels] == [()], whole.diagnostics
