@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import gathers, mlir
+from .destinations import inserted_chain
 from .fusing import loop_inits
 from .mlir import affine, ir, linalg, tensor
-from .padding import slice_of
+from .padding import from_origin, slice_of
 from .structured import element_type, shape_of
 
 CLIPPED = "weft.clipped"
@@ -29,12 +30,7 @@ def clip_loops(module: ir.Module) -> None:
 def _cut(result: ir.Value) -> ir.Operation | None:
     """The one slice from the origin that is all that is used of a loop's result."""
     users = [use.owner.operation for use in result.uses]
-    if len(users) != 1 or users[0].name != "tensor.extract_slice":
-        return None
-    offsets = list(ir.DenseI64ArrayAttr(users[0].attributes["static_offsets"]))
-    strides = list(ir.DenseI64ArrayAttr(users[0].attributes["static_strides"]))
-    shape = shape_of(users[0].results[0])
-    if any(offsets) or any(s != 1 for s in strides) or None in shape or len(shape) != len(offsets):
+    if len(users) != 1 or not from_origin(users[0]):
         return None
     return users[0]
 
@@ -68,18 +64,14 @@ def _clip(loop: ir.Operation) -> None:
 
 
 def _source(body: ir.Block, output: ir.Value, shape: Sequence[int]) -> ir.Value | None:
-    """What the tiles of `output` are gathered from: the real tensor that the loop updates in place, if there is one."""
-    for use in output.uses:
-        part = use.owner.operation
-        if part.name != "tensor.extract_slice":
+    """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is one."""
+    for op, _ in inserted_chain(output):
+        if not gathers.is_gather(op):
             continue
-        for user in [u.owner.operation for u in part.results[0].uses]:
-            if not gathers.is_gather(user):
-                continue
-            for inner in mlir.operations(user, "tensor.extract"):
-                image = inner.operands[0]
-                if list(shape_of(image)) == list(shape) and _outside(image, body):
-                    return image
+        for inner in mlir.operations(op, "tensor.extract"):
+            image = inner.operands[0]
+            if list(shape_of(image)) == list(shape) and _outside(image, body):
+                return image
     return None
 
 

@@ -36,7 +36,7 @@ def _split(op: ir.Operation) -> None:
 
 
 def _separate_slices(body: ir.Block, output: ir.Value) -> None:
-    kept = _inserted_chain(body, output)
+    kept = inserted_chain(output)
     for use in list(output.uses):
         part = use.owner.operation
         if part.name != "tensor.extract_slice" or None in shape_of(part.results[0]):
@@ -65,7 +65,7 @@ def _only_written(op: ir.Operation, number: int) -> bool:
     return not any(True for _ in op.regions[0].blocks[0].arguments[number].uses)
 
 
-def _inserted_chain(body: ir.Block, output: ir.Value) -> list[tuple[ir.Operation, int]]:
+def inserted_chain(output: ir.Value) -> list[tuple[ir.Operation, int]]:
     """The destination operands behind what is inserted into `output`: these stay in place."""
     chain: list[tuple[ir.Operation, int]] = []
     for use in output.uses:

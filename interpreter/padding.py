@@ -183,20 +183,41 @@ def pad_value(
     producer = None if isinstance(value.owner, ir.Block) else value.owner.operation
     if not needed or (producer is not None and producer.name == "tensor.empty"):
         return gathers.empty(shape, kind)
-    if producer is None or not is_structured(producer) or len(list(value.uses)) > 1 or _is_staged(producer):
+    if producer is not None and from_origin(producer) and shape_of(producer.operands[0]) == shape:
+        return _held(producer.operands[0], producer, old, outside, must_hold)  # rounded up for another reader before
+    if producer is None or not is_structured(producer) or _is_staged(producer):
         return gathers.gather(value, shape, outside)
     with ir.InsertionPoint(producer), producer.location:
         if gathers.is_gather(producer) and segments(producer)[0] == 0:
+            if len(list(value.uses)) > 1:
+                return gathers.gather(value, shape, outside)
             return gathers.enlarge(producer, shape, outside)
         extents = _producer_extents(producer, value, shape)
         if extents is None:
             return gathers.gather(value, shape, outside)
     padded = pad(rewrite, producer, extents)
-    result = padded.results[0]
-    if must_hold and not _fills_with(padded, outside, kind):
-        with ir.InsertionPoint.after(padded), padded.location:
-            return gathers.masked(result, old, outside)
-    return result
+    return _held(padded.results[0], padded, old, outside, must_hold)
+
+
+def _held(
+    value: ir.Value, after: ir.Operation, old: Sequence[int | None], outside: Neutral, must_hold: bool
+) -> ir.Value:
+    """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
+    maker = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if not must_hold or (maker is not None and _fills_with(maker, outside, element_type(value))):
+        return value
+    with ir.InsertionPoint.after(after), after.location:
+        return gathers.masked(value, old, outside)
+
+
+def from_origin(op: ir.Operation) -> bool:
+    """Whether `op` is the slice of a tensor from its first element on, without gaps and of the same rank."""
+    if op.name != "tensor.extract_slice":
+        return False
+    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    strides = list(ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
+    shape = shape_of(op.results[0])
+    return not any(offsets) and all(s == 1 for s in strides) and None not in shape and len(shape) == len(offsets)
 
 
 def _is_staged(producer: ir.Operation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import mlir
 from .mlir import ir, tensor
+from .padding import from_origin
 from .structured import element_type, shape_of
 
 _DYNAMIC = mlir.DYNAMIC
@@ -19,6 +20,13 @@ def tidy(module: ir.Module) -> None:
 
 def _fold(op: ir.Operation) -> None:
     source = op.operands[0]
+    if (
+        op.name == "tensor.extract_slice"
+        and not isinstance(source.owner, ir.Block)
+        and from_origin(source.owner.operation)
+    ):
+        source = source.owner.operation.operands[0]
+        op.operands[0] = source
     result = op.results[0]
     if not _whole(op):
         if op.name == "tensor.extract_slice" and _is_empty(source) and None not in shape_of(result):

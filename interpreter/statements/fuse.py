@@ -9,6 +9,7 @@ from ..fusing import fuse_gathers, fuse_tagged, is_within, remove_if_dead
 from ..mlir import ir
 from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, statement
+from ..structured import is_structured
 
 
 @statement("fuse")
@@ -55,6 +56,7 @@ class Fuse(Statement):
             )  # fmt: skip
         self._is_read(rewrite, producer, loop)
         fuse_tagged(rewrite, self.producer.tag, self.loop)
+        self._not_in_a_body(rewrite)
         self._settle(rewrite)
         fuse_gathers(rewrite, self.loop)
         return {}
@@ -71,6 +73,19 @@ class Fuse(Statement):
                 notes=readers,
                 hint="tile the op that reads it, and fuse into that loop",
             )
+
+    def _not_in_a_body(self, rewrite: Rewriter) -> None:
+        """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of that."""
+        for op in mlir.operations(rewrite.module.operation):
+            parent = op.parent
+            if self.producer.tag in op.attributes and parent is not None and is_structured(parent):
+                raise rewrite.error(
+                    "W0326",
+                    f"the loop reads {op.name} only element by element, in the body of {describe(parent)}",
+                    at="producer",
+                    payload=op,
+                    hint="fuse it into the loop around first, or choose tile sizes that divide",
+                )
 
     def _settle(self, rewrite: Rewriter) -> None:
         """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""
