@@ -29,7 +29,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
     with module.context, root.location:
         host_function(root)
         check_launch(root)
-        kernel = outline(module, root)
+        kernel = outline(module, root, views_inside=True)
         remarks = inherit_maps(kernel)
         mapped = mapped_things(kernel.root)
         geometry = geometry_of(mapped)
