@@ -68,6 +68,13 @@ CODES: dict[str, Explanation] = {
         "others are read "
         "in their generic form.",
     ),
+    "W0489": Explanation(
+        "a payload with Weft's own marks",
+        "Statements leave attributes such as `weft.map` on ops until `launch` carries them out. A payload that has them already, "
+        "an intermediate module of another schedule perhaps, would be misread.\n\n"
+        "wrong: linalg.exp {weft.map = 3} ins(…)\n"
+        "right: linalg.exp ins(…), and a `map` in the schedule",
+    ),
     "W0488": Explanation("a payload without a function", "A payload holds at least one `func.func`."),
     "W0490": Explanation(
         "inputs that do not fit into memory",

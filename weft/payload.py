@@ -116,6 +116,7 @@ def parse_module(source: Source) -> ir.Module:
     except mlir.ir.MLIRError as error:
         raise WeftError(*_parse_diagnostics(source, error)) from error
     _name_locations(module, source.name)
+    _expect_no_marks(module)
     return module
 
 
@@ -141,6 +142,21 @@ def _name_locations(module: ir.Module, name: str) -> None:
             location = op.location
             if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
                 op.location = mlir.ir.Location.file(name, location.start_line, location.start_col)
+
+
+def _expect_no_marks(module: ir.Module) -> None:
+    """Weft marks ops with attributes of its own; a payload that has them already would be misread. Raises W0489."""
+    from .interpreter.mlir import operations
+    from .interpreter.rewriter import describe
+
+    for op in operations(module.operation):
+        for name in op.attributes:
+            if name.startswith("weft."):
+                raise fail(
+                    "W0489",
+                    f"{describe(op)} bears `{name}`, a mark that only statements set",
+                    hint="take the attribute out of the payload; `weft.name` on arguments is fine",
+                )
 
 
 def _name_values(module: ir.Module, text: str) -> None:
