@@ -27,6 +27,9 @@ def written_names(source: Source) -> Callable[[ir.Value], str | None]:
 
         if isinstance(value.owner, ir.Block):
             op, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
+            given = _given_name(op, number)
+            if given is not None:
+                return given
             place = _place(op)
             if place is None or op.name not in ("func.func", "gpu.func", "gpu.launch"):
                 return None
@@ -47,6 +50,17 @@ def written_names(source: Source) -> Callable[[ir.Value], str | None]:
         return (line, int(found[2])) if found and source.name in str(op.location) and 1 <= line <= len(lines) else None
 
     return name
+
+
+def _given_name(op: ir.Operation, number: int) -> str | None:
+    """The `weft.name` of a function's argument: what Weft calls it when it writes a module."""
+    from .interpreter.mlir import ir
+
+    if "arg_attrs" not in op.attributes:
+        return None
+    attributes = list(ir.ArrayAttr(op.attributes["arg_attrs"]))
+    entry = ir.DictAttr(attributes[number]) if number < len(attributes) else None
+    return ir.StringAttr(entry["weft.name"]).value if entry is not None and "weft.name" in entry else None
 
 
 def _header(lines: list[str], line: int, column: int) -> str:
