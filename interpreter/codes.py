@@ -87,6 +87,15 @@ CODES: dict[str, Explanation] = {
         "One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Take it out of the payload, or "
         "leave it alone.",
     ),
+    "W0335": Explanation(
+        "more shared memory than a block may have",
+        "A block has at most 227 KiB of shared memory on the largest GPUs. Stage smaller tiles, or pad less.",
+    ),
+    "W0339": Explanation(
+        "upstream's own printing",
+        "`transform.print` writes to the process's standard output, which holds the module (`weft apply`) or the JSON object "
+        "(`weft run --json`). `print` is Weft's: it goes to the report, and to stderr.",
+    ),
     "W0401": Explanation(
         "nothing matches",
         "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from .mlir import ir, memref
 
 WORKGROUP = "#gpu.address_space<workgroup>"
+SHARED_LIMIT = 227 * 1024
+"""Bytes of shared memory that a block may have at most, on any GPU so far."""
+
 _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
 
@@ -88,5 +91,5 @@ def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
             outermost = inside
     if outermost is None:
         return ir.InsertionPoint(op)
-    operations = [o for o in outermost.regions[0].blocks[0].operations]
+    operations = list(outermost.regions[0].blocks[0].operations)
     return ir.InsertionPoint(next(o for o in operations if o.operation.name not in _ALLOCATING))

@@ -15,6 +15,10 @@ from .trips import Mapped, most_trips
 MAX_VECTOR_BITS = 128
 
 
+LARGEST_COUNT = 2**31 - 1
+"""What CUDA takes along x; a larger chunk or count would leave 64 bits when multiplied."""
+
+
 def check_map(op: ir.Operation, mapping: Mapping) -> None:
     """Refuse a map that cannot be: W0341 … W0349. Works on tensors and on memrefs."""
     _check_target(op)
@@ -124,6 +128,11 @@ def _check_numbers(mapping: Mapping) -> None:
             f"block-cyclic({mapping.chunk}) has no iterations in a chunk",
             hint="a chunk is at least 1 iteration; 1 is `cyclic`",
         )
+    for number in (*mapping.counts, mapping.chunk or 1):
+        if number > LARGEST_COUNT:
+            raise fail(
+                "W0347", f"{number} is more than any launch has", hint=f"counts and chunks go up to {LARGEST_COUNT}"
+            )
     known = [c for c in mapping.counts if c > 0]
     if mapping.space == "warps" and math.prod(known) * WARP > MAX_THREADS:
         raise fail(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .. import levels
@@ -9,7 +10,7 @@ from ..gathers import is_gather
 from ..mlir import ir, linalg
 from ..origin import origin
 from ..rewriter import Rewriter
-from ..shared_memory import allocate, as_tensor, element_bytes
+from ..shared_memory import SHARED_LIMIT, allocate, as_tensor, element_bytes
 from ..statement import Operand, Results, Statement, flag, integer, operand, statement
 from ..structured import element_type, operand_names, segments, shape_of
 
@@ -45,7 +46,7 @@ class PromoteToShared(Statement):
     Example:
         let (a, copy_a) = promote-to-shared step.lhs pad 4
         before: linalg.matmul
-        after:  memref.alloc() {weft.name = "A_shared"} : memref<16x20xf32, #gpu.address_space<workgroup>> … linalg.copy … linalg.matmul
+        after:  memref.alloc() {weft.name = "A_shared"} : memref<16x20xf32, #gpu.address_space<workgroup>> … linalg.copy
     """
 
     operand: Operand = operand()
@@ -58,6 +59,7 @@ class PromoteToShared(Statement):
         position = self._position(rewrite, op)
         value = op.operands[position]
         shape = self._shape(rewrite, op, value)
+        self._affordable(rewrite, shape, element_bytes(element_type(value)))
         alloc, view = allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
         alloc.attributes["weft.name"] = ir.StringAttr.get(f"{origin(value) or self.operand.name}_shared")
         copy = self._memref_copy(op, position, view) if levels.is_memref(op) else self._tensor_copy(op, position, view)
@@ -97,6 +99,15 @@ class PromoteToShared(Statement):
                 payload=op, hint="`tile` it first",
             )  # fmt: skip
         return tuple(n or 0 for n in shape)
+
+    def _affordable(self, rewrite: Rewriter, shape: tuple[int, ...], item: int) -> None:
+        stored = (*shape[:-2], shape[-1], shape[-2]) if self.transpose else shape
+        size = math.prod(stored[:-1]) * (stored[-1] + (self.pad or 0)) * item
+        if size > SHARED_LIMIT:
+            raise rewrite.error(
+                "W0335", f"this tile takes {size} bytes of shared memory, and a block has at most {SHARED_LIMIT}",
+                at="operand", hint="stage a smaller tile, or pad less",
+            )  # fmt: skip
 
     def _tensor_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
         value = op.operands[position]

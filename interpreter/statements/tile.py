@@ -13,6 +13,9 @@ from ..rewriter import Rewriter
 from ..statement import Handle, Results, Statement, consumed, sizes, statement
 from ..structured import Structure, is_structured, structure
 
+LARGEST = 2**48
+"""Extents beyond this are no buffer's, and products of them leave 64 bits."""
+
 
 @statement("tile", returns=("loop", "op"), variadic=True)
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,11 @@ class Tile(Statement):
         if not levels.is_memref(op) and absorb_pads(op):
             rewrite.remark("reads through tensor.pad: the padding is a mask, not a copy")
         extents = pad_extents(space, whole)
+        if any(n is not None and n > LARGEST for n in extents):
+            raise rewrite.error(
+                "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", at="sizes", payload=op,
+                notes=(f"dimensions {space.spelled()}",),
+            )  # fmt: skip
         if extents != space.extents:
             if levels.is_memref(op):
                 raise rewrite.error(

@@ -27,6 +27,7 @@ class Transform(Statement):
 
     Errors:
         W0311: the text does not parse, or an op of it fails; upstream's messages are in the notes.
+        W0339: the text prints.
 
     Source: upstream `transform_interpreter.apply_named_sequence`.
 
@@ -47,9 +48,11 @@ class Transform(Statement):
         if found is not None:
             yielded = [v.strip().removeprefix("%") for v in found["values"].split(",") if v.strip()]
             body = body[: found.start()]
-        given = [name for name in self.scope if re.search(rf"%{re.escape(name)}\b", body)]
+        self._no_printing(rewrite)
+        own = _defined(body)
+        given = [n for n in self.scope if n not in own and re.search(rf"%{re.escape(n)}\b", self.text)]
         made = {f"r{i}": rewrite.fresh_handle() for i in range(len(yielded))}
-        lines = [rewrite.matcher(name, self.scope[name]) for name in given if not _defines(body, name)]
+        lines = [rewrite.matcher(name, self.scope[name]) for name in given]
         lines.append(body)
         lines += [rewrite.annotate(name, h) for name, h in zip(yielded, made.values(), strict=True)]
         rewrite.transform("\n".join(lines))
@@ -63,9 +66,20 @@ class Transform(Statement):
             rewrite.find(handle)
         return made
 
+    def _no_printing(self, rewrite: Rewriter) -> None:
+        """Upstream prints to the process's own standard output, where IR and JSON go."""
+        if re.search(r"\btransform\.print\b", self.text):
+            raise rewrite.error(
+                "W0339", "`transform.print` writes past Weft, into the module that is printed", at="text",
+                hint="end this statement before it, and write `print` or `print HANDLE`",
+            )  # fmt: skip
 
-def _defines(body: str, name: str) -> bool:
-    """Whether the text itself defines `%name`, which then hides the handle."""
-    return re.search(rf"%{re.escape(name)}\s*(,[^=\n]*)?=", body) is not None and not re.search(
-        rf"%{re.escape(name)}\b(?!\s*(,[^=\n]*)?=)", body.split("=", 1)[-1].split("\n", 1)[0]
-    )
+
+def _defined(body: str) -> set[str]:
+    """The values that the text itself defines: what stands left of `=` at the start of a line."""
+    names: set[str] = set()
+    for line in body.splitlines():
+        left, sign, _ = line.partition("=")
+        if sign and re.fullmatch(r"\s*%[\w$.-]+(:\d+)?(\s*,\s*%[\w$.-]+(:\d+)?)*\s*", left):
+            names.update(re.findall(r"%([\w$.-]+)", left))
+    return names
