@@ -81,7 +81,7 @@ def _check_layout(type_: ir.Type, what: str) -> None:
     """Callers pass contiguous arrays, so a layout must admit that."""
     if not isinstance(type_, ir.MemRefType):
         raise fail("W0733", f"{what} is still {type_}", hint="bufferize turns tensors into memrefs")
-    strides, offset = static_strides(type_)
+    strides, offset = static_strides(type_, what)
     shape = [DimOf("", i) if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
     wanted = row_major(shape)
     if offset not in (0, None) or any(s is not None and s != w for s, w in zip(strides, wanted, strict=True)):
@@ -125,7 +125,8 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
     arguments = kernel.regions[0].blocks[0].arguments
     for i, (attributes, value) in enumerate(zip(argument_attributes(kernel), arguments, strict=False)):
         name = ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else f"arg{i}"
-        dtype, shape = array_type(value.type, f"parameter `{name}` of @{symbol(kernel)}")
-        strides, offset = static_strides(value.type) if isinstance(value.type, ir.MemRefType) else (None, 0)
+        what = f"parameter `{name}` of @{symbol(kernel)}"
+        dtype, shape = array_type(value.type, what)
+        strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)
         params.append(Param(name, dtype, shape, strides, offset))
     return tuple(params)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..dsl.diagnostics import fail
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .constants import constant_bytes
@@ -110,7 +111,7 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
     offsets, sizes, strides = (_mixed(host, op, f"static_{k}", dynamic) for k in ("offsets", "sizes", "strides"))
     type_ = ir.MemRefType(op.results[0].type)
-    wanted, _ = static_strides(type_)
+    wanted, _ = static_strides(type_, describe(op))
     reduced = reduce_rank(subview(view, offsets, sizes, strides), array_type(type_, describe(op))[1] or (), wanted)
     if reduced is None:
         raise host.error("W0731", op, f"cannot tell which dimensions this subview drops ({type_})")
@@ -156,7 +157,17 @@ def _transpose(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     ]
 
 
-def static_strides(type_: ir.MemRefType) -> tuple[tuple[int | None, ...], int | None]:
-    """Strides and offset of a memref type; None where they are dynamic."""
-    strides, offset = type_.get_strides_and_offset()
+def static_strides(type_: ir.MemRefType, what: str) -> tuple[tuple[int | None, ...], int | None]:
+    """Strides and offset of a memref type; None where they are dynamic.
+
+    Error: W0733 for a layout that strides cannot express; MLIR takes that of a map that permutes dimensions for one.
+    """
+    try:
+        strides, offset = type_.get_strides_and_offset()
+    except RuntimeError as error:
+        raise fail(
+            "W0733",
+            f"{what} is {type_}: its layout has no strides",
+            hint="write the layout as strides, `strided<[8, 1]>`, or leave it out: arrays are passed contiguous",
+        ) from error
     return tuple(None if s == DYNAMIC else s for s in strides), None if offset == DYNAMIC else offset

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import tempfile
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -90,6 +93,15 @@ def _expected(signature: FunctionSignature) -> str:
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
+DAMAGED = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError, TypeError,
+    ValueError, lzma.LZMAError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What NumPy lets through of a damaged file: it parses an array's header as a Python literal (TokenError, SyntaxError,
+RecursionError), takes its parts for what they should be (TypeError, IndexError, AttributeError, OverflowError), and
+`zipfile` adds what its members' compression and encryption raise."""
+
+
 def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> dict[str, np.ndarray]:
     """The arrays of an `.npz` file, checked against `signature` if one is given. Pickled objects are refused, unread.
 
@@ -97,13 +109,16 @@ def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> di
     Errors: W0715 (not such a file), W0716, W0717.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers written by Python 2, which a damaged one is taken for
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise fail("W0715", f"{path} holds a single array", hint="save it with np.savez(path, name=array)")
             with archive:
                 arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, KeyError, MemoryError) as error:
+            if foreign := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+                raise ValueError(f"its member `{foreign[0]}` is no array")
+    except DAMAGED as error:
         raise fail("W0715", f"{path} is no .npz of plain arrays: {_reason(error)}") from error
     return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))
 

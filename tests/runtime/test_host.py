@@ -351,3 +351,9 @@ def test_the_only_function_that_launches_runs() -> None:
 def test_free_steps_come_last() -> None:
     plan = plan_of("func.func @f() { %t = memref.alloc() : memref<8xf32> return }")
     assert isinstance(plan.steps[-1], Free)
+
+
+@pytest.mark.parametrize("layout", ["affine_map<(i, j) -> (j, i)>", "affine_map<(i, j) -> (i floordiv 2, j)>"])
+def test_layouts_without_strides_are_refused(layout: str) -> None:
+    with pytest.raises(WeftError, match=r"W0733: argument `arg0` of @f is memref<4x8xf32, .*has no strides"):
+        plan_of(f"func.func @f(%a: memref<4x8xf32, {layout}>) {{ return }}", kernels="")

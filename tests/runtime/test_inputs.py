@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.dtypes import BF16, NUMPY, narrow, widen
@@ -77,6 +82,21 @@ def write_damaged(path: Path) -> None:
     path.write_bytes(bytes(raw))
 
 
+def write_header(header: bytes, *, member: bytes | None = None, method: int = zipfile.ZIP_STORED) -> Any:
+    """An archive whose array `a` has this header (version 1.0) and no data."""
+    content = member or b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+    def write(path: Path) -> None:
+        with zipfile.ZipFile(path, "w", method) as archive:
+            archive.writestr("a.npy", content)
+
+    return write
+
+
+def header(descr: str = "'<f4'", shape: str = "(2, 3)") -> bytes:
+    return f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}".encode()
+
+
 BAD_FILES: dict[str, Any] = {
     "missing": lambda p: None,
     "a folder": lambda p: p.mkdir(),
@@ -88,6 +108,20 @@ BAD_FILES: dict[str, Any] = {
     "truncated": write_truncated,
     "damaged": write_damaged,
 }
+BAD_MEMBERS: dict[str, Any] = {
+    "a header cut short": write_header(header(shape="(999999999999, 9999999), }")[:70]),
+    "a header that is no literal": write_header(b"{'descr': open('/etc/passwd')}"),
+    "a header of deep brackets": write_header(b"[" * 9000),
+    "a header with an unhashable key": write_header(b"{[]: 1}"),
+    "a header with mixed keys": write_header(b"{1: 1, 'a': 2}"),
+    "an empty element type": write_header(header(descr="()")),
+    "an element type of nonsense": write_header(header(descr="[('a',)]")),
+    "a size beyond 64 bits": write_header(header(shape=f"({10**30},)")),
+    "a negative size": write_header(header(shape="(-1,)")),
+    "more than can be held": write_header(header(shape=f"({2**50}, 1)")),
+    "a member that is no array": write_header(b"", member=b"hello"),
+    "broken indentation": write_header(b" 1\n  2\n 3\n"),
+}
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
@@ -96,6 +130,28 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
     BAD_FILES[case](path)
     with pytest.raises(WeftError, match=r"W0715|W0716"):
         read_npz(path, TWO)
+
+
+@pytest.mark.parametrize("case", BAD_MEMBERS)
+def test_bad_members(tmp_path: Path, case: str) -> None:
+    BAD_MEMBERS[case](tmp_path / "x.npz")
+    with pytest.raises(WeftError, match="W0715"):
+        read_npz(tmp_path / "x.npz")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 79), st.binary(min_size=1, max_size=8))
+def test_any_damage_to_a_header_is_refused_or_read(place: int, junk: bytes) -> None:
+    whole = header().ljust(80)
+    data = whole[:place] + junk + whole[place + len(junk) :]
+    path = Path(tempfile.gettempdir()) / f"weft-header-{os.getpid()}.npz"
+    write_header(data)(path)
+    try:
+        read_npz(path)
+    except WeftError as error:
+        assert error.diagnostics[0].code == "W0715"
+    finally:
+        path.unlink()
 
 
 @pytest.mark.parametrize(
