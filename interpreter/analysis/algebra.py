@@ -119,7 +119,7 @@ class Algebra:
             link = None
             for identifier, chunk in ((a, b), (b, a)):
                 processor = id_symbol(identifier)
-                if processor is not None and chunk.depends() == NOTHING and at_or_above(chunk, 0):
+                if processor is not None and chunk.depends() == NOTHING:
                     link = Link("multiple", processor, chunk)
             low = 0 if at_or_above(a, 0) and at_or_above(b, 0) else None
             self._products[a, b] = self._products[b, a] = self.opaque(a.depends() | b.depends(), low, None, link)
@@ -149,6 +149,9 @@ class Algebra:
     def extreme(self, forms: list[Linear], *, largest: bool) -> Linear:
         """The largest or smallest of the forms."""
         forms = list(dict.fromkeys(forms))
+        for form in [*forms]:
+            if any(other is not form and at_or_above((other - form) * (1 if largest else -1), 0) for other in forms):
+                forms.remove(form)  # another one is always at least as extreme
         if len(forms) == 1:
             return forms[0]
         if all(f.is_constant for f in forms):

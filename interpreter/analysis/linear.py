@@ -38,7 +38,7 @@ class Link:
     """What an uninterpreted value tells of the processor it belongs to, where the number of processors is symbolic.
 
     "residue": the value is `processor + count*i` with 0 <= processor < count: equal values mean equal processors.
-    "multiple": the value is `processor * chunk`, and chunk >= 0: values of different processors are a chunk apart.
+    "multiple": the value is `processor * chunk`: values of different processors are a chunk apart, if chunk >= 0.
     """
 
     kind: Literal["residue", "multiple"]

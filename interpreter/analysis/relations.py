@@ -19,6 +19,7 @@ from itertools import product
 
 import islpy as isl
 
+from .algebra import at_or_above
 from .linear import Linear, Naming, Symbol, render, spell
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 
@@ -188,6 +189,8 @@ class PairClass:
                     f"({processor[i]} < {processor[j]} and {value[i]} + {chunk} <= {value[j]})"
                     for i, j in ((0, 1), (1, 0))
                 ]
+                if not at_or_above(p.link.chunk, 0):
+                    apart.append(f"{chunk} < 0")  # then it says nothing
                 out.append(f"({processor[0]} = {processor[1]} and {value[0]} = {value[1]} or {' or '.join(apart)})")
         return out
 
