@@ -16,6 +16,7 @@ from .. import device
 from ..dtypes import NUMPY, poison_byte
 from ..kernels import kernel_functions
 from ..plan import Kernel
+from .budget import Budget, seconds_allowed
 from .kernel import Order, SimKernel
 from .report import LaunchReport
 
@@ -47,6 +48,7 @@ class SimDevice:
     Args:
         check: look for races and reads of memory that nobody wrote.
         order: in which order lanes act, see `SimKernel.launch`.
+        seconds: how long one launch may take; None: what `WEFT_SIM_SECONDS` says, or ten minutes.
 
     Attributes:
         alive: how many streams, events and allocations were made and not given back yet.
@@ -56,8 +58,9 @@ class SimDevice:
     name = "simulator"
     wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
 
-    def __init__(self, *, check: bool = True, order: Order = "forward") -> None:
+    def __init__(self, *, check: bool = True, order: Order = "forward", seconds: float | None = None) -> None:
         self.check = check
+        self.seconds = seconds_allowed() if seconds is None else seconds
         self.order: Order = order
         self.alive = Counter({"streams": 0, "events": 0, "allocations": 0})
         self.reports: list[tuple[str, LaunchReport]] = []
@@ -100,7 +103,7 @@ class SimDevice:
                 values.append(argument)
                 written.append(None)
                 names.append(kernel.params[number].name if number < len(kernel.params) else f"arg{number}")
-        made = found.launch(grid, block, values, self.check, names, written, self.order)
+        made = found.launch(grid, block, values, self.check, names, written, self.order, budget=Budget(self.seconds))
         if not self.check:
             _assume_written(args)
         self.reports.append((kernel.name, made))

@@ -13,6 +13,7 @@ from ...interpreter.mlir import ir
 from ..dtypes import NUMPY
 from . import numeric, ops, vector_values, warp
 from .arguments import Argument, bind
+from .budget import Budget, too_long
 from .lanes import Lanes
 from .local_memory import Private, Shared
 from .memory import Global, Window, row_major
@@ -70,6 +71,7 @@ class SimKernel:
         written: Sequence[np.ndarray | None] | None = None,
         order: Order = "forward",
         batch: int = BATCH,
+        budget: Budget | None = None,
     ) -> LaunchReport:
         """Run the kernel. Arrays are changed in place.
 
@@ -83,11 +85,12 @@ class SimKernel:
                 written, or None: all. Updated in place.
             order: in which order lanes of one op act, blocks included: a number shuffles them.
             batch: how many lanes run at a time.
+            budget: how long it may take; None: any time.
 
         Raises:
-            WeftError: W0752 to W0756, for a launch that does not fit the kernel.
+            WeftError: W0752 to W0756, for a launch that does not fit the kernel; W0760, for one that takes too long.
         """
-        start = time.perf_counter()
+        start, budget = time.perf_counter(), budget or Budget()
         self._check_sizes(grid, block)
         nt, total = int(np.prod(block)), int(np.prod(grid, dtype=np.int64))
         given = bind(self.arguments, args, names, written)
@@ -100,16 +103,19 @@ class SimKernel:
                 memory.watch(layout, self.atomics, single_block=total == 1)
             else:
                 memory.written = None
-        threads, blocks = _ordered(np.arange(nt), order), _ordered(np.arange(total), order)
+        threads, blocks = _Order(nt, order).ids(0, nt), _Order(total, order)
         width = max(1, batch // nt)
         with np.errstate(all="ignore"):
             for first in range(0, total, width):
-                lanes = Lanes(grid, block, threads, blocks[first : first + width], self.sites, found)
+                last = min(first + width, total)
+                lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
                 self._run_batch(lanes, given.memories, given.values, layout, check)
                 stats["batches"] += 1
                 stats["loads"] += lanes.loads
                 stats["stores"] += lanes.stores
                 stats["barriers"] = max(stats["barriers"], lanes.barriers)
+                if (expected := budget.spent(last, total)) is not None:
+                    raise too_long(self.name, grid, block, expected, budget.seconds)
         seconds = time.perf_counter() - start
         statistics = Statistics(total, nt, stats["batches"], stats["loads"], stats["stores"], seconds)
         return LaunchReport(
@@ -161,10 +167,17 @@ def _known(op: ir.Operation, name: str) -> Triple | None:
     return x, y, z
 
 
-def _ordered(ids: np.ndarray, order: Order) -> np.ndarray:
-    if order == "forward":
-        return ids
-    return ids[::-1].copy() if order == "reverse" else np.random.default_rng(order).permutation(ids)
+class _Order:
+    """The numbers 0 … n-1 in some order, made piece by piece: a grid may have very many blocks."""
+
+    def __init__(self, n: int, order: Order) -> None:
+        self.n, self.backward = n, order == "reverse"
+        self.shuffled = np.random.default_rng(order).permutation(n) if isinstance(order, int) else None
+
+    def ids(self, first: int, last: int) -> np.ndarray:
+        if self.shuffled is not None:
+            return self.shuffled[first:last]
+        return self.n - 1 - np.arange(first, last) if self.backward else np.arange(first, last)
 
 
 __all__ = ["NUMPY", "SimKernel", "ops"]
