@@ -9,6 +9,7 @@ from ...dsl.diagnostics import fail
 from ..mlir import ir, linalg, operations, producer, run_passes
 from ..rewriter import describe, upstream_messages
 from .kernel import Outlined
+from .registers import fix_trip_counts
 
 MAX_STATIC_SHARED = 48 * 1024
 _ALIGNMENT = 16
@@ -26,6 +27,8 @@ def lower(kernel: Outlined) -> int:
             _run(kernel, _TO_LOOPS)
             while _fold_transposes(kernel.function):
                 _run(kernel, _FOLD_VIEWS)
+            with kernel.function.context:
+                fix_trip_counts(kernel.function)
             _run(kernel, _CLEAN_UP)
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error

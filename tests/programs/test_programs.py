@@ -15,6 +15,7 @@ from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Recipe, applied, planned
 from weft.runtime import functions
 from weft.runtime.compare import compare
+from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.inputs import random_inputs
 from weft.runtime.reference import reference
 from weft.runtime.runner import run_plan
@@ -44,3 +45,11 @@ def test_text(name: str, backwards: bool) -> None:
     expected = reference(done.payload, ready.plan.entry, inputs)
     compared = compare(signature, result.outputs, expected)
     assert compared.ok, compared
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_registers_suffice(name: str) -> None:
+    text = planned(applied(Recipe.open(str(HERE / f"{name}.weft"), None, {}))).cuda
+    for arch in ARCHITECTURES:
+        for kernel, used in compile_cubin(text, arch).kernels.items():
+            assert (used.spill_bytes, used.stack_bytes) == (0, 0), (kernel, arch, used)
