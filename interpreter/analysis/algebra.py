@@ -173,6 +173,8 @@ class Algebra:
             return None
         if name in ("shrsi", "shrui") and 0 <= b < 63:
             return a.floordiv(1 << b)
+        if name == "xori" and b > 0 and b & (b - 1) == 0:
+            return a + b - (a.floordiv(b) - a.floordiv(2 * b) * 2) * (2 * b)  # flips one bit
         if name == "andi" and b >= 0 and (b + 1) & b == 0:
             return a.modulo(b + 1)
         if b <= 0:

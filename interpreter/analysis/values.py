@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from ..mlir import ir
 from .algebra import Algebra, at_or_above
 from .comparisons import compare
-from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, both, either, equal
+from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
 from .shape import LaunchShape
 
 WARP = 32
+LONGEST_CYCLE = 8  # of the values that a loop carries round, e.g. which of its buffers is filled
 _KERNELS = ("gpu.func", "gpu.launch")
 DYNAMIC = -(2**63)  # how MLIR spells a dynamic size, offset or stride in a static array
 
@@ -252,6 +253,41 @@ class Values(Algebra):
         for argument in arguments:
             self._depends[argument] = out
 
+    def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, counter: Symbol) -> None:
+        """Bind a number that a loop carries, where each iteration adds a constant to it or takes it round in a short cycle."""
+        start = self.linear(entering)
+        before, depends = dict(self._forms), dict(self._depends)
+        unknown = self.fresh("opaque", self.depends(argument))
+        self.bind(argument, Linear.of(unknown), self.depends(argument))
+        following = self.linear(yielded)
+        self._forms, self._depends = before, depends
+        closed = self._progression(start, following, unknown, counter)
+        if closed is not None:
+            self.bind(argument, closed)
+
+    def _progression(self, start: Linear, following: Linear, before: Symbol, counter: Symbol) -> Linear | None:
+        """`start`, then `following` of the one `before`, …, by the counter of iterations."""
+        difference = following - Linear.of(before)
+        if difference.is_constant:
+            return start + Linear.of(counter) * difference.constant
+        if not start.is_constant or any(s is not before for s in following.symbols()):
+            return None
+        cycle = [start.constant]
+        while len(cycle) <= LONGEST_CYCLE:
+            value = evaluated(following, before, cycle[-1])
+            if value == cycle[0]:
+                break
+            cycle.append(value)
+        else:
+            return None
+        place = Linear.of(counter).modulo(len(cycle))
+        if len(cycle) == 2:
+            return place * (cycle[1] - cycle[0]) + cycle[0]
+        out = Linear.of(cycle[-1])
+        for number in reversed(range(len(cycle) - 1)):
+            out = self.choose(equal(place, Linear.of(number)), Linear.of(cycle[number]), out)
+        return out
+
     def _find_depends(self, value: ir.Value) -> Depends:
         owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
         if owner.name not in _KERNELS and not in_kernel(owner):
@@ -275,6 +311,14 @@ class Values(Algebra):
                 for operand in block.operations[len(block.operations) - 1].operands:
                     out = out | self.depends(operand)
         return out
+
+
+def evaluated(form: Linear, symbol: Symbol, value: int) -> int:
+    """The value of a form of one symbol."""
+    total = form.constant
+    for term, c in form.terms.items():
+        total += c * (value if term is symbol else evaluated(term.numerator, symbol, value) // term.divisor)
+    return total
 
 
 def _axis(op: ir.Operation) -> str:

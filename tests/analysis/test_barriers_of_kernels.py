@@ -45,6 +45,21 @@ PREFETCHED = (
         place(2),
     )
 )
+CARRIED = """scf.for %k = %c0 to %c64 step %c1 iter_args(%s = %c0) -> (index) {{
+{}
+%d = memref.load %D[%s, %tx, %ty] : """ + DOUBLE + """
+{}
+%n = {}
+scf.yield %n : index
+}}"""
+
+
+def carried(update: str) -> str:
+    """Two buffers, of which the loop carries the number of the current one."""
+    fill = write("D", "%s", "%ty", "%tx", type=DOUBLE)
+    return CARRIED.format(f"{place(0)}\n{fill}\n{place(1)}", place(2), update)
+
+
 FILL = write("S", "%ty", "%tx")
 ACCUMULATE = loop("k", "%c0", "%c64", "%c1", place(1), read("S", "%ty", "%tx"), write("S", "%ty", "%tx"), place(2))
 FILL_TRANSPOSED = write("S", "%tx", "%ty")
@@ -69,6 +84,14 @@ STENCIL = loop(
         ("one k step needs no barrier at its end", ONE_STEP, (2,)),
         ("double buffering", DOUBLE_BUFFERED, (1,)),
         ("prefetching into the other half, the first before the loop", PREFETCHED, (0,)),
+        ("the buffer flips: 1 - s", carried("arith.subi %c1, %s : index"), (1,)),
+        ("the buffer flips: s xor 1", carried("arith.xori %s, %c1 : index"), (1,)),
+        (
+            "the buffer flips: (s + 1) mod 2",
+            carried("affine.apply affine_map<(s) -> ((s + 1) mod 2)>(%s)"),
+            (1,),
+        ),
+        ("the buffer never flips", carried("arith.addi %s, %c0 : index"), (1, 2)),
         ("fill distributed like the accumulation", FILL + "\n" + place(0) + "\n" + ACCUMULATE, ()),
         ("fill distributed differently", FILL_TRANSPOSED + "\n" + place(0) + "\n" + ACCUMULATE, (0,)),
         ("fill by linear id is fill by row and column", copy(1, "S") + "\n" + place(0) + "\n" + ACCUMULATE, ()),
