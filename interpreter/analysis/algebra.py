@@ -166,6 +166,13 @@ class Algebra:
 
         return self.defined(depends, formula)
 
+    def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:
+        """`values[0]` where `place` is `first`, `values[1]` where it is one more, …; `place` is one of these."""
+        symbol = self.fresh("defined", place.depends(), min(values), max(values))
+        rows = ((Linear.of(first + n), Linear.of(value)) for n, value in enumerate(values))
+        symbol.define(either(*(both(equal(place, at), equal(Linear.of(symbol), value)) for at, value in rows)))
+        return Linear.of(symbol)
+
     def by_constant(self, name: str, a: Linear, b: int) -> Linear | None:
         if name == "shli" and 0 <= b < 63:
             return a * (1 << b)

@@ -106,7 +106,7 @@ class Reader:
         self.values.settle(list(body.arguments)[1:], inits, _terminator(body).operands, number)
         for argument, entering, yielded in zip(list(body.arguments)[1:], inits, _terminator(body).operands, strict=True):
             if isinstance(argument.type, ir.IndexType | ir.IntegerType):
-                self.values.carry(argument, entering, yielded, loop.counter)
+                self.values.carry(argument, entering, yielded, (loop.counter, loop.trips))
         self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
 
     def _scf_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from ..mlir import ir
 from .algebra import Algebra, at_or_above
 from .comparisons import compare
-from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
+from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Floor, Formula, Linear, Symbol, both, either, equal
 from .shape import LaunchShape
 
 WARP = 32
-LONGEST_CYCLE = 8  # of the values that a loop carries round, e.g. which of its buffers is filled
+MOST_TABULATED = 64  # values of a number that a loop carries, e.g. which of its buffers is filled
 _KERNELS = ("gpu.func", "gpu.launch")
 DYNAMIC = -(2**63)  # how MLIR spells a dynamic size, offset or stride in a static array
 
@@ -84,7 +84,7 @@ class Values(Algebra):
         if name in _HARDWARE:
             return self._hardware_op(op)
         if name.startswith("index."):
-            known = self._arith(op, _INDEX_OPS.get(name, name))
+            known = self._arith(op, _INDEX_OPS[name]) if name in _INDEX_OPS else None
         elif name.startswith("affine."):
             known = self._affine(op)
         elif name.startswith("arith."):
@@ -179,6 +179,8 @@ class Values(Algebra):
             return self.extreme([a, b], largest=name.startswith("max"))
         if b.is_constant:
             return self.by_constant(name, a, b.constant)
+        if name in ("shli", "shrui", "shrsi") and a.is_constant and a.constant >= 0:
+            return self._shifted(name, a.constant, b)
         if "div" in name and at_or_above(a, 0) and at_or_above(b, 1):
             return self.opaque(a.depends() | b.depends(), 0)
         return None
@@ -253,40 +255,50 @@ class Values(Algebra):
         for argument in arguments:
             self._depends[argument] = out
 
-    def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, counter: Symbol) -> None:
-        """Bind a number that a loop carries, where each iteration adds a constant to it or takes it round in a short cycle."""
-        start = self.linear(entering)
-        before, depends = dict(self._forms), dict(self._depends)
-        unknown = self.fresh("opaque", self.depends(argument))
-        self.bind(argument, Linear.of(unknown), self.depends(argument))
-        following = self.linear(yielded)
-        self._forms, self._depends = before, depends
-        closed = self._progression(start, following, unknown, counter)
-        if closed is not None:
-            self.bind(argument, closed)
+    def _shifted(self, name: str, number: int, by: Linear) -> Linear | None:
+        """A constant shifted by one of a few numbers."""
+        low, high = by.bounds()
+        if low is None or high is None or low < 0 or high > 62:
+            return None
+        return self.tabulated(by, low, [number << n if name == "shli" else number >> n for n in range(low, high + 1)])
 
-    def _progression(self, start: Linear, following: Linear, before: Symbol, counter: Symbol) -> Linear | None:
+    def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, loop: tuple[Symbol, int | None]) -> None:
+        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it, takes it
+        round in a short cycle, or makes one of a few known numbers of it."""
+        start = self.linear(entering)
+        for low in (None, 0):  # some ops are only understood of numbers that are not negative
+            before, depends = dict(self._forms), dict(self._depends)
+            unknown = self.fresh("opaque", self.depends(argument), low)
+            self.bind(argument, Linear.of(unknown), self.depends(argument))
+            following = self.linear(yielded)
+            self._forms, self._depends = before, depends
+            closed = self._progression(start, following, unknown, *loop)
+            if closed is not None and (low is None or at_or_above(closed, low)):
+                self.bind(argument, closed)
+                return
+
+    def _progression(
+        self, start: Linear, following: Linear, before: Symbol, counter: Symbol, trips: int | None
+    ) -> Linear | None:
         """`start`, then `following` of the one `before`, …, by the counter of iterations."""
         difference = following - Linear.of(before)
         if difference.is_constant:
             return start + Linear.of(counter) * difference.constant
         if not start.is_constant or any(s is not before for s in following.symbols()):
             return None
-        cycle = [start.constant]
-        while len(cycle) <= LONGEST_CYCLE:
-            value = evaluated(following, before, cycle[-1])
-            if value == cycle[0]:
-                break
-            cycle.append(value)
-        else:
-            return None
-        place = Linear.of(counter).modulo(len(cycle))
-        if len(cycle) == 2:
-            return place * (cycle[1] - cycle[0]) + cycle[0]
-        out = Linear.of(cycle[-1])
-        for number in reversed(range(len(cycle) - 1)):
-            out = self.choose(equal(place, Linear.of(number)), Linear.of(cycle[number]), out)
-        return out
+        values = [start.constant]
+        while len(values) < min(MOST_TABULATED, trips or MOST_TABULATED):
+            value = evaluated(following, before, values[-1])
+            if value == values[0]:
+                return self._cycle(values, counter)
+            values.append(value)
+        return self.tabulated(Linear.of(counter), 0, values) if trips == len(values) else None
+
+    def _cycle(self, values: list[int], counter: Symbol) -> Linear:
+        place = Linear.of(counter).modulo(len(values))
+        if len(values) == 2:
+            return place * (values[1] - values[0]) + values[0]
+        return self.tabulated(place, 0, values)
 
     def _find_depends(self, value: ir.Value) -> Depends:
         owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
@@ -317,7 +329,8 @@ def evaluated(form: Linear, symbol: Symbol, value: int) -> int:
     """The value of a form of one symbol."""
     total = form.constant
     for term, c in form.terms.items():
-        total += c * (value if term is symbol else evaluated(term.numerator, symbol, value) // term.divisor)
+        inner = evaluated(term.numerator, symbol, value) // term.divisor if isinstance(term, Floor) else value
+        total += c * inner
     return total
 
 

@@ -311,6 +311,57 @@ def test_without_a_launch(attributes: str, block: Sizes | None, grid: Sizes | No
     assert codes(OUTLINED.format(host="", attributes=attributes), block, grid) == expected
 
 
+# ---- kernels of everyday ---------------------------------------------------------------------------------------------------
+
+REDUCTION = """gpu.module @k {{
+  gpu.func @sum(%A: memref<?xf32>, %out: memref<?xf32>) workgroup(%S: memref<256xf32, 3>) kernel
+      attributes {{known_block_size = array<i32: 256, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c8 = arith.constant 8 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %i = gpu.global_id x
+    %v = memref.load %A[%i] : memref<?xf32>
+    memref.store %v, %S[%t] : memref<256xf32, 3>
+    gpu.barrier
+    {loop}
+      %in = arith.cmpi ult, %t, %s : index
+      scf.if %in {{
+        %j = arith.addi %t, %s : index
+        %x = memref.load %S[%j] : memref<256xf32, 3>
+        %y = memref.load %S[%t] : memref<256xf32, 3>
+        %z = arith.addf %x, %y : f32
+        memref.store %z, %S[%t] : memref<256xf32, 3>
+      }}
+      {end}
+    }}
+    %first = arith.cmpi eq, %t, %c0 : index
+    scf.if %first {{
+      %r = memref.load %S[%c0] : memref<256xf32, 3>
+      memref.store %r, %out[%b] : memref<?xf32>
+    }}
+    gpu.return
+  }}
+}}"""
+SHIFTED = ("scf.for %k = %c0 to %c8 step %c1 {\n%s = arith.shrui %c128, %k : index", "")
+HALVED = (
+    "%e = scf.for %k = %c0 to %c8 step %c1 iter_args(%s = %c128) -> (index) {",
+    "%half = arith.divui %s, %c2 : index\nscf.yield %half : index",
+)
+
+
+@pytest.mark.parametrize(("loop", "end"), [SHIFTED, HALVED], ids=["shifted", "carried"])
+@pytest.mark.parametrize(("barrier", "expected"), [("gpu.barrier", True), ("", False)])
+def test_reduction_by_halves(loop: str, end: str, barrier: str, expected: bool) -> None:
+    """The strides 128, 64, … 1: each step's readers are not its writers, and a barrier must stand between the steps."""
+    verdict = judge(REDUCTION.format(loop=loop, end=f"{barrier}\n{end}"))
+    assert verdict.ok == expected
+    assert not any(race["assumed"] for kernel in verdict.kernels for race in kernel.races)
+
+
 # ---- what is said ---------------------------------------------------------------------------------------------------------
 
 
