@@ -72,9 +72,8 @@ def write_bundle(
     Errors: W0711 (it cannot be written, or something that is no bundle stands there). Nothing half written stays.
     """
     target = Path(path)
-    _refuse_other(target)
+    expect_place(target)
     try:
-        target.absolute().parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}."))
     except OSError as error:
         raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
@@ -93,8 +92,10 @@ def write_bundle(
     return target
 
 
-def _refuse_other(target: Path) -> None:
-    """Only a bundle or an empty folder is overwritten."""
+def expect_place(target: Path) -> None:
+    """Refuse a place that no bundle can be written to. Only a bundle or an empty folder is overwritten. Raises W0711."""
+    if not target.absolute().parent.exists():
+        raise fail("W0711", f"cannot write the bundle {target}: the folder `{target.parent}` does not exist")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise fail("W0711", f"cannot write the bundle {target}: there is a file of that name")
     if target.is_dir():

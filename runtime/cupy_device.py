@@ -56,7 +56,7 @@ class CupyDevice:
             raise fail(
                 "W0720",
                 problem,
-                hint="pip install 'weft[cuda12]' or 'weft[cuda13]', or run on the simulator: --target sim",
+                hint="pip install 'weft[cuda12]' or 'weft[cuda13]', or run on the simulator: `weft run … --target sim`",
             )
         import cupy
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 
 import rich_click as click
 
@@ -48,9 +50,14 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit code."""
+    """Run one command line and give its exit code. An empty one is wrong: the help goes to stderr."""
 
     def command() -> int | None:
         return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
 
-    return guarded(command)
+    def usage() -> int:
+        with redirect_stdout(sys.stderr):
+            cli.main(args=["--help"], prog_name="weft", standalone_mode=False)
+        return 2
+
+    return guarded(command if arguments else usage)

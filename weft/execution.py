@@ -253,11 +253,12 @@ def build_bundle(
     clock: Clock | None = None,
 ) -> None:
     """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along."""
-    from .runtime.bundle import write_bundle
+    from .runtime.bundle import expect_place, write_bundle
     from .runtime.functions import signature
     from .runtime.inputs import random_inputs
     from .runtime.reference import reference
 
+    expect_place(output)
     clock = clock or Clock()
     done = applied(Recipe.open(name, payload, settings, clock))
     made = planned(done, entry)

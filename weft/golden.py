@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .dsl.diagnostics import fail
+from .dsl.diagnostics import WeftError, fail
 from .dsl.files import read_source
 from .files import resolve_schedule, write_atomically
 from .pipeline import Recipe, applied
@@ -86,17 +86,24 @@ def goldens(file: str) -> Iterator[Golden]:
         return
     schedule = resolve_schedule(file)
     if not (found := paths_of(schedule)):
-        raise fail(
-            "W0901",
-            f"`{schedule}` has no golden",
-            hint=f"`weft golden {file} --update` writes `{schedule.stem}{SUFFIX}` beside it",
-        )
+        raise _without(file, schedule)
     yield from map(read_golden, found)
 
 
+def _without(file: str, schedule: Path) -> WeftError:
+    """W0901. A recipe named as such is one that is installed: nothing new is written there."""
+    if not Path(file).exists():
+        hint = f"copy it: `weft golden my-{file}.weft --update` writes a golden beside the copy"
+        return fail("W0901", f"the recipe `{file}`, which ships with Weft, has no such golden", hint=hint)
+    hint = f"`weft golden {file} --update` writes `{schedule.stem}{SUFFIX}` beside it"
+    return fail("W0901", f"`{schedule}` has no golden", hint=hint)
+
+
 def new_golden(file: str, name: str | None, settings: Mapping[str, str], payload: Path | None) -> Golden:
-    """A golden of a schedule with these settings, whether it exists or not."""
+    """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
     schedule = resolve_schedule(file)
+    if not Path(file).exists():
+        raise _without(file, schedule)
     middle = f".{name}" if name else ""
     path = schedule.with_name(f"{schedule.stem}{middle}{SUFFIX}")
     return Golden(path, Path(schedule.name), payload and _beside(payload, path), settings)

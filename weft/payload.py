@@ -34,6 +34,13 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
     return builder
 
 
+def check_payload(file: tree.File) -> None:
+    """Refuse what is wrong with a schedule's `payload` line as far as it shows without MLIR: the builder and its
+    arguments, or the file that is read. Raises what `payload_source` would."""
+    if file.payload is not None:
+        payload_source(file, None, {})
+
+
 def payload_source(file: tree.File, override: Path | None, settings: Mapping[str, Value]) -> tuple[Source, Mapping[str, Value]]:
     """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
 

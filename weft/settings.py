@@ -4,12 +4,16 @@ neither."""
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .dsl import tree
 from .dsl.diagnostics import WeftError, fail
 from .recipes.builder import Builder, BuilderParameter, Value
+
+INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+"""What an integer looks like, as for a schedule's own parameters: decimal ASCII digits."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,7 @@ def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None)
 def _value(parameter: BuilderParameter, text: str) -> Value:
     value: Value = text
     if parameter.type == "int":
-        try:
-            value = int(text, 10) if len(text) <= 20 else text
-        except ValueError:
-            value = text
+        value = int(text) if INTEGER.fullmatch(text) else text
     if objection := parameter.objection(value):
         raise fail("W0483", f"`--set {parameter.name}={text}` is no legal value: {objection}")
     return value

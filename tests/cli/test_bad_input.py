@@ -104,6 +104,7 @@ ARRAY = np.zeros((8, 8), np.float32)
 
 CASES = [
     # ---- the command line itself
+    Case("no arguments at all", (), 2),
     Case("no such command", ("weave",), 2),
     Case("no such option", ("run", "shared", "--fast"), 2),
     Case("no file named", ("run",), 2),
@@ -121,6 +122,7 @@ CASES = [
     Case("a parameter that is no integer", ("run", "shared", "--set", "bm=wide")),
     Case("a payload size of zero", ("run", "shared", "--set", "m=0")),
     Case("a payload size beyond all memory", ("run", "naive", "--set", "m=500000", "--set", "n=500000", "--target", "sim")),
+    Case("a payload size with an underscore", ("run", "shared", "--set", "m=1_0")),
     Case("an unknown element type", ("run", "shared", "--set", "type=f31")),
     # ---- files
     Case("a missing schedule file", ("check", "missing.weft")),
@@ -134,6 +136,7 @@ CASES = [
     Case("an unwritable output folder", ("apply", "naive", *SMALL, "-o", "missing/out.mlir")),
     Case("an output that is a directory", ("apply", "naive", *SMALL, "-o", "folder"), prepare=lambda h: (h / "folder").mkdir()),
     Case("a bundle's place is a file", ("build", "naive", *SMALL, "-o", "taken"), files={"taken": "mine"}),
+    Case("a bundle's parents are missing", ("build", "naive", *SMALL, "-o", "missing/bundle")),
     Case("a bundle among other things", ("build", "naive", *SMALL, "-o", "folder"), prepare=_folder_with_a_file),
     Case("unwritable saved outputs", ("run", "naive", *SMALL, "--save", "missing/y.npz")),
     # ---- syntax
@@ -161,6 +164,10 @@ CASES = [
     schedule("a wrong builder argument", "payload matmul(rows = 8)\n" + GOOD, command="apply"),
     schedule("a builder argument of zero", "payload matmul(m = 0)\n" + GOOD, command="apply"),
     schedule("the schedule's payload file is missing", 'payload "missing.mlir"\n' + GOOD, command="apply"),
+    schedule("checking an unknown builder", "payload nosuch(m = 8)\n" + GOOD),
+    schedule("checking a wrong builder argument", "payload matmul(rows = 8)\n" + GOOD),
+    schedule("checking a builder argument below zero", "payload matmul(m = -1)\n" + GOOD),
+    schedule("checking a missing payload file", 'payload "missing.mlir"\n' + GOOD),
     on_gemm("a payload that does not parse", GOOD, GEMM.replace("ins(", "inns(")),
     on_gemm("a payload with a type error", GOOD, GEMM.replace("%lhs: tensor<8x8xf32>", "%lhs: tensor<8x8xf64>")),
     on_gemm("binary junk as a payload", GOOD, bytes(range(256))),
@@ -200,6 +207,7 @@ CASES = [
     # ---- formatting and goldens
     schedule("formatting what does not parse", "schedule {", command="fmt"),
     schedule("a schedule without a golden", GOOD, command="golden"),
+    Case("a new golden of a recipe that ships", ("golden", "shared", "--update", "--name", "mine")),
     Case("a golden of unknown origin", ("golden", "x.golden.mlir"), files={"x.golden.mlir": "module {}\n"}),
     # ---- not in this version
     Case("the repl", ("repl",)),

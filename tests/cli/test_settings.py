@@ -54,7 +54,8 @@ def test_an_unknown_name_lists_both_sets() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [("m", "0"), ("m", "-3"), ("m", "1.5"), ("m", "x"), ("m", "9" * 5000), ("m", "2147483648"), ("type", "f31")],
+    [("m", "0"), ("m", "-3"), ("m", "1.5"), ("m", "x"), ("m", "9" * 5000), ("m", "2147483648"), ("type", "f31"),
+     ("m", "1_0"), ("m", "٣"), ("m", "0x8"), ("m", "1 0"), ("m", "--3"), ("m", "True")],
 )
 def test_bad_values_of_the_payload(value: tuple[str, str]) -> None:
     refusal("W0483", distribute, dict([value]), schedule(), builders()["matmul"])

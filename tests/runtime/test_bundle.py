@@ -42,11 +42,16 @@ def test_an_older_bundle_is_replaced_whole(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["b"]
 
 
-def test_an_empty_folder_and_missing_parents_will_do(tmp_path: Path) -> None:
+def test_an_empty_folder_will_do(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     write(tmp_path / "empty")
-    write(tmp_path / "a" / "b" / "c")
-    assert read_bundle(tmp_path / "a" / "b" / "c").plan == read_bundle(tmp_path / "empty").plan
+    assert read_bundle(tmp_path / "empty").plan == two_stream_plan()
+
+
+def test_missing_parents_are_not_made(tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match=r"W0711.*the folder `.*a/b` does not exist"):
+        write(tmp_path / "a" / "b" / "c")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_other_things_are_not_overwritten(tmp_path: Path) -> None:

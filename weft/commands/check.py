@@ -8,15 +8,20 @@ import rich_click as click
 @click.command(short_help="Parse and check a schedule; no payload needed.")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
 def check(files: tuple[str, ...]) -> int:
-    """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed."""
+    """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed.
+
+    If a schedule names one, its builder and the builder's arguments are checked too, or that the file is there.
+    """
     from ..console import say, shortened, show
     from ..dsl.diagnostics import WeftError
+    from ..payload import check_payload
     from ..pipeline import read_schedule
 
     failed = 0
     for name in files:
         try:
             file = read_schedule(name)
+            check_payload(file)
         except WeftError as error:
             show(error.diagnostics)
             failed += 1
