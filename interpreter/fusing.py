@@ -13,19 +13,29 @@ _INTO = "weft.into"
 
 
 def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
-    """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311. The dead original is removed."""
+    """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311.
+
+    Where something behind the loop reads the producer, too, upstream makes the loop anew, with one more result: the new one
+    gets the old one's attributes, its tags and map among them.
+    """
+    old = rewrite.find(loop)
+    kept = {name: old.attributes[name] for name in old.attributes if name.startswith("weft.")}
     rewrite.transform(
         f"%p = transform.structured.match attributes{{{producer}}} in %root : (!transform.any_op) -> !transform.any_op\n"
         + rewrite.matcher("l", loop)
         + "\n%f, %n = transform.structured.fuse_into_containing_op %p into %l"
-        " : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)"
+        " : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)\n"
+        + rewrite.annotate("n", loop)
     )
+    new = rewrite.find(loop)
+    for name, attribute in kept.items():
+        new.attributes[name] = attribute
 
 
 def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
     """Fuse every gather that the ops in `loop` read slices of: gathers follow their consumer into each tile."""
     while (found := _outside_gather(rewrite.find(loop))) is not None:
-        found.attributes[_FUSING] = ir.UnitAttr.get()
+        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
         for op in list(mlir.operations(rewrite.module.operation)):
@@ -33,6 +43,18 @@ def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
                 del op.attributes[_FUSING]
                 if not is_within(op, inside):
                     remove_if_dead(op)
+
+
+def _own_copy(gather: ir.Operation, loop: ir.Operation) -> ir.Operation:
+    """The gather, or where others read it, too, a copy of it for the loop: a gather is cheaper made twice than kept."""
+    uses = list(gather.results[0].uses)
+    inside = [u for u in uses if is_within(u.owner.operation, loop)]
+    if len(inside) == len(uses):
+        return gather
+    copy = gather.clone(ip=ir.InsertionPoint(gather)).operation
+    for use in inside:
+        use.owner.operation.operands[use.operand_number] = copy.results[0]
+    return copy
 
 
 def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
