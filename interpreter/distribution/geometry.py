@@ -118,7 +118,7 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     warp_threads(mapped, block, symbolic)
     missing = sorted(axis for space, axis in symbolic if axis not in block)
     for position, axis in enumerate(missing):
-        room = max(_SYMBOLIC_THREADS // math.prod(block.values()), 1)
+        room = min(max(_SYMBOLIC_THREADS // math.prod(block.values()), 1), MAX_BLOCK[axis])
         block[axis] = room if position == 0 else 1
     _check_threads_exist(mapped, block)
     block = {axis: block.get(axis, 1) for axis in AXES}
