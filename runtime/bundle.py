@@ -6,7 +6,6 @@ It is written whole or not at all, and read with suspicion: nothing in it is tru
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..dsl.diagnostics import fail
 from .inputs import read_npz, write_npz
+from .kernel_text import check_text
 from .plan import Plan
 from .plan_json import dump, load
 from .signature import FunctionSignature, plan_signature
@@ -130,8 +130,8 @@ def _reason(error: OSError) -> str:
 def read_bundle(path: Path | str) -> Bundle:
     """The bundle in the folder `path`, fully checked.
 
-    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712 (the plan launches a kernel
-        that the text does not have), W0715 … W0717 (its arrays).
+    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712, W0713 (the plan launches a
+        kernel that the text does not have, or that takes other arguments there), W0715 … W0717 (its arrays).
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -141,8 +141,7 @@ def read_bundle(path: Path | str) -> Bundle:
     plan = load(_text(folder / PLAN), str(folder / PLAN))
     cuda, module = _text(folder / CUDA), _text(folder / MODULE)
     for kernel in plan.kernels:
-        if not re.search(rf"__global__[^;{{}}]*\b{re.escape(kernel.name)}\s*\(", cuda):
-            raise fail("W0712", f"{folder / PLAN} launches `{kernel.name}`, which {CUDA} does not have")
+        check_text(kernel, cuda, str(folder / CUDA))
     bundle = Bundle(folder, plan, cuda, module)
     inputs = read_npz(folder / INPUTS, bundle.signature) if (folder / INPUTS).exists() else None
     expected = read_npz(folder / EXPECTED) if (folder / EXPECTED).exists() else None

@@ -62,6 +62,11 @@ FILES: dict[str, Explanation] = {
         "a bundle lacks a kernel",
         "`plan.json` launches a kernel that `kernels.cu` does not define. Build the bundle anew.",
     ),
+    "W0713": Explanation(
+        "a kernel takes other arguments than the plan passes",
+        "Number and types of the parameters of a kernel in `kernels.cu` must be those of its `params` in `plan.json`: a pointer per "
+        "memref, then a `long long` per size, stride or offset that is null there, and scalars by value. Build the bundle anew.",
+    ),
     "W0715": Explanation(
         "no .npz of plain arrays",
         "The file cannot be read, is damaged, or holds pickled Python objects, which are never read: unpickling runs code.\n\n"

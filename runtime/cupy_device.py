@@ -248,7 +248,7 @@ def parameters(arg: View | np.generic, param: Param) -> Iterator[np.generic]:
         return
     yield np.uint64(arg.memory.pointer.ptr)
     yield from (np.int64(n) for n, fixed in zip(arg.shape, param.shape or (), strict=True) if fixed is None)
-    yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=True) if fixed is None)
+    yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=False) if fixed is None)
     if param.offset is None:
         yield np.int64(arg.offset)
 

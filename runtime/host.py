@@ -128,5 +128,7 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
         what = f"parameter `{name}` of @{symbol(kernel)}"
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)
+        if None in (strides or ()) and not str(ir.MemRefType(value.type).layout).startswith("strided"):
+            strides = ()  # row-major whatever its sizes are: the text works the strides out
         params.append(Param(name, dtype, shape, strides, offset))
     return tuple(params)

@@ -92,7 +92,7 @@ Arg = BufferView | ScalarValue
 @dataclass(frozen=True)
 class Param:
     """A kernel's parameter as its type says. A scalar has no shape and no strides; a None in them, or as the offset, is
-    `?`.
+    `?`. Empty strides: row-major, whatever the sizes are.
     """
 
     name: str

@@ -98,6 +98,9 @@ class _Checker:
             ):
                 if not 0 <= size <= MAX_SHARED_BYTES:
                     yield self.error("W0704", f"{place}.{key}", f"{size} bytes are not in 0 … {MAX_SHARED_BYTES}")
+            if kernel.dynamic_shared_bytes not in (0, kernel.shared_bytes):
+                message = f"{kernel.dynamic_shared_bytes} bytes: all {kernel.shared_bytes} of shared memory are passed, or none"
+                yield self.error("W0704", f"{place}.dynamic_shared_bytes", message)
             for j, param in enumerate(kernel.params):
                 yield from self.declared_param(param, f"{place}.params[{j}]")
 
@@ -129,7 +132,10 @@ class _Checker:
 
     def declared_param(self, param: Param, place: str) -> Iterator[Diagnostic]:
         yield from self.dtype(param.dtype, f"{place}.dtype")
-        if (param.shape is None) != (param.strides is None) or len(param.shape or ()) != len(param.strides or ()):
+        if (param.shape is None) != (param.strides is None) or len(param.strides or ()) not in (
+            0,
+            len(param.shape or ()),
+        ):
             yield self.error("W0703", place, "shape and strides must both be there, equally many, or neither")
         for i, size in enumerate(param.shape or ()):
             if size is not None and size < 0:
@@ -287,6 +293,10 @@ class _Checker:
             pairs = zip(given, wanted or (), strict=False)
             if any(w is not None and isinstance(g, int) and g != w for g, w in pairs):
                 yield self.error("W0705", f"{place}.{what}", f"{list(given)} for {described(param)}")
+        if param.strides == () and is_static((*arg.shape, *arg.strides)) and not _row_major(arg):
+            yield self.error(
+                "W0705", f"{place}.strides", f"{list(arg.strides)} for {described(param)}, which is row-major"
+            )
 
 
 def used_buffers(step: AnyStep, place: str) -> Iterator[tuple[str, str]]:
@@ -314,6 +324,14 @@ def extent(view: BufferView) -> tuple[int, int]:
     reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
     start = int(view.offset)  # type: ignore[arg-type]
     return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)
+
+
+def _row_major(view: BufferView) -> bool:
+    """Whether a static view is contiguous; the stride of a dimension of one element says nothing."""
+    shape = [int(s) for s in view.shape]  # type: ignore[arg-type]
+    return 0 in shape or all(
+        n == 1 or stride == prod(shape[i + 1 :]) for i, (n, stride) in enumerate(zip(shape, view.strides, strict=True))
+    )
 
 
 def described(param: Param) -> str:

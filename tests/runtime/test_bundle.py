@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,6 +111,13 @@ def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
 
 
+def edit(bundle: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the first kernel of the plan."""
+    plan = json.loads((bundle / "plan.json").read_text())
+    change(plan["kernels"][0])
+    (bundle / "plan.json").write_text(json.dumps(plan))
+
+
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "no plan": (lambda b: (b / "plan.json").unlink(), "W0710: .*plan.json.*no such file"),
     "no text": (lambda b: (b / "kernels.cu").unlink(), "W0710: .*kernels.cu"),
@@ -120,6 +129,15 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "half of another name": (
         lambda b: (b / "kernels.cu").write_text('extern "C" __global__ void rescale(float* x) {}'),
         "W0712",
+    ),
+    "a parameter more": (lambda b: edit(b, lambda p: p["params"].append({"name": "n", "dtype": "i64"})), "W0705|W0713"),
+    "an open size": (lambda b: edit(b, lambda p: p["params"][0].update(shape=[None])), "W0713: .*`scale`"),
+    "an open stride": (lambda b: edit(b, lambda p: p["params"][1].update(strides=[None])), "W0713"),
+    "an open offset": (lambda b: edit(b, lambda p: p["params"][1].update(offset=None)), "W0713"),
+    "half of the shared memory": (lambda b: edit(b, lambda p: p.update(dynamic_shared_bytes=64)), "W0704"),
+    "a text of another type": (
+        lambda b: (b / "kernels.cu").write_text(CUDA.replace("float f", "double f")),
+        "W0713",
     ),
     "inputs of another function": (lambda b: np.savez(b / "inputs.npz", z=np.zeros(3)), "W0716"),
     "pickled inputs": (
