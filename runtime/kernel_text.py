@@ -23,7 +23,7 @@ def check_text(kernel: Kernel, text: str, where: str) -> None:
     """Refuse a kernel that `text` does not have (W0712), or that takes other arguments there (W0713)."""
     declared = declared_types(text, kernel.name)
     if declared is None:
-        raise fail("W0712", f"{where} does not have the kernel `{kernel.name}` that the plan launches")
+        raise fail("W0712", f"the plan launches `{kernel.name}`, which {where} does not have")
     expected = [type_ for param in kernel.params for type_ in parameter_types(param)]
     if declared != expected:
         raise fail(
