@@ -65,7 +65,8 @@ FILES: dict[str, Explanation] = {
     "W0713": Explanation(
         "a kernel takes other arguments than the plan passes",
         "Number and types of the parameters of a kernel in `kernels.cu` must be those of its `params` in `plan.json`: a pointer "
-        "per memref, then a `long long` per size, stride or offset that is null there, and scalars by value. Build the bundle anew.",
+        "per memref, then a `long long` per size, stride or offset that is null there, and scalars by value. "
+        "Build the bundle anew.",
     ),
     "W0715": Explanation(
         "no .npz of plain arrays",
