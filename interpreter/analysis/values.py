@@ -305,7 +305,8 @@ class Values(Algebra):
         if owner.name not in _KERNELS and not in_kernel(owner):
             return NOTHING  # the host computes it once for all threads
         if isinstance(value.owner, ir.Block):
-            return THREAD
+            entry = owner.name == "gpu.func" and value.owner == owner.regions[0].blocks[0]
+            return NOTHING if entry else THREAD  # all threads get the same arguments, and so the same sizes of buffers
         op = value.owner.operation
         if op.name in _HARDWARE:
             return self._hardware_op(op).depends()

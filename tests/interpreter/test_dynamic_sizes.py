@@ -1,0 +1,63 @@
+"""Sizes known only at run time: tiled, distributed, proven race-free, and right for sizes that divide nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft.dsl.diagnostics import WeftError
+from weft.execution import RunOptions, run_schedule
+
+PAYLOAD = """#id = affine_map<(i, j) -> (i, j)>
+func.func @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  }
+  return
+}
+"""
+SCHEDULE = """payload "p.mlir"
+schedule s() {{
+  let op = match linalg.generic
+  let (tiles, inner) = tile op [8, 8]
+  map tiles to {blocks}
+  let (lanes, one) = tile inner [1, 1]
+  map lanes to {threads}
+  insert-barriers
+  verify-sync
+  launch tiles
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "threads", ["threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic", "threads(y: 3, x: 2) block-cyclic(2)"]
+)
+@pytest.mark.parametrize("blocks", ["blocks(y, x)", "blocks(y: 4, x: 2) block", "blocks(y: ?, x: ?) cyclic"])
+def test_right_and_proven(tmp_path: Path, blocks: str, threads: str) -> None:
+    (tmp_path / "p.mlir").write_text(PAYLOAD)
+    (tmp_path / "s.weft").write_text(SCHEDULE.format(blocks=blocks, threads=threads))
+    for shape in ((37, 53), (8, 8), (1, 70)):
+        x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        np.savez(tmp_path / "x.npz", x=x, y=np.zeros(shape, np.float32))
+        options = RunOptions("sim", 0, tmp_path / "x.npz")
+        report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, options).report
+        assert report.ok, (shape, report)
+        assert report.barriers == 0
+
+
+def test_chunks_of_a_size_known_at_run_time_are_assumed_to_conflict_and_called_so(tmp_path: Path) -> None:
+    """`block` over threads makes chunks of ceildiv(n, 3) iterations, and their product with the thread is not affine."""
+    (tmp_path / "p.mlir").write_text(PAYLOAD)
+    text = SCHEDULE.format(blocks="blocks(y, x)", threads="threads(y: 3, x: 2) block")
+    (tmp_path / "s.weft").write_text(text)
+    with pytest.raises(WeftError) as caught:
+        run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 0))
+    diagnostic = caught.value.diagnostics[0]
+    assert diagnostic.code == "W0602"
+    assert any("assumed" in note for note in diagnostic.notes)
