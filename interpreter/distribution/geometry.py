@@ -148,10 +148,11 @@ def _grid_threads(mapped: Sequence[Mapped], block: dict[str, int]) -> None:
         if one.mapping.space != "grid":
             continue
         preferred = _GRID_BLOCKS[len(one.mapping.axes)]
-        for axis, count, trips, threads in zip(
+        for axis, count, trips, usual in zip(
             one.mapping.axes, one.mapping.counts, trip_counts(one), preferred, strict=True
         ):
             wanted = trips if count == AS_MANY_AS_ITERATIONS else count if count > 0 else None
+            threads = min(usual, MAX_BLOCK[axis])
             block.setdefault(axis, min(threads, max(wanted, 1)) if wanted is not None else threads)
 
 

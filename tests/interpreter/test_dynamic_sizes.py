@@ -35,9 +35,7 @@ schedule s() {{
 """
 
 
-@pytest.mark.parametrize(
-    "threads", ["threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic", "threads(y: 3, x: 2) block-cyclic(2)"]
-)
+@pytest.mark.parametrize("threads", ["threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic"])
 @pytest.mark.parametrize("blocks", ["blocks(y, x)", "blocks(y: 4, x: 2) block", "blocks(y: ?, x: ?) cyclic"])
 def test_right_and_proven(tmp_path: Path, blocks: str, threads: str) -> None:
     (tmp_path / "p.mlir").write_text(PAYLOAD)
