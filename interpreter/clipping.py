@@ -88,9 +88,8 @@ def _outside(value: ir.Value, body: ir.Block) -> bool:
 
 def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
     """The real-shaped tensor that a clipped output starts with."""
-    owner = None if isinstance(init.owner, ir.Block) else init.owner.operation
     kind = element_type(init)
-    if owner is not None and owner.name == "tensor.empty":
+    if gathers.is_empty(init):
         return gathers.empty(shape, kind)
     return slice_of(init, shape, ir.RankedTensorType.get(list(shape), kind))
 
@@ -112,7 +111,7 @@ def _clip_output(
     body: ir.Block, output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None
 ) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
-    empty = not isinstance(init.owner, ir.Block) and init.owner.operation.name == "tensor.empty"
+    empty = gathers.is_empty(init)
     for use in list(output.uses):
         op = use.owner.operation
         if op.name == "tensor.parallel_insert_slice":

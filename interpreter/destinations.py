@@ -21,7 +21,7 @@ def separate_destinations(module: ir.Module) -> None:
             inits = loop_inits(loop)
             outputs = list(body.arguments)[len(body.arguments) - len(inits) :]
             for output, init in zip(outputs, inits, strict=True):
-                if _is_empty(init):
+                if gathers.is_empty(init):
                     _separate_slices(body, output)
         for op in mlir.operations(module.operation, "tensor.empty"):
             _split(op)
@@ -89,7 +89,3 @@ def _destination(value: ir.Value) -> tuple[ir.Operation, int] | None:
     if op.name in ("scf.forall", "scf.for"):
         return op, len(op.operands) - len(op.results) + position
     return None
-
-
-def _is_empty(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .mlir import affine, arith, ir, linalg, scf, tensor
+from .mlir import affine, arith, ir, linalg, producer, scf, tensor
 from .structured import element_type, segments, shape_of
 
 MARK = "weft.gather"
@@ -42,6 +42,12 @@ def index(value: int) -> ir.Value:
 
 def empty(shape: Sequence[int], kind: ir.Type) -> ir.Value:
     return tensor.EmptyOp(list(shape), kind).result
+
+
+def is_empty(value: ir.Value) -> bool:
+    """Whether the value is a `tensor.empty`: a shape without contents."""
+    op = producer(value)
+    return op is not None and op.name == "tensor.empty"
 
 
 def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Sequence[int]) -> ir.Value | None:

@@ -181,7 +181,7 @@ def pad_value(
     """`value` with shape `shape`. `must_hold`: outside its old shape it has to be `outside`, not just anything."""
     kind, old = element_type(value), shape_of(value)
     producer = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if not needed or (producer is not None and producer.name == "tensor.empty"):
+    if not needed or gathers.is_empty(value):
         return gathers.empty(shape, kind)
     if producer is not None and from_origin(producer) and shape_of(producer.operands[0]) == shape:
         return _held(producer.operands[0], producer, old, outside, must_hold)  # rounded up for another reader before

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .mlir import ir, linalg
+from .mlir import ir, linalg, producer
 
 Iterator = Literal["parallel", "reduction"]
 
@@ -195,7 +195,7 @@ def neutral_elements(op: ir.Operation) -> tuple[int | str | None, ...] | None:
         return None
     accumulator = body.arguments[inputs]
     result = body.operations[len(body.operations) - 1].operation.operands[0]
-    combiner = _defining(result)
+    combiner = producer(result)
     if combiner is None or combiner.name not in _ELEMENTWISE_NEUTRAL or len(combiner.operands) != 2:
         return None
     left, right = combiner.operands
@@ -208,7 +208,7 @@ def neutral_elements(op: ir.Operation) -> tuple[int | str | None, ...] | None:
     found = _input_of(term, body, inputs)
     if found is not None:
         return tuple(_ELEMENTWISE_NEUTRAL[combiner.name] if i == found else None for i in range(inputs))
-    product = _defining(_unwrapped(term))
+    product = producer(_unwrapped(term))
     if product is None or product.name not in _PRODUCTS or combiner.name not in _SUMS:
         return None
     factors = [_input_of(v, body, inputs) for v in product.operands]
@@ -227,11 +227,6 @@ def _input_of(value: ir.Value, body: ir.Block, inputs: int) -> int | None:
 
 
 def _unwrapped(value: ir.Value) -> ir.Value:
-    while (op := _defining(value)) is not None and op.name in _PASS_THROUGH:
+    while (op := producer(value)) is not None and op.name in _PASS_THROUGH:
         value = op.operands[0]
     return value
-
-
-def _defining(value: ir.Value) -> ir.Operation | None:
-    owner = value.owner
-    return None if isinstance(owner, ir.Block) else owner.operation

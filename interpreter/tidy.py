@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import mlir
+from . import gathers, mlir
 from .mlir import ir, tensor
 from .padding import from_origin
 from .structured import element_type, shape_of
@@ -29,7 +29,7 @@ def _fold(op: ir.Operation) -> None:
         op.operands[0] = source
     result = op.results[0]
     if not _whole(op):
-        if op.name == "tensor.extract_slice" and _is_empty(source) and None not in shape_of(result):
+        if op.name == "tensor.extract_slice" and gathers.is_empty(source) and None not in shape_of(result):
             with ir.InsertionPoint(op):
                 small = tensor.EmptyOp([n or 0 for n in shape_of(result)], element_type(result)).result
             result.replace_all_uses_with(small)
@@ -38,10 +38,6 @@ def _fold(op: ir.Operation) -> None:
     if source.type == result.type:
         result.replace_all_uses_with(source)
         op.erase()
-
-
-def _is_empty(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"
 
 
 def _whole(op: ir.Operation) -> bool:
