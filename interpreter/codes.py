@@ -96,6 +96,26 @@ CODES: dict[str, Explanation] = {
         "`transform.print` writes to the process's standard output, which holds the module (`weft apply`) or the JSON object "
         "(`weft run --json`). `print` is Weft's: it goes to the report, and to stderr.",
     ),
+    "W0370": Explanation(
+        "not a sequential loop",
+        "`unroll` takes a loop whose iterations follow each other: over a reduction, over the steps of a tile. Parallel loops are "
+        "mapped; whatever of their iterations one thread gets is unrolled by the compiler where it must be. A loop is unrolled "
+        "once.",
+    ),
+    "W0371": Explanation(
+        "a loop that cannot be unrolled whole",
+        "How many iterations it has is known only at run time, or they are so many that the compiler would take minutes over the "
+        "copies. `unroll loop by 4` makes four copies of the body.",
+    ),
+    "W0372": Explanation(
+        "an unroll factor that does not fit",
+        "`unroll loop by n` takes n from 2 to the number of iterations; `unroll loop` takes all of them.",
+    ),
+    "W0373": Explanation(
+        "a number of registers that no thread can have",
+        "`launch loop max-registers n` tells the compiler how many registers a thread may take. The hardware has 16 to 255 of "
+        "them for each thread, and 65,536 for all threads of a block together, handed out to warps in steps of 8 a thread.",
+    ),
     "W0401": Explanation(
         "nothing matches",
         "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "

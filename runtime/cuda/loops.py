@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...interpreter.mlir import ir, operations
+from ...interpreter.mlir import ir, operations, producer
+from .aliasing import VIEWS
 from .errors import refuse
 from .expression import Expr, name
 from .integers import INDEX, Integer, bounds, to_signed
@@ -13,8 +14,8 @@ from .kernel import Kernel, Lanes
 from .ranges import Range
 from .types import Scalar, element
 
-UNROLL_TRIPS = 32
-UNROLL_OPS = 4096  # an unrolled nest of loops may have so many ops; an 8x8 register tile over 16 steps of k is below
+UNROLL = "weft.unroll"
+UNROLL_TRIPS = 64
 
 
 @dataclass(frozen=True)
@@ -158,48 +159,57 @@ def header(kernel: Kernel, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, k
     return f"for ({type} {variable} = {lower.text}; {variable} < {upper.within(8)}; {increment}) {{"
 
 
-def unrolls(op: ir.Operation, trips: int | None) -> bool:
-    """Is this a small loop that the compiler should unroll whole? Not where it has barriers."""
+def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
+    """`#pragma unroll`, with a number or without: what the schedule says (`weft.unroll`), else what private arrays need.
+
+    Registers have no addresses: an array is in registers only if every subscript is a number, once its loops are unrolled.
+    """
+    if UNROLL in op.attributes:
+        said = op.attributes[UNROLL]
+        return f"#pragma unroll {said.value}" if isinstance(said, ir.IntegerAttr) else "#pragma unroll"
     if trips is None or trips > UNROLL_TRIPS or next(operations(op, "gpu.barrier"), None) is not None:
-        return False
-    return trips * _weight(op) <= UNROLL_OPS
-
-
-def _weight(op: ir.Operation) -> int:
-    """How many ops the body has when the loops inside are unrolled too."""
-    total = 0
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                inside = _weight(inner.operation)
-                total += 1 + (inside * (_constant_trips(inner.operation) or 1) if inside else 0)
-    return total
-
-
-def _constant_trips(op: ir.Operation) -> int | None:
-    if op.name == "scf.for":
-        values = [_constant(v) for v in list(op.operands)[:3]]
-        if None in values or not values[2]:
-            return None
-        lower, upper, step = (v for v in values if v is not None)
-        return max(1, -(-(upper - lower) // step))
-    if op.name == "affine.for":
-        ends = [_constant_map(op.attributes[k]) for k in ("lowerBoundMap", "upperBoundMap")]
-        step = ir.IntegerAttr(op.attributes["step"]).value
-        if ends[0] is not None and ends[1] is not None:
-            return max(1, -(-(ends[1] - ends[0]) // step))
-    return None
-
-
-def _constant_map(attribute: ir.Attribute) -> int | None:
-    results = list(ir.AffineMapAttr(attribute).value.results)
-    constant = len(results) == 1 and isinstance(results[0], ir.AffineConstantExpr)
-    return ir.AffineConstantExpr(results[0]).value if constant else None
-
-
-def _constant(value: ir.Value) -> int | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
         return None
-    attribute = owner.operation.attributes["value"]
-    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
+    return "#pragma unroll" if _subscripts_registers(op) else None
+
+
+def _subscripts_registers(op: ir.Operation) -> bool:
+    """Does the loop's variable decide which element of a private array is accessed?"""
+    variable = op.regions[0].blocks[0].arguments[0]
+    reached: set[ir.Value] = {variable}
+    waiting: list[ir.Value] = [variable]
+    while waiting:
+        for use in waiting.pop().uses:
+            user = use.owner.operation
+            first = _FIRST_SUBSCRIPT.get(user.name)
+            if first is not None:
+                if use.operand_number >= first and _is_private(user.operands[first - 1]):
+                    return True
+                continue
+            if user.name == "memref.subview" and _is_private(user.operands[0]):
+                return True
+            if user.name in ("scf.for", "affine.for"):  # an inner loop whose bounds depend on it
+                inner = user.regions[0].blocks[0].arguments[0]
+                waiting += [inner] if inner not in reached else []
+                reached.add(inner)
+            for result in user.results:
+                if result not in reached and isinstance(result.type, (ir.IndexType, ir.IntegerType)):
+                    reached.add(result)
+                    waiting.append(result)
+    return False
+
+
+_FIRST_SUBSCRIPT = {
+    "memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2, "affine.load": 1, "affine.store": 2,
+    "affine.vector_load": 1, "affine.vector_store": 2, "vector.transfer_read": 1, "vector.transfer_write": 2,
+}  # fmt: skip
+
+
+def _is_private(buffer: ir.Value) -> bool:
+    """Is it a thread's own memory: an `alloca`, or a view of one?"""
+    owner = producer(buffer)
+    while owner is not None and owner.name in VIEWS:
+        buffer = owner.operands[0]
+        owner = producer(buffer)
+    if owner is None:
+        return "private" in str(ir.MemRefType(buffer.type).memory_space)
+    return owner.name == "memref.alloca" and "workgroup" not in str(ir.MemRefType(buffer.type).memory_space)

@@ -134,3 +134,23 @@ def test_shared_memory_is_static_up_to_48_kib() -> None:
 def test_abi_and_compiler_need_no_mlir() -> None:
     code = "import sys, weft.runtime.cuda, weft.runtime.cuda.abi, weft.runtime.cuda.nvrtc; assert 'torch_mlir' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("mark", "pragma"), [("", None), ("{weft.unroll}", "#pragma unroll"), ("{weft.unroll = 4 : i64}", "#pragma unroll 4")]
+)
+def test_unroll(mark: str, pragma: str | None) -> None:
+    """What the schedule says of a loop stands above it; a loop over memory that has addresses needs no pragma."""
+    text = emit_text(f"""
+      gpu.module @m {{ gpu.func @f(%x: memref<64xf32>) kernel {{
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c64 = arith.constant 64 : index
+        scf.for %i = %c0 to %c64 step %c1 {{
+          %v = memref.load %x[%i] : memref<64xf32>
+          %w = arith.addf %v, %v : f32
+          memref.store %w, %x[%i] : memref<64xf32>
+        }} {mark}
+        gpu.return
+      }} }}""").text
+    assert [line.strip() for line in text.splitlines() if "#pragma" in line] == ([pragma] if pragma else [])

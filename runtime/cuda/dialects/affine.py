@@ -22,7 +22,7 @@ from ..integers import (
     subtract,
 )
 from ..kernel import Kernel
-from ..loops import assignment, bind_all, carry, header, loop_bounds, trip_count, unrolls
+from ..loops import assignment, bind_all, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..ranges import Range
 from ..registry import writes
 from ..views import access
@@ -137,8 +137,9 @@ def for_loop(kernel: Kernel, op: ir.Operation) -> None:
     with kernel.nested() as body:
         text = header(kernel, arguments[0], lower, upper, step)
         scf.write_body(kernel, block, carried)
-    if unrolls(op, trip_count(lower, upper, step)):
-        kernel.line("#pragma unroll")
+    pragma = unroll_pragma(op, trip_count(lower, upper, step))
+    if pragma is not None:
+        kernel.line(pragma)
     kernel.put(text, body.lines)
     for result, variable in zip(op.results, carried, strict=True):
         bind_all(kernel, result, variable.after)

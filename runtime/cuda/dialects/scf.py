@@ -7,7 +7,7 @@ from ..errors import refuse
 from ..expression import Expr, ternary, unary
 from ..integers import Integer
 from ..kernel import Kernel, Lanes, has_effects
-from ..loops import Carried, assign, bind_all, carry, header, loop_bounds, trip_count, unrolls
+from ..loops import Carried, assign, bind_all, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..registry import writes
 from ..types import element, scalar
 
@@ -27,8 +27,9 @@ def for_loop(kernel: Kernel, op: ir.Operation) -> None:
     with kernel.nested() as body:
         text = header(kernel, arguments[0], lower, upper, step, kind)
         write_body(kernel, block, carried)
-    if unrolls(op, trips):
-        kernel.line("#pragma unroll")
+    pragma = unroll_pragma(op, trips)
+    if pragma is not None:
+        kernel.line(pragma)
     kernel.put(text, body.lines)
     for result, variable in zip(op.results, carried, strict=True):
         bind_all(kernel, result, variable.after)

@@ -15,7 +15,6 @@ extern "C" __global__ void __launch_bounds__(256) shared(
     s0[ty][tx] = A[row * 48 + k + tx];
     s1[ty][tx] = B[(k + ty) * 32 + col];
     __syncthreads();
-    #pragma unroll
     for (int kk = 0; kk < 16; ++kk) {
       acc += s0[ty][kk] * s1[kk][tx];
     }
@@ -45,7 +44,6 @@ extern "C" __global__ void __launch_bounds__(256) ragged(
     const int row1 = k + ty;
     s1[ty][tx] = row1 < 29 && in_col ? B[row1 * 23 + col] : 0.0f;
     __syncthreads();
-    #pragma unroll
     for (int kk = 0; kk < 16; ++kk) {
       acc += s0[ty][kk] * s1[kk][tx];
     }

@@ -9,9 +9,7 @@ extern "C" __global__ void __launch_bounds__(256) blur(const float* __restrict__
   const int row = by * 16 + ty;
   if (row >= 1 && row <= 38 && col >= 1 && col <= 48) {
     float acc = 0.0f;
-    #pragma unroll
     for (int k = 0; k < 3; ++k) {
-      #pragma unroll
       for (int kk = 0; kk < 3; ++kk) {
         acc += image[(k + row - 1) * 50 + (kk + col - 1)] * weights[k][kk];
       }
@@ -36,7 +34,6 @@ extern "C" __global__ void __launch_bounds__(64) register_tile(
       acc[i][j] = 0.0f;
     }
   }
-  #pragma unroll
   for (int i = 0; i < 16; ++i) {
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -93,7 +90,6 @@ extern "C" __global__ void __launch_bounds__(128) reverse(float* __restrict__ x)
 
 extern "C" __global__ void __launch_bounds__(24) views(const float* __restrict__ x, float* __restrict__ y) {
   const int tx = threadIdx.x;
-  #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const float v0 = x[tx * 8 + i];
     y[tx * 8 + i] = v0;
