@@ -1,0 +1,61 @@
+"""The disassembly as tests read it, on a hand-written SGEMM: what its loops hold is known."""
+
+from __future__ import annotations
+
+import pytest
+from cuda_cases import HERE
+from sass import compute_region, inner_loop, program, resources, whole
+
+from weft.runtime.cuda.nvrtc import ARCHITECTURES
+
+SGEMM = (HERE / "texts" / "sgemm.cu").read_text()
+DIVIDES = """
+extern "C" __global__ void by_variable(int* x, int n, int d) {
+  #pragma unroll 1
+  for (int i = threadIdx.x; i < n; i += 256) { x[i] = x[i] / d; }
+}
+extern "C" __global__ void by_constant(int* x, int n) {
+  #pragma unroll 1
+  for (int i = threadIdx.x; i < n; i += 256) { x[i] = x[i] % 13; }
+}
+extern "C" __global__ void by_power(unsigned* x, int n) {
+  #pragma unroll 1
+  for (int i = threadIdx.x; i < n; i += 256) { x[i] = x[i] / 16; }
+}
+extern "C" __global__ void indexed(float* x, const int* at, int n) {
+  float r[64];
+  for (int i = 0; i < 64; ++i) { r[i] = x[i]; }
+  for (int i = 0; i < n; ++i) { r[at[i]] += 1.0f; }
+  for (int i = 0; i < 64; ++i) { x[i] = r[i]; }
+}
+"""
+
+
+@pytest.mark.parametrize("chip", ARCHITECTURES)
+def test_sgemm(chip: str) -> None:
+    loop, region = inner_loop(SGEMM, "sgemm", chip), compute_region(SGEMM, "sgemm", chip)
+    assert loop.ffma == region.ffma == 8 * 8 * 8
+    assert region.shared_loads == {128: 8 * 4}
+    assert region.products_per_load == 16
+    assert region.besides("FFMA", "LDS") == {} and region.divisions == 0
+    assert loop.barriers == 2 and region.barriers == 0
+    assert loop.global_loads == {128: 2} and loop.shared_stores == {32: 4, 128: 1}
+    assert whole(SGEMM, "sgemm", chip).global_stores == {128: 16}
+    taken = resources(SGEMM, "sgemm", chip)
+    assert taken.registers <= 128 and taken.spill_bytes == 0 and whole(SGEMM, "sgemm", chip).local == 0
+
+
+@pytest.mark.parametrize("chip", ARCHITECTURES)
+@pytest.mark.parametrize(("kernel", "divides"), [("by_variable", True), ("by_constant", True), ("by_power", False)])
+def test_divisions(kernel: str, divides: bool, chip: str) -> None:
+    assert (inner_loop(DIVIDES, kernel, chip).divisions > 0 or whole(DIVIDES, kernel, chip).divisions > 0) == divides
+
+
+def test_arrays_in_local_memory_are_counted() -> None:
+    assert whole(DIVIDES, "indexed", "sm_80").local > 0
+    assert resources(DIVIDES, "indexed", "sm_80").stack_bytes == 64 * 4
+
+
+def test_straight_text_has_no_loop() -> None:
+    text = 'extern "C" __global__ void straight(float* x) { x[threadIdx.x] = 1.0f; }'
+    assert program(text, "straight", "sm_90a").loops() == []
