@@ -111,6 +111,6 @@ def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, De
     depth = len(frames) - 1
     while depth > 0 and not frames[depth].call:
         depth -= 1
-    if not frames[depth].call:
-        return ()
+    if not frames[depth].call:  # the main schedule's: this is its end
+        return (replace(frames[0], index=len(frames[0].items)),)
     return bind(frames[:depth], frames[depth].let, values)

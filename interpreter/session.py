@@ -9,70 +9,22 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..dsl import tree
-from ..dsl.diagnostics import Diagnostic, Span, WeftError
-from ..dsl.expressions import evaluate
+from ..dsl.diagnostics import Diagnostic, WeftError
 from .clone import clone_module, strip_tags
-from .environment import Bundle, Death, Environment
-from .fields import absent_handles, evaluate_fields, handle_of
+from .control import condition, elements, require, statement_text
+from .environment import Death, Environment
+from .fields import absent_handles, evaluate_fields
 from .frames import Frame, bind, call_frame, enter, returned
 from .mlir import ir
 from .rewriter import Rewriter, upstream_messages
+from .state import Made, State, Step, after, statement_at
 from .statement import Handle, Operand, registry
 from .tidy import tidy
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one statement did.
-
-    Args:
-        text: the statement as it stands in the source, on one line.
-        span: where.
-        remarks: what it did, a line each.
-        seconds: the time it took, clone, verification and clean-up included.
-        module: the module after it.
-        skipped: it had nothing to do, because a handle of it is absent.
-        shown: what `print` shows.
-    """
-
-    text: str
-    span: Span
-    keyword: str
-    remarks: tuple[str, ...]
-    seconds: float
-    module: ir.Module = field(repr=False)
-    skipped: bool = False
-    shown: tuple[str, ...] = ()
-
-    @property
-    def ir(self) -> str:
-        """The module after the step, without handle tags."""
-        return str(strip_tags(self.module))
-
-
-@dataclass(frozen=True)
-class Made:
-    """Where a handle came from, for `handles` and for messages."""
-
-    name: str
-    span: Span
-
-
-@dataclass(frozen=True)
-class State:
-    """Everything there is between two statements. Nothing in it is ever changed."""
-
-    module: ir.Module = field(repr=False)
-    frames: tuple[Frame, ...]
-    numbers: int = 0
-    dead: Mapping[int, Death] = field(default_factory=dict)
-    made: Mapping[int, Made] = field(default_factory=dict)
-    step: Step | None = None
 
 
 class Session:
@@ -118,26 +70,42 @@ class Session:
     @property
     def environment(self) -> Environment:
         """The names in scope at this point."""
-        return self.state.frames[-1].env if self.state.frames else {}
+        return self.state.frames[-1].env
 
     # ---- moving -------------------------------------------------------------------------------------------------------
 
     def step(self) -> Step | None:
         """Do the next statement and return what it did; None at the end. Raises `WeftError` and then changes nothing."""
-        state = self.state
-        while state.frames:
-            frame = state.frames[-1]
-            if frame.done:
-                state = replace(state, frames=enter(state.frames))
-                continue
-            item = frame.items[frame.index]
-            state = self._item(state, frame, item)
-            if state.step is not None and state.step is not self.state.step:
-                self._states = [*self._states[: self._at + 1], state]
-                self._at += 1
-                return state.step
-        self._states[self._at] = replace(state, step=self.state.step)
-        return None
+        state = self._settled(self.state)
+        if (found := statement_at(state)) is None:
+            self._states[self._at] = state
+            return None
+        self._record(self._statement(state, after(state.frames), *found))
+        return self.state.step
+
+    def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
+        """Do items that were written just now, as if they stood at this place of the schedule. All of them, or none:
+        raises `WeftError` and then changes nothing."""
+        before, at = self._states, self._at
+        *outer, frame = self.state.frames
+        written = (*frame.items[: frame.index], *items, *frame.items[frame.index :])
+        state = replace(self.state, frames=(*outer, replace(frame, items=written)))
+        depth, end = len(outer), frame.index + len(items)
+        try:
+            while True:
+                state = self._settled(state, until=lambda s: len(s.frames) == depth + 1 and s.frames[-1].index >= end)
+                if len(state.frames) == depth + 1 and state.frames[-1].index >= end:
+                    break
+                if (found := statement_at(state)) is None:
+                    break
+                self._record(self._statement(state, after(state.frames), *found))
+                state = self.state
+        except BaseException:  # an interrupt, too, must leave nothing half done
+            self._states, self._at = before, at
+            raise
+        if self._at > at:
+            self._states[self._at] = state
+        return self.steps[len(self.steps) - (self._at - at) :] if self._at > at else ()
 
     def run(self) -> ir.Module:
         """Do everything that is left; return the scheduled module."""
@@ -159,30 +127,102 @@ class Session:
         self._at += 1
         return True
 
+    def goto(self, number: int) -> None:
+        """To where `number` statements were done: among those that were done, undone ones included."""
+        if not 0 <= number < len(self._states):
+            raise IndexError(number)
+        self._at = number
+
+    # ---- looking ahead ------------------------------------------------------------------------------------------------
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states from the start to here."""
+        return tuple(self._states[: self._at + 1])
+
+    @property
+    def undone(self) -> int:
+        """How many statements `redo` can do again."""
+        return len(self._states) - 1 - self._at
+
+    def upcoming(self) -> tree.Item | None:
+        """The statement that `step` does next, or the item before it at which it is going to fail; None at the end."""
+        state = self.state
+        try:
+            state = self._settled(state, note=(seen := [state]).append)
+        except WeftError:
+            frame = seen[-1].frames[-1]
+            return None if frame.done else frame.items[frame.index]
+        return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
+
+    def fork(self) -> Session:
+        """A session that goes on from here by itself: for trying things."""
+        copy = object.__new__(Session)
+        copy.file, copy.schedules = self.file, self.schedules
+        copy._states, copy._at = self._states[: self._at + 1], self._at
+        return copy
+
     # ---- one item of the tree -----------------------------------------------------------------------------------------
 
-    def _item(self, state: State, frame: Frame, item: tree.Item) -> State:
-        rest = (*state.frames[:-1], replace(frame, index=frame.index + 1))
+    def _record(self, state: State) -> None:
+        self._states = [*self._states[: self._at + 1], self._left(state)]
+        self._at += 1
+
+    @staticmethod
+    def _left(state: State) -> State:
+        """`state` out of the blocks and calls that are through. What fails on the way fails again in the next step."""
+        try:
+            while len(state.frames) > 1:
+                frame = state.frames[-1]
+                if frame.done:
+                    state = replace(state, frames=enter(state.frames))
+                elif isinstance(item := frame.items[frame.index], tree.Return):
+                    state = replace(state, frames=returned(item, state.frames, state.dead))
+                else:
+                    break
+        except WeftError:
+            pass
+        return state
+
+    def _settled(
+        self,
+        state: State,
+        until: Callable[[State], bool] = lambda _: False,
+        note: Callable[[State], None] = lambda _: None,
+    ) -> State:
+        """The state in front of the next statement, or at the end: conditions decided, calls entered, blocks left.
+
+        `until`: stop before that already. `note`: is told of every state on the way.
+        """
+        while not until(state):
+            note(state)
+            frame = state.frames[-1]
+            if frame.done:
+                if len(state.frames) == 1:
+                    break
+                state = replace(state, frames=enter(state.frames))
+            elif statement_at(state) is not None:
+                break
+            else:
+                state = self._control(state, after(state.frames), frame.items[frame.index], frame.env)
+        return state
+
+    def _control(self, state: State, rest: tuple[Frame, ...], item: tree.Item, env: Environment) -> State:
         match item:
-            case tree.Let(value=tree.Statement() as node):
-                return self._statement(state, rest, node, item)
-            case tree.Statement():
-                return self._statement(state, rest, item, None)
             case tree.Let(value=tree.Call() as call):
-                return replace(state, frames=(*rest, call_frame(call, self.schedules, frame.env, state.dead, item)))
+                return replace(state, frames=(*rest, call_frame(call, self.schedules, env, state.dead, item)))
             case tree.Call():
-                return replace(state, frames=(*rest, call_frame(item, self.schedules, frame.env, state.dead, None)))
+                return replace(state, frames=(*rest, call_frame(item, self.schedules, env, state.dead, None)))
             case tree.Require():
-                if not _value(item.condition, frame.env):
-                    text = item.message or "the schedule's requirement does not hold"
-                    raise WeftError(Diagnostic("W0240", text, item.condition.span, notes=(_operands(item, frame.env),)))
+                require(item, env)
                 return replace(state, frames=rest)
             case tree.If():
-                body = item.then if _condition(item.condition, frame.env) else item.otherwise
-                return replace(state, frames=(*rest, Frame(body, dict(frame.env))))
+                body = item.then if condition(item.condition, env) else item.otherwise
+                return replace(state, frames=(*rest, Frame(body, dict(env))))
             case tree.Foreach():
-                values = _elements(item.iterable, frame.env)
-                frames = [Frame(item.body, {**frame.env, item.variable.name: value}) for value in reversed(values)]
+                frames = [
+                    Frame(item.body, {**env, item.variable.name: v}) for v in reversed(elements(item.iterable, env))
+                ]
                 return replace(state, frames=(*rest, *frames))
             case tree.Return():
                 return replace(state, frames=returned(item, state.frames, state.dead))
@@ -246,62 +286,5 @@ class Session:
         for name, value in zip(spelled, results.values(), strict=False):
             for handle in value if isinstance(value, tuple) else (value,):
                 if isinstance(handle, Handle) and not handle.absent:
-                    made.setdefault(handle.number, Made(name, node.span))
+                    made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
         return dead, made
-
-
-def statement_text(item: tree.Node) -> str:
-    """The source text of an item, on one line."""
-    span = item.span
-    lines = [span.source.line(n) for n in range(span.line, span.end_line + 1)]
-    if len(lines) == 1:
-        text = lines[0][span.column - 1 : span.end_column - 1]
-    else:
-        text = " ".join([lines[0][span.column - 1 :], *lines[1:-1], lines[-1][: span.end_column - 1]])
-    return " ".join(text.split())
-
-
-def _value(expr: tree.Expr, env: Environment) -> Any:
-    return evaluate(expr, {k: v for k, v in env.items() if not isinstance(v, (Handle, Bundle))})
-
-
-def _condition(condition: tree.Expr | tree.HandleRef, env: Environment) -> bool:
-    if isinstance(condition, tree.NameRef) and isinstance(env.get(condition.name), (Handle, Bundle)):
-        condition = tree.HandleRef(condition.span, condition.name)
-    if isinstance(condition, tree.HandleRef):
-        found = handle_of(condition, env)
-        return bool(found) if isinstance(found, tuple) else not getattr(found, "absent", False)
-    return bool(_value(condition, env))
-
-
-def _elements(iterable: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...]:
-    if isinstance(iterable, tree.NameRef) and iterable.name in env:
-        found = env[iterable.name]
-        if isinstance(found, (Handle, Bundle)) or (isinstance(found, tuple) and found and isinstance(found[0], Handle)):
-            iterable = tree.HandleRef(iterable.span, iterable.name)
-    if isinstance(iterable, tree.HandleRef):
-        found = handle_of(iterable, env)
-        return found if isinstance(found, tuple) else (found,)
-    value = _value(iterable, env)
-    if not isinstance(value, tuple):
-        raise WeftError(
-            Diagnostic("W0233", "`foreach` walks over a list or over the handles of a `match*`", iterable.span)
-        )
-    return value
-
-
-def _operands(item: tree.Require, env: Environment) -> str:
-    """`bm = 128, tm = 7`: the values the condition was about."""
-    names: list[str] = []
-
-    def collect(expr: Any) -> None:
-        if isinstance(expr, tree.NameRef) and expr.name in env and expr.name not in names:
-            names.append(expr.name)
-        for part in ("left", "right", "operand"):
-            if hasattr(expr, part):
-                collect(getattr(expr, part))
-        for part in (*getattr(expr, "arguments", ()), *getattr(expr, "items", ())):
-            collect(part)
-
-    collect(item.condition)
-    return f"{statement_text(item.condition)}, with " + ", ".join(f"{n} = {env[n]}" for n in names)
