@@ -113,8 +113,9 @@ CODES: dict[str, Explanation] = {
     ),
     "W0373": Explanation(
         "a number of registers that no thread can have",
-        "`launch loop max-registers n` tells the compiler how many registers a thread may take. The hardware has 16 to 255 of "
-        "them for each thread, and 65,536 for all threads of a block together, handed out to warps in steps of 8 a thread.",
+        "`launch loop max-registers n` tells the compiler how many registers a thread may take. It gives 24 to 255 to "
+        "each thread (fewer it does not try, whatever it is told), and 65,536 to all threads of a block together, handed out to "
+        "warps in steps of 8 a thread.",
     ),
     "W0401": Explanation(
         "nothing matches",

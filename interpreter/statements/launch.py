@@ -1,14 +1,25 @@
-"""`launch LOOP`: realise all maps of a loop at once, as a kernel and its launch."""
+"""`launch LOOP [max-registers n]`: realise all maps of a loop at once, as a kernel and its launch."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
+from ..mlir import ir
 from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, statement
+from ..statement import Handle, Results, Statement, consumed, integer, statement
 from .bufferize import ensure_bufferized
+
+if TYPE_CHECKING:
+    from ..distribution.kernel import LaunchInfo
+
+REGISTERS = "weft.max_registers"
+FEWEST, MOST = 24, 255
+"""ptxas does not go below 24 registers, whatever it is told; an instruction names at most 255."""
+OF_BLOCK = 65536
 
 
 @statement("launch", returns=("launch",))
@@ -22,6 +33,8 @@ class Launch(Statement):
 
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
+        max_registers: the most registers that the compiler may give a thread, 24 to 255, and 65,536 for all threads of a block;
+            none: as many as the compiler likes. Too few of them spill to memory.
 
     Returns:
         launch: the launch in the host function.
@@ -41,6 +54,7 @@ class Launch(Statement):
         W0360: loops over blocks that do not nest perfectly.
         W0361: a value that no kernel takes.
         W0362: a barrier in a loop over threads.
+        W0373: a number of registers that no thread can have.
 
     Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `distribution/kernel.py` for why not that one).
 
@@ -51,6 +65,7 @@ class Launch(Statement):
     """
 
     loop: Handle = consumed()
+    max_registers: int | None = integer(optional=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..distribution import launch_loop
@@ -63,4 +78,30 @@ class Launch(Statement):
             raise WeftError.of(dataclasses.replace(d, span=span, statement=keyword) for d in error.diagnostics) from error
         for remark in info.remarks:
             rewrite.remark(remark)
+        if self.max_registers is not None:
+            self._cap_registers(rewrite, info, self.max_registers)
         return {"launch": rewrite.new_handle(info.launch, "launch")}
+
+    @staticmethod
+    def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:
+        from ..distribution import find_kernel
+
+        if not FEWEST <= most <= MOST:
+            raise rewrite.error(
+                "W0373", f"a thread has {FEWEST} to {MOST} registers, and {most} is none of these", at="max_registers"
+            )
+        sizes = [size for size in info.block if size is not None]
+        threads = math.prod(sizes)
+        taken = -(-threads // 32) * 32 * (-(-most // 8) * 8)  # a warp gets its registers in steps of 8 a thread
+        if len(sizes) == len(info.block) and taken > OF_BLOCK:
+            room = OF_BLOCK // (-(-threads // 32) * 32) // 8 * 8
+            raise rewrite.error(
+                "W0373",
+                f"{most} registers for each of {threads} threads are {taken} registers, and a block has {OF_BLOCK}",
+                at="max_registers",
+                hint=f"at most {min(room, MOST)}, or fewer threads a block",
+            )
+        with rewrite.module.context:
+            kernel = find_kernel(rewrite.module, info)
+            kernel.attributes[REGISTERS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), most)
+        rewrite.remark(f"at most {most} registers a thread")

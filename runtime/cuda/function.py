@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 
@@ -21,6 +22,9 @@ DYNAMIC = -(1 << 63)
 SIZE = Range(0, 1 << 47)  # an address space holds no more elements
 STRIDE = Range(-(1 << 47), 1 << 47)
 WIDTH = 120
+REGISTERS_OF_SM = 65536
+THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number of blocks that has no room
+FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
 
 
 def write_function(
@@ -59,14 +63,32 @@ def _triple(func: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
 
 
 def _opening(kernel: Kernel, kernel_name: str, parameters: list[str]) -> str:
-    bounds = ""
-    if kernel.block is not None:
-        bounds = f"__launch_bounds__({kernel.block[0] * kernel.block[1] * kernel.block[2]}) "
-    start = f'extern "C" __global__ void {bounds}{kernel_name}('
+    start = f'extern "C" __global__ void {_bounds(kernel)}{kernel_name}('
     one_line = f"{start}{', '.join(parameters)}) {{"
     if len(one_line) <= WIDTH:
         return one_line
     return start + "\n    " + ",\n    ".join(parameters) + ") {"
+
+
+def _bounds(kernel: Kernel) -> str:
+    """`__launch_bounds__(256, 2) `: the size of the block, and how many registers a thread may take.
+
+    ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at once. Where
+    no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
+    """
+    threads = None if kernel.block is None else math.prod(kernel.block)
+    cap = _cap(kernel.func)
+    if cap is None:
+        return "" if threads is None else f"__launch_bounds__({threads}) "
+    if threads is not None and threads % FULL_WARPS == 0:
+        for blocks in range(1, THREADS_OF_SM // threads + 1):
+            if REGISTERS_OF_SM // (threads * blocks) // 8 * 8 == cap:
+                return f"__launch_bounds__({threads}, {blocks}) "
+    return f"__maxnreg__({cap}) "
+
+
+def _cap(func: ir.Operation) -> int | None:
+    return ir.IntegerAttr(func.attributes["weft.max_registers"]).value if "weft.max_registers" in func.attributes else None
 
 
 def _wrapped(line: str) -> Iterator[str]:

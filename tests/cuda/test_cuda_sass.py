@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from cuda_cases import HERE
+from cuda_cases import HERE, emit_text
 from sass import compute_region, inner_loop, program, resources, whole
 
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
@@ -59,3 +61,34 @@ def test_arrays_in_local_memory_are_counted() -> None:
 def test_straight_text_has_no_loop() -> None:
     text = 'extern "C" __global__ void straight(float* x) { x[threadIdx.x] = 1.0f; }'
     assert program(text, "straight", "sm_90a").loops() == []
+
+
+@pytest.mark.parametrize("chip", ARCHITECTURES)
+@pytest.mark.parametrize("cap", [24, 40, 80, 96, 100, 128, 255])
+def test_a_cap_on_registers_is_kept(cap: int, chip: str) -> None:
+    """The head that the emitter writes for a cap, above a kernel that takes 115 registers or more if it may."""
+    made = emit_text(f"""gpu.module @m {{ gpu.func @sgemm() kernel attributes {{
+        known_block_size = array<i32: 256, 1, 1>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""").text
+    head = re.search(r"void (__\w+__\([^)]*\)) sgemm", made)
+    assert head is not None
+    text = SGEMM.replace("__launch_bounds__(256)", head[1])
+    free = resources(SGEMM, "sgemm", chip).registers
+    taken = resources(text, "sgemm", chip)
+    assert free > 112 and taken.registers <= cap
+    assert cap < 128 or taken.spill_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("block", "cap", "head"),
+    [
+        ("256, 1, 1", 128, "__launch_bounds__(256, 2)"),
+        ("16, 16, 1", 80, "__launch_bounds__(256, 3)"),
+        ("256, 1, 1", 96, "__maxnreg__(96)"),
+        ("256, 1, 1", 32, "__maxnreg__(32)"),  # eight blocks are more threads than some chips hold
+        ("96, 1, 1", 168, "__maxnreg__(168)"),
+    ],
+)
+def test_the_head_of_a_capped_kernel(block: str, cap: int, head: str) -> None:
+    text = emit_text(f"""gpu.module @m {{ gpu.func @f() kernel attributes {{
+        known_block_size = array<i32: {block}>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""").text
+    assert f"void {head} f(" in text
