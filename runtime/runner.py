@@ -17,6 +17,7 @@ from .inputs import check_inputs
 from .plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Free, Kernel, Launch, Plan, ScalarValue
 from .resolve import concrete_shape, resolve
 from .signature import plan_signature
+from .simulator.bank_report import BankUse
 from .simulator.report import Fault, LaunchReport, Race
 
 WHOLE_DEVICE = 0
@@ -43,6 +44,7 @@ class RunResult:
         kernels: the launches, in order.
         races, faults: what a simulator found; None on a device that does not look.
         barriers: barriers that a thread executed, summed over the launches; None likewise.
+        banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
         streams_created, streams_destroyed: counted as it happened.
         repeats: seconds of each further run of the steps, where `repeat` asked for them.
     """
@@ -57,6 +59,7 @@ class RunResult:
     streams_created: int
     streams_destroyed: int
     repeats: tuple[float, ...] = ()
+    banks: tuple[tuple[str, BankUse], ...] | None = None
 
 
 def run_plan(
@@ -100,6 +103,7 @@ class _Run:
     streams: dict[int, Stream] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
     reports: list[LaunchReport | None] = field(default_factory=list)
+    banks: list[tuple[str, BankUse]] = field(default_factory=list)
     created: int = 0
     destroyed: int = 0
 
@@ -201,6 +205,8 @@ class _Run:
             report = self._launch(step, stream)
             if record:
                 self.reports.append(report)
+                if report is not None and report.banks is not None:
+                    self.banks += [(step.kernel, use) for use in report.banks]
 
     def _launch(self, step: Launch, stream: Stream) -> LaunchReport | None:
         args = [self._argument(a) for a in step.args]
@@ -262,6 +268,7 @@ class _Run:
             streams_created=self.created,
             streams_destroyed=self.destroyed,
             repeats=repeats,
+            banks=tuple(self.banks) if looked and all(r.banks is not None for r in found) else None,
         )
 
 

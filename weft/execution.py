@@ -11,10 +11,11 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from .banks import bank_accesses
 from .clock import Clock
 from .dsl.diagnostics import WeftError, fail
-from .pipeline import Planned, Recipe, applied, planned
-from .result import Found, KernelShape, OutputError, Report
+from .pipeline import Applied, Planned, Recipe, applied, planned
+from .result import BankAccess, Found, KernelShape, OutputError, Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,11 +61,15 @@ def run_schedule(
     clock: Clock | None = None,
 ) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
+    device = open_device(options.target)
+    return run_applied(applied(Recipe.open(name, payload, settings, clock or Clock())), entry, options, device)
+
+
+def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
+    """Run what a schedule, or a part of it, has made of its payload; and compare."""
     from .runtime import functions
 
-    clock = clock or Clock()
-    device = open_device(options.target)
-    done = applied(Recipe.open(name, payload, settings, clock))
+    clock = done.recipe.clock
     made = planned(done, entry)
     signature = functions.signature(done.payload, made.plan.entry)
     with clock.phase("inputs"):
@@ -80,7 +85,8 @@ def run_schedule(
         expected, reference = None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
     comparison = _compared(signature, result, expected, clock)
     _save(options.save, result)
-    report = _report(made.plan, device, result, comparison, reference, clock)
+    banks = bank_accesses(result.banks, done.session.steps)
+    report = _report(made.plan, device, result, comparison, reference, clock, banks)
     return Executed(report, done.recipe.name, done.session.steps, made.cuda)
 
 
@@ -173,7 +179,13 @@ def _reference_name(how: Reference) -> str:
 
 
 def _report(
-    plan: Plan, device: Device, result: RunResult, comparison: Comparison | None, reference: str, clock: Clock
+    plan: Plan,
+    device: Device,
+    result: RunResult,
+    comparison: Comparison | None,
+    reference: str,
+    clock: Clock,
+    banks: tuple[BankAccess, ...] | None,
 ) -> Report:
     """Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts but none was compared."""
     clean = not result.races and not result.faults
@@ -193,6 +205,7 @@ def _report(
         streams_created=result.streams_created,
         streams_destroyed=result.streams_destroyed,
         seconds={**clock.seconds},
+        bank_conflicts=banks,
     )
 
 
@@ -239,7 +252,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
     comparison = _compared(comparable(bundle), result, expected, clock)
     _save(options.save, result)
     reference = "the outputs in the bundle" if expected is not None else "nothing: the bundle was built without data"
-    report = _report(bundle.plan, device, result, comparison, reference, clock)
+    report = _report(bundle.plan, device, result, comparison, reference, clock, bank_accesses(result.banks))
     return Executed(report, str(folder), cuda=bundle.cuda)
 
 

@@ -13,6 +13,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from .banks import conflicts
 from .result import Report
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def show_report(
         parts += _section("Kernel text", f"CUDA C++, {_count(lines, 'line', 'lines')}", _kernel(cuda))
     parts += _section("Comparison", f"with {report.reference}", _comparison(report))
     parts += _section("Synchronization", None, _synchronization(report))
+    if report.bank_conflicts:
+        parts += _section("Shared memory", "counted exactly, all warps", _banks(report))
     parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
     parts.append(_verdict(report))
     console.print(Group(*parts), width=width)
@@ -122,6 +125,21 @@ def _synchronization(report: Report) -> RenderableType:
         lines += [Text(f"  {line}", "red") for line in found[:SHOWN]]
         if len(found) > SHOWN:
             lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
+    return Group(*lines)
+
+
+def _banks(report: Report) -> RenderableType:
+    accesses = report.bank_conflicts or ()
+    found = list(conflicts(accesses))
+    if not found:
+        warps = sum(access.executions for access in accesses)
+        return Text.assemble(("no bank conflicts", "green"), f" in {warps:,} accesses by warps")
+    lines: list[RenderableType] = [Text.assemble("bank conflicts  ", (str(len(found)), "bold yellow"))]
+    for one in found[:SHOWN]:
+        lines.append(Padding(Text(one.text, "yellow"), (0, 0, 0, 2)))
+        lines += [Padding(Text(hint, "dim"), (0, 0, 0, 4)) for hint in one.hints]
+    if len(found) > SHOWN:
+        lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
     return Group(*lines)
 
 

@@ -43,6 +43,31 @@ class Found:
 
 
 @dataclass(frozen=True)
+class BankAccess:
+    """What an op on shared memory cost, over all launches of its kernel, counted exactly by the simulator.
+
+    `executions` counts warps, `wavefronts` what they took, `ideal` the fewest possible; `conflicts` is the difference and
+    `degree` the ratio. `width`: bytes of a lane. `statement`: the statement that made the buffer, where that is known. `pad`: rows
+    that many elements longer were tried, and the access takes `padded` wavefronts then.
+    """
+
+    kernel: str
+    buffer: str
+    kind: str
+    op: str
+    location: str
+    width: int
+    executions: int
+    wavefronts: int
+    ideal: int
+    conflicts: int
+    degree: float
+    statement: str | None
+    pad: int | None
+    padded: int | None
+
+
+@dataclass(frozen=True)
 class Report:
     """The result of a run.
 
@@ -55,6 +80,7 @@ class Report:
         races: None on a GPU, which can't see them.
         faults: out of bounds, uninitialized reads, divergent barriers, one line each; None on a GPU.
         barriers: how many barriers a thread executed at most, over all launches; None on a GPU.
+        bank_conflicts: every op on shared memory, those without a conflict too; None on a GPU.
         kernels: the launches, in order.
         seconds: by phase, in order.
     """
@@ -73,6 +99,7 @@ class Report:
     streams_created: int
     streams_destroyed: int
     seconds: Mapping[str, float]
+    bank_conflicts: tuple[BankAccess, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""

@@ -13,6 +13,8 @@ from ...interpreter.mlir import ir
 from ..dtypes import NUMPY
 from . import numeric, ops, vector_values, warp
 from .arguments import Argument, bind
+from .bank_report import bank_uses
+from .banks import BankCounter
 from .budget import Budget, too_long
 from .lanes import Lanes
 from .local_memory import Private, Shared
@@ -72,6 +74,7 @@ class SimKernel:
         order: Order = "forward",
         batch: int = BATCH,
         budget: Budget | None = None,
+        banks: bool | None = None,
     ) -> LaunchReport:
         """Run the kernel. Arrays are changed in place.
 
@@ -86,6 +89,7 @@ class SimKernel:
             order: in which order lanes of one op act, blocks included: a number shuffles them.
             batch: how many lanes run at a time.
             budget: how long it may take; None: any time.
+            banks: count the bank conflicts of shared memory; None: where `check` is set.
 
         Raises:
             WeftError: W0752 to W0756, for a launch that does not fit the kernel; W0760, for one that takes too long.
@@ -104,12 +108,13 @@ class SimKernel:
             else:
                 memory.written = None
         threads, blocks = _Order(nt, order).ids(0, nt), _Order(total, order)
+        counter = BankCounter(threads) if (check if banks is None else banks) else None
         width = max(1, batch // nt)
         with np.errstate(all="ignore"):
             for first in range(0, total, width):
                 last = min(first + width, total)
                 lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
-                self._run_batch(lanes, given.memories, given.values, layout, check)
+                self._run_batch(lanes, given.memories, given.values, layout, check, counter)
                 stats["batches"] += 1
                 stats["loads"] += lanes.loads
                 stats["stores"] += lanes.stores
@@ -120,12 +125,13 @@ class SimKernel:
         statistics = Statistics(total, nt, stats["batches"], stats["loads"], stats["stores"], seconds)
         return LaunchReport(
             found.races, found.faults, found.race_count, found.fault_count, stats["barriers"], self.static_barriers,
-            statistics,
+            statistics, None if counter is None else bank_uses(counter, self.sites),
         )  # fmt: skip
 
     def _run_batch(
-        self, lanes: Lanes, memories: list[Global], values: list[Any], layout: KeyLayout, check: bool
-    ) -> None:
+        self, lanes: Lanes, memories: list[Global], values: list[Any], layout: KeyLayout, check: bool,
+        counter: BankCounter | None,
+    ) -> None:  # fmt: skip
         local = KeyLayout(layout.site, layout.thread, 0)
         lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
 
@@ -135,7 +141,9 @@ class SimKernel:
             made.attach(lanes)
             return made
 
-        lanes.make_shared = lambda name, shape, dtype: Shared(name, shape, dtype, lanes, local, check, self.atomics)
+        lanes.make_shared = lambda name, shape, dtype: Shared(
+            name, shape, dtype, lanes, local, check, self.atomics, counter
+        )
         lanes.make_private = lambda name, shape, dtype: Private(name, shape, dtype, lanes, check)
         lanes.make_constant = constant
         for memory in memories:

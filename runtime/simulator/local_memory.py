@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .banks import BankCounter, Kind, Tally
 from .lanes import Lane, Lanes, first_lane
 from .memory import Memory, Tracked, Window, poison_of, row_major
 from .shadow import Index, KeyLayout, Mask, Shadow
@@ -22,7 +23,7 @@ class Shared(Tracked):
 
     def __init__(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, layout: KeyLayout, check: bool,
-        atomics: frozenset[int] = frozenset(),
+        atomics: frozenset[int] = frozenset(), banks: BankCounter | None = None,
     ) -> None:  # fmt: skip
         size = int(np.prod(shape, dtype=np.int64))
         super().__init__([Window(name, 0, shape, row_major(shape))], dtype, size)
@@ -30,6 +31,9 @@ class Shared(Tracked):
         self.layout = layout
         self.data = np.full((size, lanes.nb), poison_of(dtype), dtype)
         self.width = 1
+        self.banks, self.atomics = banks, atomics
+        self.loads: dict[int, Tally] = {}
+        self.stores: dict[int, Tally] = {}
         self.keys = np.arange(lanes.nt, dtype=np.int64) << layout.site
         if check:
             self.shadow = Shadow(size, layout, self.address, self.report, atomics)
@@ -40,6 +44,8 @@ class Shared(Tracked):
         self.lanes.loads += 1
         if self.shadow is not None:
             self.note_read(flat, mask, site)
+        if self.banks is not None:
+            (self.loads.get(site) or self._tally(self.banks, site, "load")).note(np.asarray(flat), mask, self.lanes.nb)
         if not isinstance(flat, np.ndarray) or flat.ndim == 0:
             return self.data[flat][None, :].copy()
         if flat.shape[1] == 1:
@@ -64,7 +70,16 @@ class Shared(Tracked):
             where = np.broadcast_to(self._linear(np.asarray(flat)), what.shape)
             active = lanes.full(mask)
             self.data.reshape(-1)[where[active]] = what[active]
+        if self.banks is not None:
+            (self.stores.get(site) or self._tally(self.banks, site, "store")).note(np.asarray(flat), mask, lanes.nb)
         self.note_write(flat, mask, site)
+
+    def _tally(self, banks: BankCounter, site: int, kind: Kind) -> Tally:
+        """Where an op's wavefronts are counted; those of atomics, which the hardware serves otherwise, are nobody's."""
+        window = self.windows[0]
+        tally = banks.tally(site, window.name, kind, window.shape, self.dtype.itemsize, site not in self.atomics)
+        (self.loads if kind == "load" else self.stores)[site] = tally
+        return tally
 
     def note_write(self, flat: Index, mask: Mask, site: int) -> None:
         super().note_write(flat, mask, site)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...dsl.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from .bank_report import BankUse
 
 RaceKind = Literal["RAW", "WAR", "WAW"]
 FaultKind = Literal[
@@ -115,6 +118,7 @@ class LaunchReport:
         race_count, fault_count: all that was found, merged ones included.
         barriers: how many barriers a thread executed (at most, where that differs between threads).
         static_barriers: how many barriers the kernel's text has.
+        banks: what each op on shared memory cost in wavefronts; None where that was not counted.
     """
 
     races: tuple[Race, ...] = ()
@@ -124,6 +128,7 @@ class LaunchReport:
     barriers: int = 0
     static_barriers: int = 0
     statistics: Statistics = field(default_factory=Statistics)
+    banks: tuple[BankUse, ...] | None = None
 
     @property
     def clean(self) -> bool:

@@ -1,0 +1,216 @@
+"""Bank conflicts of shared memory, counted as the kernel runs: wavefronts that a warp's access takes, and the fewest it could.
+
+The model is the documented one. Shared memory has 32 banks; successive 32-bit words stand in successive banks; lanes that touch
+the same word do not conflict: a load hands it to all of them, of a store one lane wins (CUDA C++ Programming Guide, Shared Memory
+of compute capability 5.x). An access of up to 4 bytes a lane is served for the warp at once, one of 8 bytes in two halves, one of
+16 in four quarters of eight lanes, and only lanes of the same part can conflict (the Guide's 64-bit and 128-bit accesses). A part
+takes as many wavefronts as its worst bank has different words.
+
+Hardware may do better: from compute capability 7.0 on two parts of a wide load merge where neighbouring lanes read the same
+address (NVIDIA's engineers in forums.developer.nvidia.com/t/77228). Nobody documents all of it, so it is not counted on; the fewest
+possible are counted by the same rule, which leaves such loads without a conflict either way.
+
+The pattern of an access repeats: from warp to warp, iteration to iteration and batch to batch it is the same but for where it
+begins, and a shift of all lanes leaves conflicts as they are. So each pattern is counted once, exactly, and then looked up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+WARP = 32
+BANKS = 32
+WORD = 4
+WIDEST = 16
+"""Bytes that one instruction moves for a lane; wider vectors take several."""
+MOST_PATTERNS = 64
+"""Patterns of one op that are remembered at a time. A data-dependent access has more: it is counted, but nothing is advised."""
+
+Kind = Literal["load", "store"]
+
+
+@dataclass(frozen=True)
+class Count:
+    """What warps paid: how often a warp executed the op, the wavefronts it took, and the fewest possible."""
+
+    executions: int = 0
+    wavefronts: int = 0
+    ideal: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.executions + other.executions, self.wavefronts + other.wavefronts, self.ideal + other.ideal
+        )
+
+    def times(self, factor: int) -> Count:
+        return Count(self.executions * factor, self.wavefronts * factor, self.ideal * factor)
+
+
+def count(elements: np.ndarray, active: np.ndarray, itemsize: int) -> Count:
+    """One execution of an access by whole blocks.
+
+    Args:
+        elements: (threads, blocks, …): the element numbers that each lane touches, threads in the order of their linear ids.
+        active: (threads, blocks): which lanes take part.
+        itemsize: bytes of an element. The memory begins at a multiple of 16 bytes.
+    """
+    threads, blocks = active.shape
+    warps = -(-threads // WARP)
+    each = elements.reshape(threads, blocks, -1)
+    here = np.zeros((warps * WARP, blocks), dtype=bool)
+    here[:threads] = active
+    here = np.ascontiguousarray(here.T).reshape(blocks * warps, WARP)
+    total = Count(int(here.any(axis=1).sum()))
+    step = max(WIDEST // itemsize, 1)
+    for first in range(0, each.shape[2], step):
+        piece = each[:, :, first : first + step]
+        words = np.zeros((warps * WARP, blocks, piece.shape[2] * max(itemsize // WORD, 1)), dtype=np.int64)
+        words[:threads] = _words(piece, itemsize)
+        total += _instruction(words.swapaxes(0, 1), here, piece.shape[2] * itemsize)
+    return total
+
+
+def _words(elements: np.ndarray, itemsize: int) -> np.ndarray:
+    """The 32-bit words of each lane's elements, side by side."""
+    if itemsize <= WORD:
+        return elements * itemsize // WORD
+    parts = itemsize // WORD
+    return (elements[..., None] * parts + np.arange(parts)).reshape(*elements.shape[:-1], -1)
+
+
+def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
+    """One instruction of `width` bytes a lane: words (blocks, lanes, words), active lanes (warps, 32)."""
+    together = WARP // max(-(-width // WORD), 1)
+    together = 1 << (together.bit_length() - 1) if together else 1
+    active = here.reshape(-1, together)
+    each = words.reshape(len(active), together, -1)
+    away = np.iinfo(np.int64).max
+    each = np.sort(np.where(active[:, :, None], each, away).reshape(len(active), -1), axis=1)
+    fresh = each != away
+    fresh[:, 1:] &= each[:, 1:] != each[:, :-1]
+    groups, _ = np.nonzero(fresh)
+    banks = np.bincount(groups * BANKS + each[fresh] % BANKS, minlength=len(active) * BANKS)
+    return Count(0, int(banks.reshape(-1, BANKS).max(axis=1).sum()), int(active.any(axis=1).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """What one execution touches, from its first lane's element on, for `columns` blocks; and how often it began where in a row."""
+
+    elements: np.ndarray
+    mask: np.ndarray | None
+    columns: int
+    count: Count
+    times: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Tally:
+    """All executions of one op on one buffer.
+
+    Args:
+        shape: of the buffer, in elements; `itemsize`: their bytes.
+        rows: thread order → linear ids; None where they are the same.
+    """
+
+    shape: tuple[int, ...]
+    itemsize: int
+    rows: np.ndarray | None
+    threads: int
+    width: int = 0
+    exact: bool = True
+    patterns: dict[tuple[object, ...], Pattern] = field(default_factory=dict)
+    _folded: Count = field(default_factory=Count)
+    _last: Pattern | None = None
+    _contents: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.row = self.shape[-1] if self.shape else 1
+        self.together = max(WORD // self.itemsize, 1)
+
+    def note(self, flat: np.ndarray, mask: np.ndarray | None, blocks: int) -> None:
+        """An execution by a batch of `blocks` blocks. Called for every access: what is done here is done a million times."""
+        first = flat.item(0)
+        if self.together > 1:  # whole words, or the shift would move elements from one word to another
+            first -= first % self.together
+        relative = flat - first
+        contents, shape = relative.tobytes(), flat.shape
+        pattern = self._last
+        if pattern is None or contents != self._contents or mask is not pattern.mask or shape != pattern.elements.shape:
+            key = (shape, contents, None if mask is None else (mask.shape, mask.tobytes()))
+            pattern = self.patterns.get(key) or self._new(key, relative, mask)
+            self._last, self._contents = pattern, contents
+        begin, times = first % self.row, pattern.times
+        times[begin] = times.get(begin, 0) + blocks // pattern.columns
+
+    def total(self) -> Count:
+        found = self._folded
+        for pattern in self.patterns.values():
+            found += pattern.count.times(sum(pattern.times.values()))
+        return found
+
+    @property
+    def begins(self) -> int:
+        """How many patterns there are, for each place in a row where one began."""
+        return sum(len(pattern.times) for pattern in self.patterns.values())
+
+    def padded(self, more: int) -> Count | None:
+        """What it would have cost with rows `more` elements longer; None where too much was met to tell."""
+        if not self.exact:
+            return None
+        row, found = self.row, Count()
+        known: dict[tuple[object, ...], Count] = {}
+        for pattern in self.patterns.values():
+            for base, times in pattern.times.items():
+                elements = pattern.elements + base
+                elements = elements // row * (row + more) + elements % row
+                first = elements.item(0)
+                elements -= first - first % self.together
+                key = (elements.tobytes(), pattern)
+                if key not in known:
+                    known[key] = self._count(elements, pattern.mask, pattern.columns)
+                found += known[key].times(times)
+        return found
+
+    def _new(self, key: tuple[object, ...], relative: np.ndarray, mask: np.ndarray | None) -> Pattern:
+        self.width = int(np.prod(relative.shape[2:], dtype=np.int64)) * self.itemsize
+        columns = max(relative.shape[1] if relative.ndim > 1 else 1, 1 if mask is None else mask.shape[1])
+        pattern = Pattern(relative, mask, columns, self._count(relative, mask, columns))
+        if len(self.patterns) >= MOST_PATTERNS:
+            self._fold()
+        self.patterns[key] = pattern
+        return pattern
+
+    def _count(self, elements: np.ndarray, mask: np.ndarray | None, columns: int) -> Count:
+        lanes = (self.threads, columns)
+        elements = np.broadcast_to(elements, (*lanes, *elements.shape[2:]))
+        active = np.broadcast_to(True if mask is None else mask, lanes)
+        if self.rows is not None:
+            elements, active = elements[self.rows], active[self.rows]
+        return count(elements, active, self.itemsize)
+
+    def _fold(self) -> None:
+        """Keep the sums and forget the patterns."""
+        self._folded = self.total()
+        self.exact = False
+        self.patterns.clear()
+
+
+class BankCounter:
+    """The tallies of one launch, by site, buffer and direction."""
+
+    def __init__(self, threads: np.ndarray) -> None:
+        inverse = np.argsort(threads)
+        self.rows = None if (threads[1:] > threads[:-1]).all() else inverse
+        self.threads = len(threads)
+        self.tallies: dict[tuple[int, str, Kind], Tally] = {}
+
+    def tally(
+        self, site: int, name: str, kind: Kind, shape: tuple[int, ...], itemsize: int, kept: bool = True
+    ) -> Tally:
+        """The tally of an op on a buffer; one that is not `kept` is reported nowhere."""
+        made = Tally(shape, itemsize, self.rows, self.threads)
+        return self.tallies.setdefault((site, name, kind), made) if kept else made

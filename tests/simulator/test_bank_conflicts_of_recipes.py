@@ -1,0 +1,83 @@
+"""Bank conflicts through the front door: the staged matmul, straight, transposed and padded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import weft
+from weft.banks import conflicts
+from weft.result import BankAccess
+
+SCHEDULE = """payload matmul(m = 50, n = 64, k = 32, type = {kind})
+
+schedule staged() {{
+  let gemm = match linalg.matmul
+  let init = match linalg.fill
+  let (tiles, tile_mm) = tile gemm [32, 32]
+  fuse init into tiles
+  map tiles to blocks(y, x)
+  let (fills, fill) = tile init [1, 1]
+  map fills to threads(y: 8, x: 32) cyclic
+  let (k, step) = tile tile_mm [_, _, 32]
+  let (a, copy_a) = promote-to-shared step.lhs {how}
+  map copy_a to threads(*) cyclic{vector}
+  let (lanes, one) = tile step [1, 1]
+  map lanes to threads(y: 8, x: 32) cyclic
+  insert-barriers
+  launch tiles
+}}
+"""
+
+
+def staged(folder: Path, how: str, kind: str = "f32", vector: int = 1) -> dict[str, BankAccess]:
+    wide = f" vector {vector}" if vector > 1 else ""
+    path = folder / "staged.weft"
+    path.write_text(SCHEDULE.format(how=how, kind=kind, vector=wide))
+    report = weft.run(path, target="sim")
+    assert report.ok and report.bank_conflicts is not None
+    found = [access for access in report.bank_conflicts if access.buffer == "A_shared"]
+    assert len(found) == 2 and all(a.statement and "staged.weft:12: " in a.statement for a in found)
+    return {access.kind: access for access in found}
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "degree", "pad"),
+    [
+        ("", "f32", 1.0, None),
+        ("pad 1", "f32", 1.0, None),
+        ("transpose", "f32", 32.0, 1),
+        ("transpose pad 1", "f32", 1.0, None),
+        ("transpose pad 2", "f32", 2.0, 1),
+        ("transpose pad 4", "f32", 4.0, 1),
+        ("transpose", "f64", 16.0, 1),
+        ("transpose pad 1", "f64", 1.0, None),
+        ("transpose", "f16", 16.0, 2),
+    ],
+)
+def test_the_transposed_store(how: str, kind: str, degree: float, pad: int | None, tmp_path: Path) -> None:
+    found = staged(tmp_path, how, kind)
+    assert found["load"].degree == 1.0 and found["load"].conflicts == 0
+    assert (found["store"].degree, found["store"].pad) == (degree, pad)
+    if pad is not None:
+        assert found["store"].padded == found["store"].ideal
+
+
+def test_wide_copies_are_counted_by_quarters(tmp_path: Path) -> None:
+    store = staged(tmp_path, "vector 4", vector=4)["store"]
+    assert (store.width, store.degree, store.ideal) == (16, 1.0, 4 * store.executions)
+
+
+def test_the_recipe_has_none() -> None:
+    report = weft.run("shared", settings={"m": 70, "n": 50, "k": 40}, target="sim")
+    assert report.bank_conflicts is not None and len(report.bank_conflicts) == 4
+    assert all(access.conflicts == 0 and access.pad is None for access in report.bank_conflicts)
+    assert list(conflicts(report.bank_conflicts)) == []
+
+
+def test_ops_of_one_place_are_one_line(tmp_path: Path) -> None:
+    store = staged(tmp_path, "transpose")["store"]
+    (found,) = conflicts([store, store])
+    assert found.text.startswith("A_shared: store of 4 bytes a lane, 32-way (2 ops, ")
+    assert found.hints[-1] == "hint: 1 more to `pad` would do without conflicts"
