@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..mlir import ir, linalg, operations, producer, run_passes
+from ..mlir import ir, linalg, operations, run_passes
 from ..rewriter import describe, upstream_messages
+from .indices import share_indices
 from .kernel import Outlined
 from .registers import fix_trip_counts
+from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
 _ALIGNMENT = 16
@@ -24,12 +26,17 @@ def lower(kernel: Outlined) -> int:
     copies_to_linalg(kernel.function)
     with _barriers_hidden(kernel.function):
         try:
+            sink_transposes(kernel.function)
+            fold_transposes(kernel.function)
             _run(kernel, _TO_LOOPS)
-            while _fold_transposes(kernel.function):
+            while fold_transposes(kernel.function):
                 _run(kernel, _FOLD_VIEWS)
             with kernel.function.context:
                 fix_trip_counts(kernel.function)
             _run(kernel, _CLEAN_UP)
+            with kernel.function.context:
+                share_indices(kernel.function)
+            _run(kernel, "cse")
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error
     left = [op for op in operations(kernel.function) if op.name.startswith("linalg.")]
@@ -44,23 +51,6 @@ def lower(kernel: Outlined) -> int:
 
 def _run(kernel: Outlined, passes: str) -> None:
     run_passes(kernel.module, f"gpu.module(gpu.func({passes}))")
-
-
-def _fold_transposes(function: ir.Operation) -> bool:
-    """Loads and stores through a `memref.transpose` → permuted subscripts; upstream folds all views but this one."""
-    folded = False
-    for access in operations(function, "memref.load", "memref.store", "vector.load", "vector.store"):
-        buffer = int(access.name.endswith("store"))
-        view = producer(access.operands[buffer])
-        if view is None or view.name != "memref.transpose":
-            continue
-        permutation = ir.AffineMapAttr(view.attributes["permutation"]).value
-        subscripts = list(access.operands)[buffer + 1 :]
-        access.operands[buffer] = view.operands[0]
-        for subscript, result in zip(subscripts, permutation.results, strict=True):
-            access.operands[buffer + 1 + result.position] = subscript
-        folded = True
-    return folded
 
 
 def copies_to_linalg(root: ir.Operation) -> None:

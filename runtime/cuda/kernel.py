@@ -146,7 +146,7 @@ class Kernel:
         uses = list(value.uses)
         if not uses:
             return
-        if made.atom or (len(uses) == 1 and len(made.text) <= LONGEST and self._may_wait(value, made, uses[0].owner)):
+        if made.atom or _offset(made) or (len(uses) == 1 and len(made.text) <= LONGEST and self._may_wait(value, made, uses[0].owner)):
             self.values[value] = made
             if made.reads:
                 self.frame.pending[value] = None
@@ -223,13 +223,19 @@ class Kernel:
         if isinstance(owner, ir.Block) or owner.operation.name not in ("arith.cmpi", "arith.andi"):
             return "cond"
         compared = self.values.get(owner.operation.operands[0])
-        if owner.operation.name == "arith.cmpi" and isinstance(compared, Expr) and compared.text.isidentifier():
-            return f"in_{compared.text}"
+        if owner.operation.name == "arith.cmpi" and isinstance(compared, Expr):
+            first = compared.text.split(" ", 1)[0]
+            if first.isidentifier() and (first == compared.text or _offset(compared)):
+                return f"in_{first}"
         return "inside"
 
-    def _index_name(self, value: ir.Value) -> str:
+    def _index_name(self, value: ir.Value, steps: int = 3) -> str:
         for use in value.uses:
             op = use.owner.operation
+            if op.name == "affine.apply" and steps:
+                found = self._index_name(op.results[0], steps - 1)
+                if found != "idx":
+                    return found
             position = _index_position(op, use.operand_number)
             if position is not None:
                 place, rank = position
@@ -285,6 +291,14 @@ class Kernel:
 def has_effects(op: ir.Operation) -> bool:
     """Does the op, or one inside it, write, synchronize or declare?"""
     return next(operations(op, *EFFECTS), None) is not None
+
+
+def _offset(made: Expr) -> bool:
+    """`row + 1`: so short that it says more than a name for it would."""
+    if made.split is None or made.reads or made.mutable or made.split[1] not in ("+", "-"):
+        return False
+    left, _, right = made.split
+    return left.isidentifier() and right.isdigit()
 
 
 def _owner(value: ir.Value) -> ir.Operation | None:

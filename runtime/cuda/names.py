@@ -41,7 +41,7 @@ class Scope:
         candidate, number = (f"{base}0", 0) if base in ("v", "s", "r") else (base, 0)
         while self.has(candidate) or candidate in KEYWORDS:
             number += 1
-            candidate = f"{base}{number}"
+            candidate = f"{base}_{number}" if base[-1].isdigit() else f"{base}{number}"
         self.taken.add(candidate)
         return candidate
 

@@ -1,4 +1,4 @@
-#map = affine_map<()[s0] -> (s0 ceildiv 8)>
+#map = affine_map<(d0) -> (d0 ceildiv 8)>
 #map1 = affine_map<()[s0, s1] -> (s1 + s0 ceildiv 8, s0)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<?xi32> {weft.name = "out"}, %arg1: index) {
@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
       %c1 = arith.constant 1 : index
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
-      %0 = affine.apply #map()[%arg1]
+      %0 = affine.apply #map(%arg1)
       %1 = arith.muli %thread_id_x, %0 : index
       %2 = affine.min #map1()[%arg1, %1]
       scf.for %arg2 = %1 to %2 step %c1 {

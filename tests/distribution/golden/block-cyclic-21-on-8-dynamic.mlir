@@ -1,4 +1,4 @@
-#map = affine_map<()[s0] -> (s0 * 3)>
+#map = affine_map<(d0) -> (d0 * 3)>
 #map1 = affine_map<(d0)[s0] -> (s0, d0 + 3)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<?xi32> {weft.name = "out"}, %arg1: index) {
@@ -13,7 +13,7 @@ module attributes {gpu.container_module} {
       %c24 = arith.constant 24 : index
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
-      %0 = affine.apply #map()[%thread_id_x]
+      %0 = affine.apply #map(%thread_id_x)
       scf.for %arg2 = %0 to %arg1 step %c24 {
         %1 = affine.min #map1(%arg2)[%arg1]
         scf.for %arg3 = %arg2 to %1 step %c1 {

@@ -1,5 +1,5 @@
 #map = affine_map<()[s0] -> (21, s0 * 3 + 3)>
-#map1 = affine_map<()[s0] -> (s0 * 3)>
+#map1 = affine_map<(d0) -> (d0 * 3)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<21xi32> {weft.name = "out"}) {
     %c1 = arith.constant 1 : index
@@ -13,7 +13,7 @@ module attributes {gpu.container_module} {
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
       %0 = affine.min #map()[%thread_id_x]
-      %1 = affine.apply #map1()[%thread_id_x]
+      %1 = affine.apply #map1(%thread_id_x)
       scf.for %arg1 = %1 to %0 step %c1 {
         memref.store %c1_i32, %arg0[%arg1] : memref<21xi32>
       }

@@ -1,4 +1,6 @@
-#map = affine_map<(d0, d1)[s0] -> (d0 * 24 + d1 + s0 * 3)>
+#map = affine_map<(d0) -> (d0 * 3)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1 * 24)>
+#map2 = affine_map<(d0, d1) -> (d0 + d1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<48xi32> {weft.name = "out"}) {
     %c1 = arith.constant 1 : index
@@ -14,10 +16,12 @@ module attributes {gpu.container_module} {
       %c0 = arith.constant 0 : index
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
+      %0 = affine.apply #map(%thread_id_x)
       scf.for %arg1 = %c0 to %c2 step %c1 {
+        %1 = affine.apply #map1(%0, %arg1)
         scf.for %arg2 = %c0 to %c3 step %c1 {
-          %0 = affine.apply #map(%arg1, %arg2)[%thread_id_x]
-          memref.store %c1_i32, %arg0[%0] : memref<48xi32>
+          %2 = affine.apply #map2(%1, %arg2)
+          memref.store %c1_i32, %arg0[%2] : memref<48xi32>
         }
       }
       gpu.return

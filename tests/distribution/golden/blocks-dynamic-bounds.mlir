@@ -1,6 +1,7 @@
 #map = affine_map<(d0) -> (d0 - 2)>
 #map1 = affine_map<(d0) -> (d0 ceildiv 3)>
-#map2 = affine_map<()[s0] -> (s0 * 3 + 2)>
+#map2 = affine_map<(d0) -> (d0 * 3)>
+#map3 = affine_map<(d0) -> (d0 + 2)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<?x?xi32> {weft.name = "out"}, %arg1: index, %arg2: index) {
     %0 = affine.apply #map(%arg2)
@@ -16,9 +17,11 @@ module attributes {gpu.container_module} {
       %c1_i32 = arith.constant 1 : i32
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %0 = affine.apply #map2()[%block_id_y]
-      %1 = affine.apply #map2()[%block_id_x]
-      memref.store %c1_i32, %arg0[%0, %1] : memref<?x?xi32>
+      %0 = affine.apply #map2(%block_id_y)
+      %1 = affine.apply #map3(%0)
+      %2 = affine.apply #map2(%block_id_x)
+      %3 = affine.apply #map3(%2)
+      memref.store %c1_i32, %arg0[%1, %3] : memref<?x?xi32>
       gpu.return
     }
   }

@@ -1,4 +1,4 @@
-#map = affine_map<()[s0] -> (s0 * 4)>
+#map = affine_map<(d0) -> (d0 * 4)>
 #map1 = affine_map<(d0, d1) -> (d0 + d1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<100xi32> {weft.name = "out"}) {
@@ -16,8 +16,8 @@ module attributes {gpu.container_module} {
       %c1_i32 = arith.constant 1 : i32
       %grid_dim_x = gpu.grid_dim x
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map()[%grid_dim_x]
-      %1 = affine.apply #map()[%block_id_x]
+      %0 = affine.apply #map(%grid_dim_x)
+      %1 = affine.apply #map(%block_id_x)
       scf.for %arg1 = %1 to %c100 step %0 {
         scf.for %arg2 = %c0 to %c4 step %c1 {
           %2 = affine.apply #map1(%arg1, %arg2)

@@ -1,4 +1,4 @@
-#map = affine_map<(d0)[s0] -> (d0 * 8 + s0)>
+#map = affine_map<(d0, d1) -> (d0 + d1 * 8)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<48xi32> {weft.name = "out"}) {
     %c1 = arith.constant 1 : index
@@ -14,7 +14,7 @@ module attributes {gpu.container_module} {
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
       scf.for %arg1 = %c0 to %c6 step %c1 {
-        %0 = affine.apply #map(%arg1)[%thread_id_x]
+        %0 = affine.apply #map(%thread_id_x, %arg1)
         memref.store %c1_i32, %arg0[%0] : memref<48xi32>
       }
       gpu.return

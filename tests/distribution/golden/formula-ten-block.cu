@@ -1,8 +1,8 @@
 extern "C" __global__ void __launch_bounds__(2) ten(const float* __restrict__ A, float* __restrict__ B) {
   const int tx = threadIdx.x;
-  #pragma unroll
+  const int idx = tx * 5;
   for (int i = 0; i < 5; ++i) {
-    const int idx = i + tx * 5;
-    B[idx] = A[idx];
+    const int idx1 = idx + i;
+    B[idx1] = A[idx1];
   }
 }

@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(128) saxpy(
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
   for (long long i = bx; i < ceildiv(x_size0, 128LL); i += (int)gridDim.x) {
-    const long long idx = i * 128 + tx;
+    const long long idx = tx + i * 128;
     if (idx < x_size0) {
       y[idx] += x[idx] * 2.0f;
     }

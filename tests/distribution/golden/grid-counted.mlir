@@ -1,4 +1,4 @@
-#map = affine_map<()[s0, s1] -> (s0 * 256 + s1)>
+#map = affine_map<(d0, d1) -> (d0 * 256 + d1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<1000xi32> {weft.name = "out"}) {
     %c2 = arith.constant 2 : index
@@ -14,7 +14,7 @@ module attributes {gpu.container_module} {
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %0 = affine.apply #map(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %c300 : index
       scf.if %1 {
         scf.for %arg1 = %0 to %c1000 step %c300 {

@@ -1,5 +1,5 @@
 #map = affine_map<(d0) -> (d0 ceildiv 256)>
-#map1 = affine_map<()[s0, s1] -> (s0 * 256 + s1)>
+#map1 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<?xi32> {weft.name = "out"}, %arg1: index) {
     %0 = affine.apply #map(%arg1)
@@ -13,7 +13,7 @@ module attributes {gpu.container_module} {
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map1()[%block_id_x, %thread_id_x]
+      %0 = affine.apply #map1(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %arg1 : index
       scf.if %1 {
         memref.store %c1_i32, %arg0[%0] : memref<?xi32>

@@ -1,5 +1,5 @@
-#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
-#map1 = affine_map<()[s0, s1] -> (s0 * 16 + s1 + 1)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
+#map1 = affine_map<(d0) -> (d0 + 1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<41x71xi32> {weft.name = "out"}) {
     %c5 = arith.constant 5 : index
@@ -18,15 +18,15 @@ module attributes {gpu.container_module} {
       %block_id_x = gpu.block_id x
       %thread_id_y = gpu.thread_id y
       %block_id_y = gpu.block_id y
-      %0 = affine.apply #map()[%block_id_y, %thread_id_y]
+      %0 = affine.apply #map(%block_id_y, %thread_id_y)
       %1 = arith.cmpi slt, %0, %c40 : index
+      %2 = affine.apply #map(%block_id_x, %thread_id_x)
+      %3 = affine.apply #map1(%0)
+      %4 = affine.apply #map1(%2)
       scf.if %1 {
-        %2 = affine.apply #map()[%block_id_x, %thread_id_x]
-        %3 = arith.cmpi slt, %2, %c70 : index
-        scf.if %3 {
-          %4 = affine.apply #map1()[%block_id_y, %thread_id_y]
-          %5 = affine.apply #map1()[%block_id_x, %thread_id_x]
-          memref.store %c1_i32, %arg0[%4, %5] : memref<41x71xi32>
+        %5 = arith.cmpi slt, %2, %c70 : index
+        scf.if %5 {
+          memref.store %c1_i32, %arg0[%3, %4] : memref<41x71xi32>
         }
       }
       gpu.return

@@ -1,5 +1,4 @@
-#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
-#map1 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) {
     %c3 = arith.constant 3 : index
@@ -24,16 +23,14 @@ module attributes {gpu.container_module} {
       %0 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
       %1 = arith.addf %0, %cst : f32
       memref.store %1, %alloca[%c0, %c0] : memref<1x1xf32>
-      %2 = affine.apply #map()[%block_id_y, %thread_id_y]
+      %2 = affine.apply #map(%block_id_y, %thread_id_y)
       %3 = arith.cmpi slt, %2, %c20 : index
-      %4 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %4 = affine.apply #map(%block_id_x, %thread_id_x)
       %5 = arith.cmpi slt, %4, %c37 : index
       %6 = arith.andi %3, %5 : i1
       scf.if %6 {
         %7 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-        %8 = affine.apply #map1()[%thread_id_y, %block_id_y]
-        %9 = affine.apply #map1()[%thread_id_x, %block_id_x]
-        memref.store %7, %arg0[%8, %9] : memref<20x37xf32>
+        memref.store %7, %arg0[%2, %4] : memref<20x37xf32>
       }
       gpu.return
     }

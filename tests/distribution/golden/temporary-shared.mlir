@@ -1,5 +1,4 @@
-#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
-#map1 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) {
     %c3 = arith.constant 3 : index
@@ -24,16 +23,14 @@ module attributes {gpu.container_module} {
       %1 = memref.load %arg1[%0, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
       %2 = arith.addf %1, %cst : f32
       memref.store %2, %arg1[%0, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-      %3 = affine.apply #map()[%block_id_y, %0]
+      %3 = affine.apply #map(%block_id_y, %0)
       %4 = arith.cmpi slt, %3, %c20 : index
-      %5 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %5 = affine.apply #map(%block_id_x, %thread_id_x)
       %6 = arith.cmpi slt, %5, %c37 : index
       %7 = arith.andi %4, %6 : i1
       scf.if %7 {
         %8 = memref.load %arg1[%0, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-        %9 = affine.apply #map1()[%0, %block_id_y]
-        %10 = affine.apply #map1()[%thread_id_x, %block_id_x]
-        memref.store %8, %arg0[%9, %10] : memref<20x37xf32>
+        memref.store %8, %arg0[%3, %5] : memref<20x37xf32>
       }
       gpu.return
     }

@@ -1,4 +1,4 @@
-#map = affine_map<(d0)[s0] -> (d0 * 2 + s0)>
+#map = affine_map<(d0, d1) -> (d0 + d1 * 2)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<3x4x7xi32> {weft.name = "out"}) {
     %c1 = arith.constant 1 : index
@@ -20,7 +20,7 @@ module attributes {gpu.container_module} {
       %thread_id_y = gpu.thread_id y
       %thread_id_z = gpu.thread_id z
       scf.for %arg1 = %c0 to %c2 step %c1 {
-        %0 = affine.apply #map(%arg1)[%thread_id_y]
+        %0 = affine.apply #map(%thread_id_y, %arg1)
         scf.for %arg2 = %thread_id_x to %c7 step %c4 {
           memref.store %c1_i32, %arg0[%thread_id_z, %0, %arg2] : memref<3x4x7xi32>
         }

@@ -1,6 +1,6 @@
-#map = affine_map<()[s0] -> (s0 floordiv 32)>
-#map1 = affine_map<()[s0] -> (s0 ceildiv 32)>
-#map2 = affine_map<()[s0] -> (s0 mod 32)>
+#map = affine_map<(d0) -> (d0 floordiv 32)>
+#map1 = affine_map<(d0) -> (d0 ceildiv 32)>
+#map2 = affine_map<(d0) -> (d0 mod 32)>
 #map3 = affine_map<()[s0, s1] -> (s1 - (s0 floordiv 32) * 32, 32)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<2x8x32xi32> {weft.name = "A"}) {
@@ -18,9 +18,9 @@ module attributes {gpu.container_module} {
       %block_dim_x = gpu.block_dim x
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map()[%thread_id_x]
-      %1 = affine.apply #map1()[%block_dim_x]
-      %2 = affine.apply #map2()[%thread_id_x]
+      %0 = affine.apply #map(%thread_id_x)
+      %1 = affine.apply #map1(%block_dim_x)
+      %2 = affine.apply #map2(%thread_id_x)
       %3 = affine.min #map3()[%thread_id_x, %block_dim_x]
       scf.for %arg1 = %0 to %c8 step %1 {
         scf.for %arg2 = %2 to %c32 step %3 {
