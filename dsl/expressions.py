@@ -179,8 +179,13 @@ FUNCTIONS: Mapping[str, tuple[int, int | None]] = {
     "max": (1, None),
     "ceildiv": (2, 2),
     "pow2": (1, 1),
+    "bits": (1, 1),
 }
-"""Function → the least and the largest number of its arguments. `pow2(n)` is the least power of two that is ≥ n."""
+"""Function → the least and the largest number of its arguments. `pow2(n)` is the least power of two that is ≥ n, `bits(type)` the
+width of an element."""
+
+TAKES: Mapping[str, str] = {"ceildiv": "integers", "pow2": "integers", "bits": "an element type"}
+"""Function → what it takes, where that is not numbers of any kind. All of these give integers."""
 
 
 def check_call(expr: tree.CallExpr) -> WeftError | None:
@@ -199,11 +204,10 @@ def check_call(expr: tree.CallExpr) -> WeftError | None:
 def call(expr: tree.CallExpr, arguments: list[Any]) -> Value:
     if (wrong := check_call(expr)) is not None:
         raise wrong
-    whole = expr.function in ("ceildiv", "pow2")
+    takes = TAKES.get(expr.function, "numbers")
     for argument, node in zip(arguments, expr.arguments, strict=True):
-        if not _is_number(argument) or (whole and not isinstance(argument, int)):
-            what = "integers" if whole else "numbers"
-            raise fail("W0232", f"`{expr.function}` takes {what}, not {kind_of(argument)}", span=node.span)
+        if not _accepted(takes, argument):
+            raise fail("W0232", f"`{expr.function}` takes {takes}, not {kind_of(argument)}", span=node.span)
     match expr.function:
         case "min":
             return min(arguments)
@@ -213,4 +217,12 @@ def call(expr: tree.CallExpr, arguments: list[Any]) -> Value:
             if arguments[1] == 0:
                 raise fail("W0235", f"ceildiv({arguments[0]}, 0)", span=expr.span)
             return _fits(expr, -(-arguments[0] // arguments[1]))
+        case "bits":
+            return 64 if arguments[0] == "index" else int(arguments[0].lstrip("bfit"))
     return _fits(expr, 1 << max(arguments[0] - 1, 0).bit_length())
+
+
+def _accepted(takes: str, argument: object) -> bool:
+    if takes == "an element type":
+        return isinstance(argument, str) and argument in ELEMENT_TYPES
+    return _is_number(argument) and (takes == "numbers" or isinstance(argument, int))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError, fail
-from .expressions import ELEMENT_TYPES, binary, call, check_call, unary
+from .expressions import ELEMENT_TYPES, TAKES, binary, call, check_call, unary
 
 Kind = Literal["int", "float", "bool", "str", "type", "list", "unknown"]
 
@@ -127,14 +127,13 @@ class Inference:
             return self._wrong(wrong)
         if all(argument.constant for argument in arguments):
             return self._compute(lambda: call(expr, [argument.value for argument in arguments]))
-        whole = expr.function in ("ceildiv", "pow2")
-        legal = ("int", "unknown") if whole else _NUMBERS
+        takes = TAKES.get(expr.function, "numbers")
+        legal = {"integers": ("int", "unknown"), "an element type": ("type", "unknown")}.get(takes, _NUMBERS)
         for argument, node in zip(arguments, expr.arguments, strict=True):
             if argument.kind not in legal:
-                wanted = "integers" if whole else "numbers"
-                message = f"`{expr.function}` takes {wanted}, not {NAMES[argument.kind]}"
+                message = f"`{expr.function}` takes {takes}, not {NAMES[argument.kind]}"
                 return self._wrong(fail("W0232", message, span=node.span))
-        return Known("int") if whole else _wider(*arguments)
+        return Known("int") if expr.function in TAKES else _wider(*arguments)
 
     def _compute(self, compute: Callable[[], Any]) -> Known:
         try:

@@ -117,6 +117,50 @@ CODES: dict[str, Explanation] = {
         "each thread (fewer it does not try, whatever it is told), and 65,536 to all threads of a block together, handed out to "
         "warps in steps of 8 a thread.",
     ),
+    "W0381": Explanation(
+        "nothing accumulates there",
+        "`promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere). Inputs are "
+        "staged by `promote-to-shared`, or loaded into registers by `vectorize`.",
+    ),
+    "W0382": Explanation(
+        "no sequential loop around the op",
+        "The accumulator stays in registers while a sequential loop (`scf.for`) runs, and the op must stand in it: name the loop "
+        "that `tile` made of the reduction.",
+    ),
+    "W0383": Explanation(
+        "an accumulator that moves",
+        "In each iteration of the loop a thread would accumulate into other elements, so that nothing stays in its registers. Name "
+        "an inner loop.",
+    ),
+    "W0384": Explanation(
+        "looked at in another way",
+        "While the accumulator is in registers, its buffer is out of date, and something else in the loop looks at it.",
+    ),
+    "W0385": Explanation(
+        "nobody owns a part of it",
+        "An accumulator is kept by the thread that owns its tile, so the op must stand in a loop over threads (or warps and lanes) "
+        "that takes tiles of the operand.",
+    ),
+    "W0386": Explanation("registers of no known number", "What a thread keeps in registers must have a static shape."),
+    "W0387": Explanation(
+        "more than a thread's registers hold",
+        "A thread has at most 255 registers of 4 bytes, and the accumulator is not all it needs. Take smaller tiles per thread.",
+    ),
+    "W0390": Explanation(
+        "nothing to vectorize",
+        "`vectorize` takes a structured op that one thread does alone. A copy or an op that is mapped itself takes `vector n` on "
+        "its map instead.",
+    ),
+    "W0391": Explanation(
+        "no thread does it alone", "`vectorize` is for the op in a loop over threads. Tile the op, and map the loop to threads."
+    ),
+    "W0392": Explanation("fragments of no known size", "A fragment is an array in registers: its tile needs a static shape."),
+    "W0393": Explanation(
+        "more fragments than registers",
+        "The tiles of the op do not fit a thread's 255 registers. Tile the reduction by 1 first: then a step needs a column of one "
+        "operand and a row of the other.",
+    ),
+    "W0394": Explanation("in registers already", "All operands of the op are a thread's own: there is nothing to load or store."),
     "W0401": Explanation(
         "nothing matches",
         "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterable
 
@@ -128,6 +129,16 @@ class Rewriter:
         where = describe(payload) if payload is not None else None
         return WeftError(
             Diagnostic(code, message, self.span(at), self.statement.node.keyword, tuple(notes), hint, where)
+        )
+
+    def placed(
+        self, error: WeftError, *, at: str | None = None, payload: ir.Operation | ir.OpView | None = None
+    ) -> WeftError:
+        """An error that was raised without a place, as one of this statement."""
+        where = describe(payload) if payload is not None else None
+        span, keyword = self.span(at), self.statement.node.keyword
+        return WeftError.of(
+            dataclasses.replace(d, span=span, statement=keyword, payload=d.payload or where) for d in error.diagnostics
         )
 
 

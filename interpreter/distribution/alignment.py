@@ -15,7 +15,8 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
     if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
         return False
     strides, _ = memref.type.get_strides_and_offset()
-    if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in strides[:-1]):
+    outer = [s for s, extent in zip(strides[:-1], memref.type.shape[:-1], strict=True) if extent != 1]
+    if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in outer):
         return False
     return _offset_divisible(memref, lanes)
 
@@ -30,7 +31,7 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     owner = producer(memref)
     if owner is None:
         return False
-    if owner.name == "memref.cast":
+    if owner.name in ("memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"):
         return _offset_divisible(owner.operands[0], lanes)
     if owner.name != "memref.subview":
         return False

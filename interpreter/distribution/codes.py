@@ -137,9 +137,20 @@ CODES: dict[str, Explanation] = {
         "Threads that own fewer iterations would not reach it, and the block would hang. Barriers stand between "
         "the loops over threads.",
     ),
+    "W0364": Explanation(
+        "an order that the blocks cannot have",
+        "`order grouped(n)` lets the blocks of a grid of two axes take its tiles in groups of n rows, for the sake of the L2 "
+        "cache. Each block has one tile then, and the size of the grid is a number: the order is worked out by divisions, "
+        "and only those by constants are cheap, and understood by the proof that blocks do not touch each other's results.",
+    ),
     "W0363": Explanation(
         "nothing to coalesce",
         "`coalesce` makes one dimension of several: of a `forall` with more than one, or of parallel loops with nothing "
         "but index arithmetic between them, and bounds that do not depend on each other.",
+    ),
+    "W0380": Explanation(
+        "an accumulator that threads share",
+        "`promote-to-registers` gives each thread the tile that it owns. If a loop is mapped otherwise, or an op looks at the "
+        "whole accumulator, its parts cannot live in registers. Map all loops that look at it alike, or write it back first.",
     ),
 }

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from ..mlir import ir
 from ..rewriter import describe
+from .alone import do_alone, is_alone
 from .arithmetic import Bound, Sum, conjunction, delinearise, is_zero
 from .elements import StructuredOp, emit_element, emit_vector
 from .geometry import Geometry
@@ -15,6 +16,7 @@ from .kernel import AXES, Outlined
 from .mapping import Mapping, mapping_of
 from .owned import Emit, Processors, for_each_owned, when
 from .space import extents, loop_dimensions, product
+from .staging import Staging, is_stage
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
@@ -26,11 +28,16 @@ class Realiser:
     def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
         self._hardware = Hardware(kernel, geometry)
         self._geometry = geometry
+        self._staging = Staging(self._hardware)
         self.remarks: list[str] = []
 
     def run(self, op: ir.Operation, taken: frozenset[tuple[str, str]] = frozenset()) -> None:
         """Realise `op` if it is mapped, and whatever is mapped inside. `taken`: what the maps around it distribute."""
         mapping = mapping_of(op)
+        if mapping is None and is_alone(op):
+            with ir.InsertionPoint(op), op.location:
+                do_alone(op)
+            return op.erase()
         if mapping is None:
             for inner in _children(op):
                 self.run(inner, taken)
@@ -86,8 +93,13 @@ class Realiser:
 
     def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
         structured = StructuredOp.of(op)
-        space = extents(op)
         lanes = mapping.vector
+        if self._staging.concerns(op):
+            self._staging.realise(op, mapping)
+            if lanes > 1:
+                self.remarks.append(_widths(op, structured, lanes))
+            return []
+        space = extents(op)
         if lanes == 1:
             self._distribute(mapping, space, lambda at: emit_element(structured, at))
             return []
@@ -108,6 +120,8 @@ class Realiser:
             self._owned(total, who, mapping, lambda linear: emit(delinearise(linear, trips)))
             return
 
+        self._hardware.order_blocks(mapping)
+
         def nest(position: int, at: tuple[Sum, ...]) -> None:
             if position == len(trips):
                 return emit(at)
@@ -127,10 +141,12 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     def side(kind: str, number: int) -> str:
         return f"{kind} {lanes}-wide" if structured.wide(number, lanes) else f"{kind} scalar (alignment not proven)"
 
-    in_memory = [n for n, operand in enumerate(structured.operands) if isinstance(operand.type, ir.MemRefType)]
+    buffers = [n for n, operand in enumerate(structured.operands) if isinstance(operand.type, ir.MemRefType)]
+    in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    return f"{describe(op)}: " + ", ".join([*(loads or ["loads scalar (they stand in the body)"]), *stores])
+    in_body = [] if loads or len(in_memory) < len(buffers) - len(stores) else ["loads scalar (they stand in the body)"]
+    return f"{describe(op)}: " + ", ".join([*(loads or in_body), *stores])
 
 
 def _children(op: ir.Operation) -> list[ir.Operation]:

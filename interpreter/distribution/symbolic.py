@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from ..mlir import ir, producer
 
-_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.subview", "memref.cast", "memref.dim")
+_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.subview", "memref.cast", "memref.transpose", "memref.dim")
 
 
-def spelled(value: ir.Value, loop: ir.Operation | None = None) -> str:
+def spelled(value: ir.Value, *loops: ir.Operation) -> str:
     """What `value` computes, from values that pure ops do not make.
 
-    Loop variables of `loop` are spelled by their number, so that the tiles that two loops take can be compared.
+    Variables of `loops` (a nest, outermost first) are spelled by their place: the tiles that two nests take can be compared.
     """
     op = producer(value)
     if op is None:
         assert isinstance(value, ir.BlockArgument)
-        if loop is not None and value.owner.owner.operation == loop:
-            return f"iv{value.arg_number}"
+        for depth, loop in enumerate(loops):
+            if value.owner.owner.operation == loop:
+                return f"iv{depth}.{value.arg_number}"
         return f"value{hash(value)}"
     if op.regions or not op.name.startswith(_PURE):
         return f"value{hash(value)}"
     attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
-    return f"{op.name}({', '.join(spelled(o, loop) for o in op.operands)}){{{attributes}}}: {value.type}"
+    return f"{op.name}({', '.join(spelled(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"

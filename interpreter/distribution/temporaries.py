@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..mlir import ir, memref, operations
@@ -11,10 +10,10 @@ from ..rewriter import describe
 from .kernel import Outlined
 from .lowering import bytes_of, is_shared
 from .mapping import enclosing_maps, mapping_of
-from .space import loop_dimensions
-from .symbolic import spelled
-from .trips import Mapped, trip_counts
-from .views import VIEWS, retype, users
+from .staging import is_stage
+from .tiles import Tile, moves_with_a_loop, one_each, ownership, tiles_of, whole_users
+from .trips import Mapped
+from .views import VIEWS, drop_dead_view, retype, users
 
 _TAKES_ANY_LAYOUT = (
     "linalg.",
@@ -22,18 +21,15 @@ _TAKES_ANY_LAYOUT = (
     "memref.store",
     "memref.copy",
     "memref.subview",
+    "memref.transpose",
     "memref.dim",
     "vector.load",
     "vector.store",
 )
 
 
-@dataclass(frozen=True)
-class Tile:
-    """The part of a temporary that an iteration of a loop over threads looks at."""
-
-    view: ir.Operation
-    loop: ir.Operation
+REGISTERS = "weft.registers"
+"""On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
 
 
 def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thread: bool = False) -> list[str]:
@@ -44,6 +40,8 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thre
     remarks: list[str] = []
     by_op = {one.op: one for one in mapped}
     for alloc in list(operations(kernel.root, "memref.alloc")):
+        if is_stage(alloc.results[0]):
+            continue
         kind = alloc.results[0].type
         assert isinstance(kind, ir.MemRefType)
         _drop_deallocs(alloc)
@@ -102,20 +100,27 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
     bytes_of(kind)
     with ir.InsertionPoint(alloc), alloc.location:
         own = memref.AllocaOp(kind, [], [])
+    if "weft.name" in alloc.attributes:
+        own.operation.attributes["weft.name"] = alloc.attributes["weft.name"]
     alloc.results[0].replace_all_uses_with(own.result)
     alloc.erase()
 
 
 def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped]) -> str:
-    size = bytes_of(kind)
     tiles, reason = _private_tiles(alloc, by_op)
     shape = "x".join(str(e) for e in kind.shape)
     if tiles:
-        own = tiles[0].view.results[0].type
-        assert isinstance(own, ir.MemRefType)
+        own = tiles[0].kind
         _privatise(alloc, tiles, ir.MemRefType.get(own.shape, own.element_type))
         part = "x".join(str(e) for e in own.shape)
         return f"temporary {shape}: each thread keeps its {part} part, {kind.element_type}, to itself"
+    if REGISTERS in alloc.attributes:
+        raise fail(
+            "W0380",
+            f"the {shape} accumulator cannot live in each thread's registers: {reason}",
+            hint="map every loop that looks at it alike, one tile per thread",
+        )
+    size = bytes_of(kind)
     shared = ir.MemRefType.get(
         kind.shape, kind.element_type, kind.layout, ir.Attribute.parse("#gpu.address_space<workgroup>")
     )
@@ -125,24 +130,22 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
 
 def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[Tile], str]:
     """All tiles of a temporary if each thread only ever looks at its own one; else none, and why."""
-    tiles: list[Tile] = []
-    for user in users(alloc.results[0]):
-        loops = [op for op, m in enclosing_maps(user) if m.space != "blocks"]
-        if user.name != "memref.subview" or not loops:
-            return [], f"{user.name} looks at all of it"
-        if len(loops) > 1:
-            return [], "loops over threads are nested around it"
-        if not _any_layout(user):
-            return [], f"a view of it goes to {', '.join(sorted({u.name for u in users(user.results[0])}))}"
-        tiles.append(Tile(user, loops[0]))
+    buffer = alloc.results[0]
+    for user in whole_users(buffer):
+        return [], f"{describe(user)} looks at all of it"
+    tiles = tiles_of(buffer)
+    for tile in tiles:
+        if not _any_layout(tile.view):
+            return [], f"a view of it goes to {', '.join(sorted({u.name for u in users(tile.view.results[0])}))}"
+        if moves_with_a_loop(tile, buffer):
+            return [], "which part a thread looks at changes within a loop"
     if not tiles:
         return [], "nobody takes a tile of it"
-    if len({_ownership(tile, by_op[tile.loop]) for tile in tiles}) > 1:
+    if len({ownership(tile, by_op) for tile in tiles}) > 1:
         return [], "threads look at each other's parts"
-    kind = tiles[0].view.results[0].type
-    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
+    if not tiles[0].kind.has_static_shape:
         return [], "its tiles have no static size"
-    if not _one_iteration_each(by_op[tiles[0].loop]):
+    if not all(one_each(by_op[loop]) for loop in tiles[0].nest):
         return [], "a thread owns several tiles of it"
     return tiles, ""
 
@@ -151,7 +154,7 @@ def _any_layout(view: ir.Operation) -> bool:
     """Whether everybody who takes the view takes it in another layout, too."""
     return all(
         user.name.startswith(_TAKES_ANY_LAYOUT)
-        and (user.name != "memref.subview" or (_same_rank(user) and _any_layout(user)))
+        and (user.name not in VIEWS or (_same_rank(user) and _any_layout(user)))
         for user in users(view.results[0])
     )
 
@@ -161,29 +164,15 @@ def _same_rank(view: ir.Operation) -> bool:
     return isinstance(source, ir.MemRefType) and isinstance(result, ir.MemRefType) and source.rank == result.rank
 
 
-def _ownership(tile: Tile, owner: Mapped) -> tuple[object, ...]:
-    """Equal for two tiles if every thread looks at the same elements through both."""
-    bounds = tuple((d.lower, d.upper, d.step) for d in loop_dimensions(tile.loop))
-    return owner.mapping, bounds, spelled(tile.view.results[0], tile.loop)
-
-
-def _one_iteration_each(owner: Mapped) -> bool:
-    if owner.mapping.dist is None:
-        return True
-    if owner.mapping.every:
-        return False
-    if owner.mapping.dist == "block-cyclic" and owner.mapping.chunk != 1:
-        return all(trips == 1 for trips in trip_counts(owner))  # a chunk goes to one processor, however many there are
-    counts = zip(owner.mapping.counts, trip_counts(owner), strict=True)
-    return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
-
-
 def _privatise(alloc: ir.Operation, tiles: Sequence[Tile], kind: ir.MemRefType) -> None:
     with ir.InsertionPoint(alloc), alloc.location:
         own = memref.AllocaOp(kind, [], [])
+    if "weft.name" in alloc.attributes:
+        own.operation.attributes["weft.name"] = alloc.attributes["weft.name"]
     for tile in tiles:
-        view = tile.view.results[0]
+        view, source = tile.view.results[0], tile.view.operands[0]
         retype(view, kind)
         view.replace_all_uses_with(own.result)
         tile.view.erase()
+        drop_dead_view(source)
     alloc.erase()

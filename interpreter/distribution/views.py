@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..mlir import ir, operations, producer
+from ..mlir import ir, producer
 from .space import DYNAMIC, subview_offsets
 
 VIEWS = (
@@ -27,11 +27,6 @@ def is_temporary(buffer: ir.Value) -> bool:
         and isinstance(buffer.type, ir.MemRefType)
         and buffer.type.memory_space is None
     )
-
-
-def tiles_of(buffer: ir.Value, loop: ir.Operation) -> list[ir.Operation]:
-    """The subviews of `buffer` that stand in `loop`."""
-    return [op for op in operations(loop, "memref.subview") if op.operands[0] == buffer]
 
 
 def drop_dead_view(value: ir.Value) -> None:

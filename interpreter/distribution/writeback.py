@@ -22,7 +22,8 @@ from .mapping import ATTRIBUTE, mapping_of
 from .owned import loop_over, when
 from .space import extents, indexing_maps, is_parallel_op, static_extents, subview_offsets, subview_sizes
 from .symbolic import spelled
-from .views import base_of, drop_dead_view, is_temporary, tiles_of
+from .tiles import clone_nest, end_of, thread_nest, tiles_of
+from .views import base_of, drop_dead_view, is_temporary
 
 MARK = "weft.writeback"
 
@@ -95,7 +96,8 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
 
 
 def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> ir.Operation | None:
-    """The mapped loop or op nearest to the copy that touches the temporary: before it if the copy reads it, else after."""
+    """The mapped loop (the outermost of a nest) or op nearest to the copy that touches the temporary: before the copy if that reads
+    the temporary, else after."""
     order = list(operations(root))
     here = order.index(copy)
     nearby = reversed(order[:here]) if writes else order[here + 1 :]
@@ -105,7 +107,7 @@ def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, write
             continue
         touched = (base_of(v) for inner in operations(op) for v in (_written(inner) if writes else inner.operands))
         if any(base is not None and base == temporary for base in touched):
-            return op
+            return next(iter(thread_nest(op)), op)
     return None
 
 
@@ -136,39 +138,34 @@ def _check_view(copy: ir.Operation, structured: StructuredOp, number: int) -> No
 def _copy_tiles(
     owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> None:
-    """A loop like `owner` in which each iteration copies the tile of the temporary that it owns."""
+    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns."""
     tiles = tiles_of(temporary, owner)
-    if not tiles or len({spelled(t.results[0], owner) for t in tiles}) != 1:
+    if not tiles or len({t.spelled for t in tiles}) != 1:
         raise fail(
             "W0357",
             f"which part of its temporary {describe(copy)} is to copy is not to be seen in the loop that fills it",
             hint="map the copy itself: `threads(*) cyclic`",
         )
-    position = list(operations(owner)).index(tiles[0])
-    clone = owner.clone(ir.InsertionPoint(copy)).operation
-    tile = list(operations(clone))[position]
-    _keep_only(clone, tile)
-    terminator = list(clone.regions[0].blocks[0].operations)[-1]
-    sizes = subview_sizes(tile)
-    kind = temporary.type
+    tile = clone_nest(tiles[0], copy)
+    with end_of(tile.nest[-1]):
+        offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
+        _copy_part(copy, structured, number, tile.view.results[0], offsets, sizes)
+
+
+def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
+    """Where a tile (of a tile …) of a buffer starts in it."""
+    source = view.operands[0]
+    kind = source.type
     assert isinstance(kind, ir.MemRefType)
-    rooms = zip(subview_offsets(tile), kind.shape, sizes, strict=True)
-    offsets = [
+    rooms = zip(subview_offsets(view), kind.shape, subview_sizes(view), strict=True)
+    here = [
         Sum.of(offset, extent - size + 1 if extent > 0 and isinstance(size, int) else None)
         for offset, extent, size in rooms
     ]
-    with ir.InsertionPoint(terminator):
-        _copy_part(copy, structured, number, tile.results[0], offsets, sizes)
-
-
-def _keep_only(forall: ir.Operation, tile: ir.Operation) -> None:
-    """Erase what the tile's address does not need."""
-    terminator = list(forall.regions[0].blocks[0].operations)[-1].operation
-    for op in reversed(list(forall.regions[0].blocks[0].operations)):
-        operation = op.operation
-        if operation in (terminator, tile) or any(True for r in operation.results for _ in r.uses):
-            continue
-        operation.erase()
+    outer = producer(source)
+    if source == buffer or outer is None:
+        return here
+    return [a + b for a, b in zip(_offsets_in(buffer, outer), here, strict=True)]
 
 
 def _copy_elements(

@@ -1,0 +1,95 @@
+"""`vectorize OP`: let one thread load and store an op's tiles in wide accesses, and compute in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..mlir import ir
+from ..rewriter import Rewriter
+from ..statement import Handle, Results, Statement, handle, statement
+from ..structured import is_structured, operand_names, segments
+from .bufferize import ensure_bufferized
+
+MOST_REGISTERS = 255
+
+
+@statement("vectorize")
+@dataclass(frozen=True, kw_only=True)
+class Vectorize(Statement):
+    """Let one thread load and store an op's tiles in wide accesses, and compute in registers.
+
+    Each operand in shared or global memory gets a fragment: an array of the thread's own that holds its tile, in the order in which
+    the tile lies in memory. It is loaded before the op, and stored behind it if the op writes it, in accesses of up to 16 bytes
+    where the alignment is proven, and element by element otherwise; the step's report says which. Operands that are registers
+    already (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
+
+    Args:
+        target: a structured op on a static tile, in a loop over threads; stays alive.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0390: not a structured op, or one that is mapped itself.
+        W0391: the op stands in no loop over threads.
+        W0392: a tile without a static shape.
+        W0393: the fragments take more registers than a thread has.
+        W0394: every operand is in registers already.
+
+    Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
+    of the whole tile instead, of which no readable text can be made.
+
+    Example:
+        vectorize micro
+        before: linalg.matmul ins(
+        after:  memref.alloc() {weft.name = "A_frag"} : memref<4xf32> … weft.vector = 4 … linalg.matmul
+    """
+
+    target: Handle = handle()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..distribution.tiles import thread_nest
+        from ..registers.fragments import fragment, in_own_array
+
+        ensure_bufferized(rewrite)
+        op = rewrite.find(self.target)
+        if not is_structured(op) or "weft.map" in op.attributes:
+            mapped = "weft.map" in op.attributes
+            what = "this op is mapped: its map says how wide it is"
+            other = f"`vectorize` takes a structured (linalg) op, and this is {op.name}"
+            hint = "`map … vector n`" if mapped else None
+            raise rewrite.error("W0390", what if mapped else other, at="target", payload=op, hint=hint)
+        if not thread_nest(op):
+            raise rewrite.error(
+                "W0391", "the op stands in no loop over threads, so that no thread does it alone", at="target", payload=op,
+                hint="tile it, and map the loop to threads; or `map` the op with `vector n`",
+            )  # fmt: skip
+        inputs, names = segments(op)[0], operand_names(op)
+        numbers = [n for n, v in enumerate(op.operands) if isinstance(v.type, ir.MemRefType) and not in_own_array(v)]
+        if not numbers:
+            raise rewrite.error("W0394", "every operand is in registers already", at="target", payload=op)
+        self._check_room(rewrite, op, numbers)
+        for number in numbers:
+            reads = any(True for _ in op.regions[0].blocks[0].arguments[number].uses)
+            rewrite.remark(
+                fragment(op, number, read=number < inputs or reads, written=number >= inputs, name=names[number])
+            )
+        return {}
+
+    def _check_room(self, rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
+        from ..registers.fragments import registers_of
+
+        kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
+        for kind in kinds:
+            if not kind.has_static_shape:
+                raise rewrite.error(
+                    "W0392", f"a tile of type {kind} has no static shape", at="target", payload=op,
+                    hint="tile with static sizes",
+                )  # fmt: skip
+        total = sum(registers_of(kind) for kind in kinds)
+        if total > MOST_REGISTERS:
+            shapes = ", ".join("x".join(map(str, kind.shape)) for kind in kinds)
+            raise rewrite.error(
+                "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", at="target",
+                payload=op, notes=(f"tiles of {shapes}",), hint="tile the reduction by 1 first, or take smaller tiles",
+            )  # fmt: skip
