@@ -18,7 +18,7 @@ COMMANDS = {
     "check": "check",
     "build": "build",
     "verify": "verify",
-    "repl": "later",
+    "repl": "repl",
     "golden": "golden",
     "fmt": "fmt",
     "explain": "explain",

@@ -98,6 +98,7 @@ CODES: dict[str, Explanation] = {
 }
 
 _HOMES = (
+    ".repl.codes",
     ".dsl.codes",
     ".interpreter.codes",
     ".interpreter.analysis.codes",

@@ -209,8 +209,8 @@ CASES = [
     schedule("a schedule without a golden", GOOD, command="golden"),
     Case("a new golden of a recipe that ships", ("golden", "shared", "--update", "--name", "mine")),
     Case("a golden of unknown origin", ("golden", "x.golden.mlir"), files={"x.golden.mlir": "module {}\n"}),
+    Case("the repl of nothing", ("repl",), 2),
     # ---- not in this version
-    Case("the repl", ("repl",)),
     Case("tuning", ("tune", "shared")),
 ]  # fmt: skip
 

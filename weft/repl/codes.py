@@ -1,0 +1,36 @@
+"""What the REPL's own diagnostics mean."""
+
+from __future__ import annotations
+
+from ..dsl.diagnostics import Explanation
+
+CODES: dict[str, Explanation] = {
+    "W0060": Explanation(
+        "no such position",
+        "Positions count statements: 0 is the start, 3 is where three statements are done. `goto` reaches those up to the "
+        "end of the schedule; `diff` and `ir` show those that were done.",
+    ),
+    "W0061": Explanation(
+        "a command is not written like that",
+        "`help` lists the commands of the REPL, `help COMMAND` shows how one is written.\n\nwrong:  step two\nright:  step 2",
+    ),
+    "W0062": Explanation(
+        "nothing is launched yet",
+        "`cuda` and `run` need a kernel: a statement `launch` that was done. Before it, `sync` judges what is mapped, and `ir` "
+        "shows where things stand.",
+    ),
+    "W0063": Explanation(
+        "a point that no file can say",
+        "A saved schedule holds what was done. In the middle of a `foreach` or of a called schedule, part of a statement's "
+        "work is done, and a line that was typed there would be done again in every round. `step` to its end, or `undo` to "
+        "before it, and `save` there.",
+    ),
+    "W0064": Explanation(
+        "a file that is there already",
+        "`save` does not overwrite a file unless it is told to.\n\nright:  save mine.weft --overwrite",
+    ),
+    "W0065": Explanation(
+        "no such handle",
+        "`handles` lists the handles there are, alive and consumed. A consumed handle names no op any more.",
+    ),
+}

@@ -1,0 +1,87 @@
+"""Colors that are readable on dark and on light: the terminal's own eight, bold and dim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+STYLES = {
+    "Comment": "dim",
+    "Keyword": "magenta",
+    "Keyword.Pseudo": "blue",
+    "Keyword.Type": "blue",
+    "Name.Builtin": "bold blue",
+    "Name.Entity": "cyan",
+    "Name.Class": "bold",
+    "Name.Function": "cyan",
+    "Name.Decorator": "cyan",
+    "Literal.Number": "cyan",
+    "Literal.String": "green",
+    "Operator.Word": "magenta",
+}
+"""Token type of Pygments → style of rich; a type takes that of its nearest ancestor."""
+
+_IR = re.compile(
+    r"(?P<comment>//.*)|(?P<string>\"[^\"]*\")|(?P<value>%[\w$.#-]+)|(?P<mark>weft\.\w+)"
+    r"|(?P<symbol>@[\w$.:@]+)|(?P<op>(?<![\w.])[a-z_]+\.[a-z_.0-9]+(?=[\s(\[\"{]|$))"
+)
+_IR_STYLES = {"comment": "dim", "string": "green", "value": "", "mark": "magenta", "symbol": "cyan", "op": "bold blue"}
+
+
+def weft(text: str) -> Text:
+    """A statement or a schedule, colored."""
+    out = Text()
+    for kind, piece in _lexer().get_tokens(text):
+        out.append(piece, style_of(str(kind)))
+    out.rstrip()
+    return out
+
+
+def style_of(kind: str) -> str:
+    """`Token.Name.Builtin` → its style."""
+    parts = kind.removeprefix("Token.").split(".")
+    while parts:
+        if (style := STYLES.get(".".join(parts))) is not None:
+            return style
+        parts.pop()
+    return ""
+
+
+def ir(text: str, style: str = "") -> Text:
+    """MLIR, colored; on top of `style` where one is given."""
+    out = Text(text, style)
+    for found in _IR.finditer(text):
+        if found.lastgroup:
+            out.stylize(_IR_STYLES[found.lastgroup], *found.span())
+    return out
+
+
+def wrapped(text: Text, width: int, indent: int) -> Iterator[Text]:
+    """`text` in pieces of `width` columns, broken between words; all but the first are indented by `indent`."""
+    rest, first = text, True
+    while True:
+        room = max(width if first else width - indent, 20)
+        if rest.cell_len <= room:
+            yield rest if first else Text(" " * indent) + rest
+            return
+        plain = rest.plain[:room]
+        space = plain.rfind(" ", len(plain) - len(plain.lstrip()) + 8)
+        cut = space + 1 if space > room // 3 else room
+        head, rest = rest[:cut], rest[cut:]
+        head.rstrip()
+        yield head if first else Text(" " * indent) + head
+        first = False
+
+
+@cache
+def _lexer() -> Lexer:
+    from ..dsl.highlighter import WeftLexer
+
+    return WeftLexer(stripnl=False)

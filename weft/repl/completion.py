@@ -1,0 +1,124 @@
+"""What can stand at the cursor: commands, what the grammar accepts there, live handles, parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lark.exceptions import UnexpectedInput
+
+from ..dsl.lines import LimitError
+from . import handles
+from .command import Desk
+from .doing import TARGETS
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import CompleteEvent, Completion
+    from prompt_toolkit.document import Document
+
+_WORD = re.compile(r"@?[A-Za-z_][\w-]*[?*]?$")
+_DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)\.(\w*)$")
+_COMMAND = re.compile(r"\s*([a-z]+)\s+(\S*)$")
+_VALUES = {"INT", "FLOAT", "MINUS"}
+
+
+def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
+    """The beginning of a word before the cursor, and the words that could stand there. `text`: up to the cursor."""
+    if (found := _COMMAND.fullmatch(text)) and found[1] in desk.commands:
+        return found[2], sorted(w for w in _behind(desk, found[1]) if w.startswith(found[2]))
+    if dotted := _DOTTED.search(text):
+        if text[: dotted.start()].rstrip().endswith("match"):
+            return dotted[0], sorted(n for n in _op_names(desk) if n.startswith(dotted[0]))
+        return dotted[2], [w for w in _parts(desk, dotted[1]) if w.startswith(dotted[2])]
+    word = found[0] if (found := _WORD.search(text)) else ""
+    before = text[: len(text) - len(word)]
+    words = list(_expected(desk, before))
+    if not before.strip():
+        words = [*desk.commands, *words]
+    return word, [w for w in dict.fromkeys(words) if w.startswith(word)]
+
+
+def _expected(desk: Desk, before: str) -> Iterator[str]:
+    """Words that the grammar accepts behind `before`."""
+    from ..dsl.syntax import language
+    from ..interpreter.statement import signatures
+
+    lang = language()
+    run = lang.parser.parse_interactive(before, "body")
+    try:
+        for _ in run.iter_parse():
+            pass
+    except (UnexpectedInput, LimitError):
+        return
+    accepts = run.accepts()
+    known = signatures()
+    spelled = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
+    begins = "LET" in accepts and "WORD" in accepts
+    if "NAME" in accepts and not re.search(r"\b(let|foreach)\s*(\([^)]*)?$", before):
+        alive = handles.live(desk.bench.session)
+        yield from (n for n in alive if "." not in n or not n.rpartition(".")[2].isdigit())
+        if accepts & _VALUES:
+            yield from desk.bench.recipe.values
+    if "OP" in accepts:
+        yield from _op_names(desk)
+    if "WORD" in accepts:
+        yield from (s.name for s in desk.bench.recipe.file.schedules if s is not desk.bench.recipe.file.main)
+    yield from (w for w in spelled if not (begins or w in lang.statements) or w not in lang.statements or w in known)
+
+
+def _behind(desk: Desk, command: str) -> Iterable[str]:
+    """What can stand behind a command."""
+    from ..interpreter.statement import signatures
+
+    match desk.commands[command].argument:
+        case "handle":
+            return handles.live(desk.bench.session)
+        case "topic":
+            return [*desk.commands, *signatures()]
+        case "parameter":
+            return [f"{name}=" for name in (*desk.bench.recipe.values, *desk.bench.recipe.payload_values)]
+        case "target":
+            return TARGETS
+    return ()
+
+
+def _parts(desk: Desk, name: str) -> list[str]:
+    """What `name.` can be followed by: results of a statement, operands of an op."""
+    from .trying import operands_of
+
+    alive = handles.live(desk.bench.session)
+    parts = [full.removeprefix(f"{name}.") for full in alive if full.startswith(f"{name}.")]
+    if name in alive:
+        op = handles.tagged(desk.bench.session.module)[alive[name].number]
+        if op.name.startswith("linalg."):
+            parts += operands_of(op)
+    return parts
+
+
+def _op_names(desk: Desk) -> list[str]:
+    from ..interpreter.mlir import operations
+
+    names = {op.name for op in operations(desk.bench.session.module.operation)}
+    return sorted(names - {"builtin.module", "func.func", "func.return"})
+
+
+def completer(desk: Desk) -> object:
+    """`candidates` as prompt_toolkit wants it."""
+    from prompt_toolkit.completion import Completer, Completion, PathCompleter
+    from prompt_toolkit.document import Document as Text
+
+    class WeftCompleter(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+            text = document.text_before_cursor
+            if (
+                (found := _COMMAND.fullmatch(text))
+                and found[1] in desk.commands
+                and desk.commands[found[1]].argument == "file"
+            ):
+                yield from PathCompleter(expanduser=True).get_completions(Text(found[2]), complete_event)
+                return
+            word, words = candidates(desk, text)
+            yield from (Completion(w, start_position=-len(word)) for w in words)
+
+    return WeftCompleter()

@@ -1,0 +1,57 @@
+"""The commands that reach outside: run, save, quit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from rich.text import Text
+
+from ..dsl.diagnostics import fail
+from . import judging
+from .command import Command, Desk, expect_nothing, misused
+
+TARGETS = ("auto", "sim", "cuda")
+
+
+def run(desk: Desk, text: str) -> None:
+    from ..execution import Target
+    from ..report import show_report
+
+    if text and text not in TARGETS:
+        raise misused("run [auto|sim|cuda]", f"there is no target `{text}`")
+    done = judging.run(desk.bench, cast(Target, text or "auto"))
+    show_report(desk.console, done.report, title=done.title)
+
+
+def save(desk: Desk, text: str) -> None:
+    from ..files import write_atomically
+    from .saving import saved_text
+
+    words = text.split()
+    overwrite = "--overwrite" in words
+    names = [word for word in words if word != "--overwrite"]
+    if len(names) != 1:
+        raise misused("save FILE [--overwrite]", "`save` needs the name of one file")
+    path = Path(names[0]).expanduser()
+    if path.suffix != ".weft":
+        path = path.with_name(path.name + ".weft")
+    written = saved_text(desk.bench, path)
+    if path.exists() and not overwrite:
+        raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
+    write_atomically(path, written.encode())
+    count = desk.bench.position
+    aside = f": {count} statement{'s' * (count != 1)}; `weft run {path}` runs it"
+    desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
+
+
+def leave(desk: Desk, text: str) -> None:
+    expect_nothing(text, "quit")
+    desk.done = True
+
+
+COMMANDS = (
+    Command("run", "run [auto|sim|cuda]", "run what is launched so far, and compare with the payload", run, "target"),
+    Command("save", "save FILE [--overwrite]", "write what was done as a schedule", save, "file"),
+    Command("quit", "quit", "leave; Ctrl-D does, too", leave),
+)

@@ -1,0 +1,52 @@
+"""How many statements a schedule has from here to its end, as far as that can be said without doing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..dsl import tree
+from ..dsl.diagnostics import WeftError
+from ..interpreter.control import condition, elements
+from ..interpreter.environment import Environment
+from ..interpreter.session import Session
+
+
+def total(session: Session) -> str:
+    """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
+    count, exact = len(session.states) - 1, True
+    for frame in session.state.frames:
+        more, known = _items(frame.items[frame.index :], frame.env, session.schedules)
+        count, exact = count + more, exact and known
+    return f"{count}" if exact else f"{count}+"
+
+
+def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[str, tree.Schedule]) -> tuple[int, bool]:
+    count, exact = 0, True
+    for item in items:
+        more, known = _item(item, env, schedules)
+        count, exact = count + more, exact and known
+    return count, exact
+
+
+def _item(item: tree.Item, env: Environment, schedules: Mapping[str, tree.Schedule]) -> tuple[int, bool]:
+    value: Any = item.value if isinstance(item, tree.Let) else item
+    match value:
+        case tree.Statement():
+            return 1, True
+        case tree.Call():
+            called = schedules.get(value.schedule)
+            return _items(called.body, {}, schedules) if called is not None else (0, True)
+        case tree.If():
+            try:
+                return _items(value.then if condition(value.condition, env) else value.otherwise, env, schedules)
+            except WeftError:  # a handle that is not made yet, or a value of a called schedule
+                ways = (_items(value.then, env, schedules), _items(value.otherwise, env, schedules))
+                return min(ways[0][0], ways[1][0]), ways[0] == ways[1] and ways[0][1]
+        case tree.Foreach():
+            each, known = _items(value.body, env, schedules)
+            try:
+                return each * len(elements(value.iterable, env)), known
+            except WeftError:
+                return 0, False
+    return 0, True

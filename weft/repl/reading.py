@@ -1,0 +1,64 @@
+"""From keys or a pipe to whole inputs: a command is a line, a statement may take several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ..dsl.diagnostics import WeftError
+
+_CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
+_WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
+ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "?": "help", "h": "help", "u": "undo"}
+
+
+def command_of(text: str, commands: Iterable[str]) -> tuple[str, str] | None:
+    """The command that a line is, and what stands behind it; None where it is a statement."""
+    if text.strip() == "?":
+        return "help", ""
+    found = _WORD.match(text.strip())
+    if found is None or "\n" in text.strip():
+        return None
+    word = found[1] if found[1] in commands else ALIASES.get(found[1], "")
+    return (word, (found[2] or "").strip()) if word in commands else None
+
+
+def incomplete(text: str, commands: Iterable[str]) -> bool:
+    """Whether a statement goes on in the next line: a bracket is open, or the line ends with an operator."""
+    from ..dsl.parser import parse_items
+
+    if not text.strip() or command_of(text, commands) is not None:
+        return False
+    if _CONTINUES.search(_without_comment(text.rstrip().rpartition("\n")[2])):
+        return True
+    try:
+        parse_items(text, "<typed>")
+    except WeftError as error:
+        return error.diagnostics[0].code == "W0105"
+    return False
+
+
+def pieces(text: str, commands: Iterable[str]) -> Iterator[str]:
+    """The inputs in a pasted text, or in what has been piped in: each a command or whole statements."""
+    held = ""
+    for line in text.split("\n"):
+        held = f"{held}\n{line}" if held else line
+        if not incomplete(held, commands):
+            if held.strip():
+                yield held
+            held = ""
+    if held.strip():
+        yield held
+
+
+def state_folder() -> Path:
+    """Where the user's programs keep what they remember."""
+    import os
+
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path("~/.local/state").expanduser()) / "weft"
+
+
+def _without_comment(line: str) -> str:
+    return re.sub(r'("(?:[^"\\]|\\.)*")|//.*', lambda m: m[1] or "", line)

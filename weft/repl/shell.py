@@ -1,0 +1,159 @@
+"""The loop: read an input, do it, show what came of it. Nothing that a command or a statement raises ends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from ..dsl.diagnostics import WeftError, fail
+from . import colors, doing, looking, moving
+from .command import Command, Desk
+from .progress import total
+from .reading import command_of, incomplete, pieces
+from .workbench import Workbench
+
+COMMANDS: dict[str, Command] = {c.name: c for c in (*moving.COMMANDS, *looking.COMMANDS, *doing.COMMANDS)}
+"""All commands; the order is that of `help`."""
+
+
+class Shell:
+    """A REPL on one workbench.
+
+    Attributes:
+        failed: a command or a statement failed: of a piped session, that is the exit code.
+    """
+
+    def __init__(self, bench: Workbench, console: Console, *, interactive: bool) -> None:
+        self.desk = Desk(bench, console, interactive, COMMANDS)
+        self.failed = False
+
+    # ---- one input ------------------------------------------------------------------------------------------------------
+
+    def handle(self, text: str) -> None:
+        """Do one input: a command, or statements. Whatever goes wrong is shown."""
+        try:
+            found = command_of(text, COMMANDS)
+            if found is None:
+                moving.typed(self.desk, text)
+            else:
+                COMMANDS[found[0]].act(self.desk, found[1])
+        except WeftError as error:
+            self.failed = True
+            self.desk.show(error.diagnostics)
+        except KeyboardInterrupt:
+            self.failed = True
+            self.desk.say(Text("interrupted; nothing was changed", "yellow"))
+        except RecursionError:
+            self.failed = True
+            self.desk.show(fail("W0056", "something here is nested too deeply").diagnostics)
+        except MemoryError:
+            self.failed = True
+            self.desk.show(fail("W0055", "out of memory", hint="a smaller payload needs less: `set m=256`").diagnostics)
+
+    def prompt(self) -> str:
+        """`[3/14] `."""
+        return f"[{self.desk.bench.position}/{total(self.desk.bench.session)}] "
+
+    def coming(self) -> str:
+        """The statement that `step` would do, on one line."""
+        from ..interpreter.control import statement_text
+
+        item = self.desk.bench.session.upcoming()
+        return statement_text(item) if item is not None else ""
+
+    def greet(self) -> None:
+        """What is worked on, and where help is."""
+        recipe = self.desk.bench.recipe
+        values = {**recipe.values, **recipe.payload_values}
+        what = ", ".join(f"{name}={value}" for name, value in values.items())
+        name = recipe.name if self.desk.bench.file is not None else "an empty schedule"
+        line = Text.assemble(
+            (name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" if what else "", "dim")
+        )
+        self.desk.say(*colors.wrapped(line, self.desk.width, 2))
+        if self.desk.interactive:
+            self.desk.say(
+                Text("Enter does the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves", "dim")
+            )
+
+    # ---- the two loops --------------------------------------------------------------------------------------------------
+
+    def converse(self, ask: Callable[[str], str]) -> int:
+        """With a person at a terminal: an empty input is a step. Only `quit` and Ctrl-D end it."""
+        self.greet()
+        while not self.desk.done:
+            try:
+                text = ask(self.prompt())
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                break
+            if not text.strip():
+                self.handle("step")
+                continue
+            for piece in pieces(text, COMMANDS):
+                self.handle(piece)
+                if self.desk.done:
+                    break
+        return 0
+
+    def replay(self, lines: Iterator[str]) -> int:
+        """What is piped in: every input is echoed behind its prompt, so that the output reads like a session."""
+        self.greet()
+        for text in _inputs(lines):
+            self._echo(text)
+            self.handle(text)
+            if self.desk.done:
+                break
+        return 1 if self.failed else 0
+
+    def _echo(self, text: str) -> None:
+        prompt = self.prompt()
+        first, *more = text.strip("\n").split("\n")
+        self.desk.say("", Text(prompt, "bold") + colors.weft(first))
+        for line in more:
+            self.desk.say(Text(" " * (len(prompt) - 4) + "  · ", "dim") + colors.weft(line))
+
+
+def _inputs(lines: Iterator[str]) -> Iterator[str]:
+    """Whole inputs from single lines, each as soon as it is whole."""
+    held = ""
+    for line in lines:
+        held = f"{held}\n{line.rstrip()}" if held else line.rstrip()
+        if incomplete(held, COMMANDS):
+            continue
+        if held.strip():
+            yield held
+        held = ""
+    if held.strip():
+        yield held
+
+
+def plain_ask(shell: Shell) -> Callable[[str], str]:
+    """A prompt for terminals that can do no more than print: no editing, no colors, the next statement on a line above."""
+    console = shell.desk.console
+
+    def ask(prompt: str) -> str:
+        coming = shell.coming()
+        if coming:
+            console.print(Text(f"next: {coming}"), soft_wrap=True)
+        text = input(prompt)
+        while incomplete(text, COMMANDS):
+            more = input(" " * (len(prompt) - 4) + "  . ")
+            if not more.strip():
+                break
+            text += "\n" + more
+        return text
+
+    return ask
+
+
+def read_lines() -> Iterator[str]:
+    """The lines of standard input. Raises W0005 for what is no text."""
+    try:
+        yield from sys.stdin
+    except UnicodeDecodeError as error:
+        raise fail("W0005", f"standard input is not UTF-8: byte {error.object[error.start]:#04x}") from error

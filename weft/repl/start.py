@@ -1,0 +1,54 @@
+"""Starting the REPL: on a terminal, on one that can do little, or on a pipe."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from .shell import Shell, plain_ask, read_lines
+from .workbench import Workbench
+
+
+def start(file: str | None, payload: Path | None, settings: Mapping[str, str]) -> int:
+    """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code."""
+    from rich.console import Console
+
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    console = Console(file=sys.stdout, highlight=False, markup=False)
+    shell = Shell(Workbench.open(file, payload, settings), console, interactive=interactive)
+    if not interactive:
+        _import()
+        return shell.replay(read_lines())
+    with _imported_meanwhile():
+        if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+            return shell.converse(plain_ask(shell))
+        from .terminal import prompter
+
+        def coming() -> str:
+            text = shell.coming()
+            room = console.width - len(shell.prompt()) - 2
+            return text if len(text) <= room else text[: room - 1] + "…"
+
+        return shell.converse(prompter(shell.desk, coming))
+
+
+@contextmanager
+def _imported_meanwhile() -> Iterator[None]:
+    """Import what the first statements need while the user reads the prompt: it takes longer than a step may."""
+    thread = threading.Thread(target=_import, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _import() -> None:
+    package = __package__.rpartition(".")[0]
+    for name in (".interpreter.analysis", ".interpreter.distribution", ".interpreter.analysis.trial"):
+        importlib.import_module(name, package)

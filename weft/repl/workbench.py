@@ -1,0 +1,184 @@
+"""What the REPL works on: a recipe with its settings, a session, and what was typed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..dsl import tree
+from ..dsl.diagnostics import Source, WeftError, fail
+from ..pipeline import Recipe
+
+if TYPE_CHECKING:
+    from ..interpreter.mlir import ir
+    from ..interpreter.session import Session
+    from ..interpreter.state import State, Step
+
+TYPED = "<typed>"
+"""The name that lines typed by hand are shown under. Line n is the n-th of them."""
+
+EMPTY = "schedule {name}() {{\n}}\n"
+
+
+@dataclass
+class Workbench:
+    """A recipe being applied step by step.
+
+    Args:
+        file: the schedule as the user named it; None for an empty one to type into.
+        override: `--payload`.
+        settings: what was set, as text.
+        recipe: the schedule, its payload and its parameters' values.
+        payload: the payload, parsed.
+        session: where it stands.
+        typed: every input that was typed and done, by its source.
+        lines: how many lines were typed so far.
+    """
+
+    file: str | None
+    override: Path | None
+    settings: Mapping[str, str]
+    recipe: Recipe
+    payload: ir.Module = field(repr=False)
+    session: Session = field(repr=False)
+    typed: dict[Source, tuple[tree.Item, ...]] = field(default_factory=dict)
+    lines: int = 0
+
+    @classmethod
+    def open(cls, file: str | None, override: Path | None, settings: Mapping[str, str]) -> Workbench:
+        """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
+        from ..interpreter import mlir
+        from ..interpreter.session import Session
+        from ..payload import parse_payload
+
+        recipe = _recipe(file, override, settings)
+        mlir.load()
+        payload = parse_payload(recipe.payload)
+        return cls(file, override, settings, recipe, payload, Session(payload, recipe.file, recipe.values))
+
+    # ---- where it stands ------------------------------------------------------------------------------------------------
+
+    @property
+    def position(self) -> int:
+        return len(self.session.states) - 1
+
+    @property
+    def state(self) -> State:
+        return self.session.state
+
+    def ir_at(self, number: int) -> ir.Module:
+        """The module after `number` statements. Raises W0060 where that many were not done."""
+        states = self.session.states
+        if not 0 <= number < len(states):
+            raise fail("W0060", f"there is no position {number}: {_done(self.position)}", hint="`step` goes on")
+        return states[number].module
+
+    # ---- moving ---------------------------------------------------------------------------------------------------------
+
+    def step(self) -> Step | None:
+        return self.session.step()
+
+    def goto(self, number: int) -> None:
+        """To where `number` statements are done: back, forth over what was undone, and on from there."""
+        known = self.position + self.session.undone
+        if number <= known:
+            self.session.goto(number)
+            return
+        before = self.position
+        self.session.goto(known)
+        while self.position < number:
+            if self.session.step() is None:
+                end = self.position
+                self.session.goto(before)
+                raise fail("W0060", f"there is no position {number}: the schedule ends at {end}", hint=f"`goto {end}`")
+
+    def type(self, text: str) -> tuple[Step, ...]:
+        """Do what was typed: everything, or nothing and raise."""
+        from ..dsl.parser import parse_items
+
+        name = Source(TYPED, "\n" * self.lines + text)
+        items = parse_items(name.text, TYPED, self.handles())
+        self._expect_right(items)
+        steps = self.session.do(items)
+        self.lines += text.count("\n") + 1
+        for item in items:
+            self.typed[item.span.source] = items
+        return steps
+
+    def handles(self) -> list[str]:
+        """The names in scope that stand for handles."""
+        from ..interpreter.environment import Bundle
+        from ..interpreter.statement import Handle
+
+        return [
+            name
+            for name, value in self.session.environment.items()
+            if isinstance(value, (Handle, Bundle))
+            or (isinstance(value, tuple) and bool(value) and all(isinstance(v, Handle) for v in value))
+        ]
+
+    def _expect_right(self, items: tuple[tree.Item, ...]) -> None:
+        """Check what was typed as `weft check` would if it stood in the file. Raises what is wrong with it.
+
+        Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than once.
+        """
+        from ..dsl.checker import check
+        from ..interpreter.statement import signatures
+
+        if not items or len(self.state.frames) > 1:
+            return
+        frame = self.state.frames[0]
+        file, main = self.recipe.file, self.recipe.file.main
+        body = (*frame.items[: frame.index], *items)
+        schedules = tuple(replace(s, body=body) if s is main else s for s in file.schedules)
+        mine = items[0].span.source
+        found = check(replace(file, schedules=schedules), signatures())
+        if wrong := [d for d in found if d.severity == "error" and d.span is not None and d.span.source == mine]:
+            raise WeftError(*wrong)
+
+    # ---- settings -------------------------------------------------------------------------------------------------------
+
+    def set(self, settings: Mapping[str, str]) -> int:
+        """Other settings: what was done is done again from the start with them. Returns how many statements that were.
+        Raises, and then nothing has changed, where one of them now fails."""
+        fresh = Workbench.open(self.file, self.override, {**self.settings, **settings})
+        steps, number = self.session.steps, 0
+        while number < len(steps):
+            source = steps[number].span.source
+            items = self.typed.get(source)
+            if items is None:
+                fresh.session.step()
+                number += 1
+                continue
+            fresh.session.do(items)
+            while number < len(steps) and steps[number].span.source == source:
+                number += 1
+        self.settings, self.recipe, self.payload, self.session = (
+            fresh.settings, fresh.recipe, fresh.payload, fresh.session,
+        )  # fmt: skip
+        return number
+
+    def reset(self) -> None:
+        """To the start. What was typed stays where `redo` and `goto` find it."""
+        self.session.goto(0)
+
+
+def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str]) -> Recipe:
+    """The recipe, or an empty schedule for a payload alone."""
+    if file is not None:
+        return Recipe.open(file, override, settings)
+    from ..clock import Clock
+    from ..dsl.parser import parse_text
+    from ..payload import payload_source
+    from ..settings import distribute
+
+    empty = parse_text(EMPTY.format(name="typed"), TYPED)
+    distribute(settings, empty.main, None)
+    source, _ = payload_source(empty, override, {})
+    return Recipe(empty, source, {}, {}, Clock())
+
+
+def _done(number: int) -> str:
+    return f"{number} statement{'s are' if number != 1 else ' is'} done"
