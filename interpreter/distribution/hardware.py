@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ...dsl.diagnostics import fail
 from ..mlir import gpu, ir
 from .arithmetic import Bound, Sum, ceildiv, minimum, multiply
 from .geometry import Geometry
 from .kernel import AXES, Outlined
 from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, WARP, Mapping
 from .owned import Processors
+from .raster import grouped
 
 _OPS = {
     ("id", "blocks"): "BlockIdOp",
@@ -25,13 +27,29 @@ class Hardware:
         self._entry = kernel.entry
         self._geometry = geometry
         self._values: dict[tuple[str, str, str], ir.Value] = {}
+        self._tiles: dict[str, Sum] = {}
 
     def size(self, space: str, axis: str) -> Bound:
         """How many blocks or threads there are along an axis: a number where the launch fixes it."""
         static = self._static(space, axis)
         return static if static is not None else self._read("size", space, axis)
 
+    def order_blocks(self, mapping: Mapping) -> None:
+        """From here on, a block's id is that of the tile which it takes in the order that the map says."""
+        if mapping.group is None:
+            return
+        x, y = sorted(mapping.axes)
+        rows, columns = self.size("blocks", y), self.size("blocks", x)
+        if not isinstance(rows, int) or not isinstance(columns, int):
+            raise fail(
+                "W0364", f"`{mapping}`: the size of the grid is known only at run time", hint="leave `order` out"
+            )
+        tiles = grouped(self.id("blocks", y), self.id("blocks", x), rows, columns, mapping.group)
+        self._tiles = dict(zip((y, x), tiles, strict=True))
+
     def id(self, space: str, axis: str) -> Sum:
+        if space == "blocks" and axis in self._tiles:
+            return self._tiles[axis]
         extent = self._static(space, axis)
         return Sum() if extent == 1 else Sum.of(self._read("id", space, axis), extent)
 

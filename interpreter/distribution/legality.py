@@ -10,7 +10,7 @@ from ..rewriter import describe
 from .geometry import MAX_THREADS
 from .mapping import SYMBOLIC, WARP, Mapping, enclosing_maps, nested_maps
 from .space import is_parallel_op, iterator_types, loop_dimensions, static_extents
-from .trips import Mapped, most_trips
+from .trips import Mapped, most_trips, trip_counts
 
 MAX_VECTOR_BITS = 128
 
@@ -24,6 +24,7 @@ def check_map(op: ir.Operation, mapping: Mapping) -> None:
     _check_target(op)
     _check_axes(op, mapping)
     _check_numbers(mapping)
+    _check_order(op, mapping)
     _check_fit(op, mapping)
     _check_vector(op, mapping)
     for outer, around in enclosing_maps(op):
@@ -128,11 +129,15 @@ def _check_numbers(mapping: Mapping) -> None:
             f"block-cyclic({mapping.chunk}) has no iterations in a chunk",
             hint="a chunk is at least 1 iteration; 1 is `cyclic`",
         )
-    for number in (*mapping.counts, mapping.chunk or 1):
+    for number in (*mapping.counts, mapping.chunk or 1, mapping.group or 1):
         if number > LARGEST_COUNT:
             raise fail(
-                "W0347", f"{number} is more than any launch has", hint=f"counts and chunks go up to {LARGEST_COUNT}"
+                "W0347",
+                f"{number} is more than any launch has",
+                hint=f"counts, chunks and groups go up to {LARGEST_COUNT}",
             )
+    if mapping.group is not None and mapping.group < 1:
+        raise fail("W0347", f"grouped({mapping.group}) has no rows in a group", hint="a group is at least 1 row")
     known = [c for c in mapping.counts if c > 0]
     if mapping.space == "warps" and math.prod(known) * WARP > MAX_THREADS:
         raise fail(
@@ -146,6 +151,23 @@ def _check_numbers(mapping: Mapping) -> None:
             f"`{mapping}` is {math.prod(known)} threads, and a block has at most {MAX_THREADS}",
             hint="smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
+
+
+def _check_order(op: ir.Operation, mapping: Mapping) -> None:
+    """An order of the blocks is a permutation of a grid of known size, each block of which has one tile."""
+    if mapping.group is None:
+        return
+    if mapping.space != "blocks":
+        why, hint = f"`{mapping.space}` are not blocks", "only blocks start in an order of their own: `blocks(y, x)`"
+    elif len(mapping.axes) != 2:
+        why, hint = "groups of rows take two axes", "a loop of two dimensions: `blocks(y, x)`"
+    elif mapping.dist is not None or SYMBOLIC in mapping.counts:
+        why, hint = "a block has several tiles", "as many blocks as tiles, without a distribution: `blocks(y, x)`"
+    elif any(n < 0 and t is None for n, t in zip(mapping.counts, trip_counts(Mapped(op, mapping)), strict=True)):
+        why, hint = "the size of the grid is known only at run time", "leave `order` out, or give the payload its sizes"
+    else:
+        return
+    raise refusal("W0364", f"`{mapping}`: {why}", op, hint=hint)
 
 
 def _check_fit(op: ir.Operation, mapping: Mapping) -> None:

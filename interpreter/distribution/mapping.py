@@ -27,6 +27,7 @@ class Mapping:
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
         chunk: the b of `block-cyclic(b)`.
         vector: one iteration is that many consecutive elements.
+        group: blocks take the tiles in groups of so many rows (`order grouped(n)`); None: row by row, as they are numbered.
     """
 
     space: str
@@ -36,15 +37,18 @@ class Mapping:
     dist: str | None = None
     chunk: int | None = None
     vector: int = 1
+    group: int | None = None
 
     @classmethod
-    def of(cls, space: SpaceSpec, dist: DistributionSpec | None, vector: int | None) -> Mapping:
+    def of(
+        cls, space: SpaceSpec, dist: DistributionSpec | None, vector: int | None, group: int | None = None
+    ) -> Mapping:
         numbers = {None: AS_MANY_AS_ITERATIONS, "?": SYMBOLIC}
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
         if space.kind == "lanes":
-            return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1)
-        return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1)
+            return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1, group)
+        return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group)
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
@@ -59,7 +63,14 @@ class Mapping:
         axes = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entries["axes"])) if "axes" in entries else ()
         counts = tuple(ir.DenseI64ArrayAttr(entries["counts"])) if "counts" in entries else ()
         return cls(
-            text("space") or "", axes, counts, "all" in entries, text("dist"), number("chunk"), number("vector") or 1
+            text("space") or "",
+            axes,
+            counts,
+            "all" in entries,
+            text("dist"),
+            number("chunk"),
+            number("vector") or 1,
+            number("group"),
         )
 
     def attribute(self) -> ir.Attribute:
@@ -77,6 +88,8 @@ class Mapping:
             entries["chunk"] = ir.IntegerAttr.get(i64, self.chunk)
         if self.vector > 1:
             entries["vector"] = ir.IntegerAttr.get(i64, self.vector)
+        if self.group is not None:
+            entries |= {"order": ir.StringAttr.get("grouped"), "group": ir.IntegerAttr.get(i64, self.group)}
         return ir.DictAttr.get(entries)
 
     def slots(self) -> frozenset[tuple[str, str]]:
@@ -96,6 +109,7 @@ class Mapping:
 
     def _how(self) -> str:
         how = f" {self.dist}" + (f"({self.chunk})" if self.chunk is not None else "") if self.dist else ""
+        how += f" order grouped({self.group})" if self.group is not None else ""
         return how + (f" vector {self.vector}" if self.vector > 1 else "")
 
 

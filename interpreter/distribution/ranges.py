@@ -31,6 +31,8 @@ def range_of(bound: Bound) -> Range:
         return _affine(op)
     if op.name == "memref.dim" or op.name in _IDS:
         return 0, None
+    if op.name == "arith.select":
+        return _union(range_of(op.operands[1]), range_of(op.operands[2]))
     rule = _ARITHMETIC.get(op.name)
     return _ANY if rule is None else rule(range_of(op.operands[0]), range_of(op.operands[1]))
 
@@ -104,6 +106,10 @@ def _multiply(a: Range, b: Range) -> Range:
 
 def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else combine(a, b)
+
+
+def _union(a: Range, b: Range) -> Range:
+    return _both(min, a[0], b[0]), _both(max, a[1], b[1])
 
 
 def _least(ranges: Sequence[Range]) -> Range:

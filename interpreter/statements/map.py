@@ -1,4 +1,4 @@
-"""`map OP to SPACE [DISTRIBUTION] [vector n]`: say which processors do which iterations."""
+"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)] [vector n]`: say which processors do which iterations."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _FIELDS = {
     "W0349": "space",
     "W0343": "target",
     "W0344": "target",
+    "W0364": "group",
 }
 
 
@@ -50,6 +51,9 @@ class Map(Statement):
             one: a single loop over both; 256 threads a block, 16 x 16 for two axes, where no other map says). An axis without a
             count gets as many processors as iterations; `?` is read at run time, and the kernel is right for every launch.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; none: each processor gets one iteration.
+        group: `order grouped(n)`, of `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n rows, each
+            group column by column; blocks that run at the same time then share what they read in the L2 cache. None: each
+            block takes the tile of its own ids.
         vector: for an op: one iteration is that many consecutive elements.
 
     Returns:
@@ -66,8 +70,9 @@ class Map(Statement):
         W0347: a count or a chunk below 1.
         W0348: a vector that divides no row, or is too wide.
         W0349: a space that is not to be had.
+        W0364: an order for anything but a grid of two axes, of known size, with one tile per block.
 
-    Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`.
+    Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 
     Example:
         map lanes to threads(y: 16, x: 16) cyclic
@@ -78,6 +83,7 @@ class Map(Statement):
     target: Handle = handle()
     space: SpaceSpec = space()
     distribution: DistributionSpec | None = distribution()
+    group: int | None = integer(optional=True, minimum=1)
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -91,7 +97,7 @@ class Map(Statement):
                 "W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once"
             )
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
-        mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op))
+        mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op), self.group)
         try:
             check_map(op, mapping)
         except WeftError as error:

@@ -30,6 +30,7 @@ def space(kind: str, axes: str = "", *counts: int | str | None) -> SpaceSpec:
 EVERY = SpaceSpec("threads", (), (), True)
 LOOP = f"scf.forall (%i, %j) in (64, 5) {{ }} {{{ROOT}}}"
 COPY = f"linalg.copy {{{ROOT}}} ins(%A : memref<6x10xf64>) outs(%B : memref<6x10xf64>)"
+DYNAMIC2 = f"scf.forall (%i, %j) in (%n, 5) {{ }} {{{ROOT}}}"
 DYNAMIC = f"scf.forall (%i) in (%n) {{ }} {{{ROOT}}}"
 MATMUL = f"linalg.matmul {{{ROOT}}} ins(%A, %T : memref<6x10xf64>, memref<10x6xf64>) outs(%S : memref<6x6xf64>)"
 CARRIED = f"""%r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c0) -> index {{
@@ -76,6 +77,13 @@ MAPS = {
     "more iterations than lanes": (COPY, SpaceSpec("lanes", (), ()), None, None),
     "lanes in a loop over threads": (INSIDE, SpaceSpec("lanes", (), ()), None, None),
     "lanes twice": (INSIDE.replace(THREADS8, mapped("lanes", "x", [32])), SpaceSpec("lanes", (), ()), None, None),
+    "an order of threads": (LOOP, space("threads", "yx", 64, 5), None, None, 4),
+    "an order of one axis": (COPY, space("blocks", "x"), None, None, 4),
+    "an order of every thread": (COPY, EVERY, CYCLIC, None, 4),
+    "an order of blocks with several tiles": (LOOP, space("blocks", "yx", 8, 5), CYCLIC, None, 4),
+    "an order of a grid known at run time": (DYNAMIC2, space("blocks", "yx"), None, None, 4),
+    "an empty group": (LOOP, space("blocks", "yx"), None, None, 0),
+    "a group that is too large": (LOOP, space("blocks", "yx"), None, None, 2**31),
 }
 
 
@@ -100,11 +108,11 @@ def said(error: WeftError) -> str:
 
 
 def refusal_of_map(case: str) -> str:
-    body, where, how, vector = MAPS[case]
+    body, where, how, vector, *group = MAPS[case]
     module = mlir.parse(function(body), mlir.context())
     (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
     with pytest.raises(WeftError) as refused:
-        check_map(op, Mapping.of(where, how, vector))
+        check_map(op, Mapping.of(where, how, vector, *group))
     return said(refused.value)
 
 

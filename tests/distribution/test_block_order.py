@@ -1,0 +1,147 @@
+"""`order grouped(n)`: each block takes one tile, in the order of Triton's tutorial, and every witness sees that no two meet."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judged import program, refusal
+from loops import launched, loop_module, mapped, stores_of
+from pinned import pinned
+
+from weft.interpreter.analysis import conflicts_between_blocks, kernel_model
+from weft.interpreter.distribution import Mapping, find_kernel
+from weft.interpreter.mlir import ir
+from weft.runtime.simulator import SimKernel
+
+HERE = Path(__file__).parent
+GRIDS = [*itertools.product(range(1, 9), (1, 2, 3, 4, 5, 8))]
+
+
+def grouped(axes: str, group: int, counts: tuple[int, int] = (-1, -1)) -> str:
+    plain = mapped("blocks", axes, counts)
+    return plain.removesuffix("}}") + f', order = "grouped", group = {group} : i64}}}}'
+
+
+def triton(block: tuple[int, int, int], rows: int, columns: int, group: int) -> tuple[int, int]:
+    """The tutorial's formula, word for word."""
+    pid = block[1] * columns + block[0]
+    num_pid_in_group = group * columns
+    group_id = pid // num_pid_in_group
+    first_pid_m = group_id * group
+    group_size_m = min(rows - first_pid_m, group)
+    return first_pid_m + (pid % num_pid_in_group) % group_size_m, (pid % num_pid_in_group) // group_size_m
+
+
+@pytest.mark.parametrize("group", [1, 2, 3, 4, 5, 8, 11])
+def test_tiles_are_taken_in_triton_s_order(group: int) -> None:
+    for rows, columns in GRIDS:
+        module, info = launched(loop_module([rows, columns], grouped("yx", group)))
+        assert info.grid == (columns, rows, 1)
+        taken = {s.block: s.at for s in stores_of(module, [rows, columns])}
+        wanted = {(x, y, 0): triton((x, y, 0), rows, columns, group) for y in range(rows) for x in range(columns)}
+        assert taken == wanted, (rows, columns)
+
+
+def test_groups_run_along_the_slower_axis_whatever_dimension_it_is() -> None:
+    module, _ = launched(loop_module([6, 4], grouped("xz", 4)))
+    for store in stores_of(module, [6, 4]):
+        x, _, z = store.block
+        assert store.at == triton((x, z, 0), 4, 6, 4)[::-1]
+
+
+def test_more_blocks_than_tiles() -> None:
+    """The order is one of the whole grid; a block whose tile is not there has nothing to do."""
+    module, info = launched(loop_module([3, 5], grouped("yx", 2, (4, 6))))
+    assert info.grid == (6, 4, 1)
+    taken = {s.block: s.at for s in stores_of(module, [3, 5])}
+    places = {(x, y, 0): triton((x, y, 0), 4, 6, 2) for y in range(4) for x in range(6)}
+    assert taken == {block: at for block, at in places.items() if at[0] < 3 and at[1] < 5}
+
+
+@pytest.mark.parametrize(("rows", "columns", "group"), [(8, 8, 4), (7, 5, 4), (6, 3, 4), (5, 6, 8), (11, 4, 3)])
+def test_blocks_do_not_meet(rows: int, columns: int, group: int) -> None:
+    """Each tile is counted up once: the simulator sees no race, and the analysis proves that there is none."""
+    text = loop_module([rows, columns], grouped("yx", group)).replace(
+        "memref.store %one", f"%v = memref.load %out[%i0, %i1] : memref<{rows}x{columns}xi32>\n"
+        "%w = arith.addi %v, %one : i32\nmemref.store %w"
+    )  # fmt: skip
+    module, info = launched(text)
+    kernel = find_kernel(module, info)
+    out = np.zeros((rows, columns), np.int32)
+    report = SimKernel(kernel).launch((columns, rows, 1), (1, 1, 1), [out])
+    assert (report.races, report.faults) == ((), ())
+    assert (out == 1).all()
+    assert conflicts_between_blocks(kernel_model(kernel)) == []
+
+
+def test_a_wrong_order_is_seen() -> None:
+    """Two groups at one place: simulator and analysis both say so, and the analysis does not just assume it."""
+    text = loop_module([8, 8], grouped("yx", 4))
+    module, info = launched(text)
+    spoilt = str(module).replace("floordiv 4) * 4", "floordiv 4) * 2")
+    assert spoilt != str(module)
+    spoilt_module = ir.Module.parse(spoilt, module.context)
+    kernel = find_kernel(spoilt_module, info)
+    report = SimKernel(kernel).launch((8, 8, 1), (1, 1, 1), [np.zeros((8, 8), np.int32)])
+    assert report.races
+    found = conflicts_between_blocks(kernel_model(kernel))
+    assert found and not any(conflict.assumed for conflict in found)
+
+
+STAGED = """\
+let mm = match linalg.matmul
+let (tiles, t) = tile mm [8, 8]
+map tiles to blocks(y, x) order grouped({group})
+let (k, step) = tile t [_, _, 8]
+let (a, ca) = promote-to-shared step.lhs
+let (b, cb) = promote-to-shared step.rhs
+map ca to threads(*) cyclic
+map cb to threads(*) cyclic
+let (lanes, one) = tile step [1, 1]
+map lanes to threads(y, x)
+insert-barriers
+verify-sync
+launch tiles"""
+
+
+def matmul(m: int | str, n: int | str, k: int) -> str:
+    return f"""\
+func.func @mm(%A: tensor<{m}x{k}xf32>, %B: tensor<{k}x{n}xf32>, %C: tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+  %r = linalg.matmul ins(%A, %B : tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) outs(%C : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  return %r : tensor<{m}x{n}xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "group"),
+    [("order-whole", (64, 64, 16), 4), ("order-ragged", (41, 35, 17), 4), ("order-one-group", (24, 40, 16), 8)],
+)
+def test_a_staged_matmul(name: str, sizes: tuple[int, int, int], group: int, tmp_path: Path, update: bool) -> None:
+    made = program(tmp_path, matmul(*sizes), STAGED.format(group=group))
+    assert any("race-free, 2 barriers" in remark for remark in made.remarks)
+    assert not made.wrong()
+    assert not made.wrong(native=True)
+    pinned(HERE / "golden" / f"{name}.cu", made.cuda, update)
+
+
+def test_a_grid_known_at_run_time_is_refused(tmp_path: Path) -> None:
+    said = refusal(tmp_path, matmul("?", "?", 16), STAGED.format(group=4))
+    assert "error[W0364]: `blocks(y, x) order grouped(4)`: the size of the grid is known only at run time" in said
+    assert "case.weft:5:43" in said
+
+
+def test_the_attribute_comes_back() -> None:
+    mapping = Mapping("blocks", ("y", "x"), (-1, -1), group=8)
+    assert str(mapping) == "blocks(y, x) order grouped(8)"
+    with ir.Context():
+        assert Mapping.read(mapping.attribute()) == mapping
+        assert '"grouped"' in str(mapping.attribute())
+
+
+def test_order_and_grouped_stay_free_as_names(tmp_path: Path) -> None:
+    lines = STAGED.format(group=2).replace("tiles", "order").replace("lanes", "grouped")
+    assert not program(tmp_path, matmul(16, 16, 8), lines).wrong()
