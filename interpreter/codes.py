@@ -161,6 +161,46 @@ CODES: dict[str, Explanation] = {
         "operand and a row of the other.",
     ),
     "W0394": Explanation("in registers already", "All operands of the op are a thread's own: there is nothing to load or store."),
+    "W0374": Explanation(
+        "not a sequential loop of the block",
+        "`pipeline` lets the copies of a sequential loop run one iteration ahead of its computation. The loop stands in the loop "
+        "over blocks, holds the copies that all threads do together, and has a step that is a number: what `tile` makes of a "
+        "reduction.",
+    ),
+    "W0375": Explanation(
+        "nothing to do ahead",
+        "No op in the loop fills a shared buffer. `promote-to-shared` the operands of the op in the loop, `map` the copies, and "
+        "then `pipeline` the loop.",
+    ),
+    "W0376": Explanation(
+        "a shared buffer that is not filled by one mapped copy",
+        "`pipeline` takes a copy apart: a thread reads its elements of the next tile into registers, and writes them later. So "
+        "each buffer has one op that fills it, directly in the loop, distributed by a map of its own, element by element."
+        "\n\n"
+        "wrong: let (a, copy_a) = promote-to-shared step.lhs; pipeline k stages 2\n"
+        "right: let (a, copy_a) = promote-to-shared step.lhs; map copy_a to threads(*) cyclic; pipeline k stages 2",
+    ),
+    "W0377": Explanation(
+        "a shared buffer that the loop does not have to itself",
+        "With two tiles in turn, the content of a buffer means something only within the iteration that has it. Here the buffer is "
+        "used outside the loop, or an iteration reads what the one before has copied.",
+    ),
+    "W0378": Explanation(
+        "the loop writes what its copies read",
+        "The tile of the next iteration is read before this one is through. If this iteration writes there, it would read old "
+        "values. Buffers that are different arguments are taken as different memory.",
+    ),
+    "W0379": Explanation(
+        "stages that are not there",
+        "`stages 2`: one tile in shared memory is computed from, the next one is on its way through registers to the other. More "
+        "tiles need asynchronous copies, which are not supported yet. `stages 1` leaves the loop as it is.",
+    ),
+    "W0388": Explanation(
+        "barriers in a loop that is to be pipelined",
+        "Barriers were placed for the copies as they were; with two tiles in turn, fewer are needed, elsewhere. Say `pipeline` "
+        "first and `insert-barriers` afterwards.",
+    ),
+    "W0389": Explanation("pipelined already", "The copies of this loop run one iteration ahead already."),
     "W0401": Explanation(
         "nothing matches",
         "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "

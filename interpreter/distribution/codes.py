@@ -143,6 +143,12 @@ CODES: dict[str, Explanation] = {
         "cache. Each block has one tile then, and the size of the grid is a number: the order is worked out by divisions, "
         "and only those by constants are cheap, and understood by the proof that blocks do not touch each other's results.",
     ),
+    "W0365": Explanation(
+        "a tile that does not fit into registers on its way",
+        "`pipeline` lets each thread keep the elements that it copies in registers while the tile before is computed. How many "
+        "they are must be known when the kernel is built, and they must leave room to compute with. Give the copies' maps "
+        "counts, take more threads, or smaller tiles.",
+    ),
     "W0363": Explanation(
         "nothing to coalesce",
         "`coalesce` makes one dimension of several: of a `forall` with more than one, or of parallel loops with nothing "

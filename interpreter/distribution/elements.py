@@ -70,12 +70,25 @@ def emit_element(op: StructuredOp, indices: Sequence[Sum], instead: Mapping[int,
         memref.StoreOp(result, buffer, subscripts)
 
 
-def emit_vector(op: StructuredOp, indices: Sequence[Sum], lanes: int) -> None:
-    """Emit the `lanes` iterations from `indices` on along the last dimension, n-wide on every side that is aligned."""
+def emit_vector(
+    op: StructuredOp, indices: Sequence[Sum], lanes: int, instead: Mapping[int, Address] | None = None
+) -> None:
+    """Emit the `lanes` iterations from `indices` on along the last dimension, n-wide on every side that is aligned.
+
+    `instead`: where the first of an operand's elements really is; the others follow it.
+    """
     start = [i.emit() for i in indices]
+    elsewhere = instead or {}
+
+    def wide(number: int) -> bool:
+        return number in elsewhere or op.wide(number, lanes)
+
+    def address(number: int) -> Address:
+        return elsewhere.get(number) or (op.operands[number], _subscripts(op, number, start))
+
     each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
     used = [n for n in range(len(op.operands)) if op.used(n)]
-    loaded = {n: _load_vector(op, n, start, lanes) for n in used if op.wide(n, lanes)}
+    loaded = {n: _load_vector(address(n), lanes) for n in used if wide(n)}
     forwarded = _forwarded(op)
     if forwarded is not None and forwarded in loaded:
         lane_results, vectors = None, [loaded[forwarded]] * op.outputs
@@ -87,11 +100,11 @@ def emit_vector(op: StructuredOp, indices: Sequence[Sum], lanes: int) -> None:
         vectors = [None] * op.outputs
     for position, number in enumerate(op.output_numbers()):
         whole = vectors[position]
-        if op.wide(number, lanes):
+        if wide(number):
             if whole is None:
                 parts = [r[position] for r in lane_results or ()]
                 whole = vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result
-            vector.StoreOp(whole, op.operands[number], _subscripts(op, number, start))
+            vector.StoreOp(whole, *address(number))
             continue
         for e, at in enumerate(each):
             part = lane_results[e][position] if lane_results is not None else _extract(whole, e)
@@ -114,11 +127,10 @@ def _load(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> ir.Value:
     return memref.LoadOp(operand, _subscripts(op, number, at)).result
 
 
-def _load_vector(op: StructuredOp, number: int, at: Sequence[ir.Value], lanes: int) -> ir.Value:
-    operand = op.operands[number]
-    assert isinstance(operand.type, ir.MemRefType)
-    kind = ir.VectorType.get([lanes], operand.type.element_type)
-    return vector.LoadOp(kind, operand, _subscripts(op, number, at)).result
+def _load_vector(address: Address, lanes: int) -> ir.Value:
+    buffer, subscripts = address
+    assert isinstance(buffer.type, ir.MemRefType)
+    return vector.LoadOp(ir.VectorType.get([lanes], buffer.type.element_type), buffer, subscripts).result
 
 
 def _extract(whole: ir.Value | None, lane: int) -> ir.Value:

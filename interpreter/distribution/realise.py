@@ -145,7 +145,7 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    in_body = [] if loads or len(in_memory) < len(buffers) - len(stores) else ["loads scalar (they stand in the body)"]
+    in_body = [] if any(structured.used(n) for n in buffers) else ["loads scalar (they stand in the body)"]
     return f"{describe(op)}: " + ", ".join([*(loads or in_body), *stores])
 
 

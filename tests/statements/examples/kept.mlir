@@ -1,0 +1,13 @@
+// The last tile is wanted after the loop.
+func.func @kept(%x: memref<64xf32>, %y: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %tile = memref.alloc() : memref<16xf32, #gpu.address_space<workgroup>>
+  scf.for %k = %c0 to %c64 step %c16 {
+    %in = memref.subview %x[%k] [16] [1] : memref<64xf32> to memref<16xf32, strided<[1], offset: ?>>
+    linalg.copy ins(%in : memref<16xf32, strided<[1], offset: ?>>) outs(%tile : memref<16xf32, #gpu.address_space<workgroup>>)
+  }
+  linalg.copy ins(%tile : memref<16xf32, #gpu.address_space<workgroup>>) outs(%y : memref<16xf32>)
+  return
+}
