@@ -82,18 +82,47 @@ CODES: dict[str, Explanation] = {
         "well.",
     ),
     "W0901": Explanation(
-        "a schedule without a golden",
+        "no golden",
         "`weft golden FILE` compares with the goldens that stand beside the schedule; there is none yet.\n\n"
         "right:  weft golden gemm.weft --update --set m=64",
     ),
     "W0902": Explanation(
         "a golden that does not say how it was made",
-        "The first line of a golden is the command that makes it: `// weft golden gemm.weft --set m=64`.",
+        "The first line of a golden says of which schedule in its folder it is, and how it was made. The golden's name "
+        "begins with the schedule's.\n\n"
+        "right:  // weft golden gemm.weft --set m=64\n"
+        'right:  // weft golden gemm.weft --after "fuse init"\n'
+        "right:  // weft golden gemm.weft --cuda             (of CHECK lines)",
     ),
     "W0903": Explanation(
         "a golden differs",
-        "The schedule makes another module of its payload than the golden holds. If the change is meant, "
-        "`weft golden FILE --update` writes it anew.",
+        "The schedule makes another module or CUDA text than the golden holds; the diff shows what. If the change is "
+        "meant, `weft golden FILE --update` writes it anew.",
+    ),
+    "W0904": Explanation(
+        "a golden without its schedule",
+        "The schedule that the golden's first line names is not in its folder any more. A golden moves along with its "
+        "schedule, or goes.",
+    ),
+    "W0905": Explanation(
+        "a golden of a step that is not there",
+        "`--after` names a step by a handle that it binds, or by how its statement begins. The schedule has no such step, or "
+        "several.\n\n"
+        'wrong:  --after map\nright:  --after "map copy_a"\nright:  --after copy_a\nright:  --after "map lanes #2"',
+    ),
+    "W0906": Explanation(
+        "a CHECK line that is none",
+        "Lines of a `.check` file are comments or checks of LLVM's FileCheck. A check that is misspelled would hold "
+        "always.\n\nwrong:  // CHECK-NXT: gpu.barrier\nright:  // CHECK-NEXT: gpu.barrier",
+    ),
+    "W0907": Explanation(
+        "a check does not hold",
+        "The text lacks what a CHECK line says, or has what a CHECK-NOT forbids. CHECK lines are written by hand: `--update` "
+        "does not touch them.",
+    ),
+    "W0908": Explanation(
+        "no CUDA text",
+        "A golden of the CUDA text is of a schedule that launches: its last statement is `launch`.",
     ),
 }
 
@@ -104,6 +133,7 @@ _HOMES = (
     ".interpreter.analysis.codes",
     ".interpreter.distribution.codes",
     ".runtime.codes",
+    ".maps.codes",
 )
 
 

@@ -1,5 +1,5 @@
 // weft golden naive.weft
-#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {bufferize.result, weft.name = "C"}) {
     %c32 = arith.constant 32 : index
@@ -18,8 +18,8 @@ module attributes {gpu.container_module} {
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %0 = affine.apply #map()[%block_id_y, %thread_id_y]
-      %1 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %0 = affine.apply #map(%block_id_y, %thread_id_y)
+      %1 = affine.apply #map(%block_id_x, %thread_id_x)
       memref.store %cst, %arg2[%0, %1] : memref<512x512xf32>
       scf.for %arg3 = %c0 to %c512 step %c1 {
         %2 = memref.load %arg0[%0, %arg3] : memref<512x512xf32>

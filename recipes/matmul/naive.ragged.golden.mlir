@@ -1,6 +1,5 @@
 // weft golden naive.weft --set m=1000 --set n=777 --set k=333
-#map = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
-#map1 = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {bufferize.result, weft.name = "C"}) {
     %c49 = arith.constant 49 : index
@@ -24,36 +23,32 @@ module attributes {gpu.container_module} {
       %block_id_y = gpu.block_id y
       %alloca = memref.alloca() : memref<1x1xf32>
       memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
-      %0 = affine.apply #map()[%thread_id_x, %block_id_x]
+      %0 = affine.apply #map(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %c777 : index
-      %2 = affine.apply #map()[%thread_id_y, %block_id_y]
+      %2 = affine.apply #map(%block_id_y, %thread_id_y)
       %3 = arith.cmpi slt, %2, %c1000 : index
       scf.for %arg3 = %c0 to %c333 step %c1 {
-        %9 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-        %10 = scf.if %1 -> (f32) {
-          %14 = memref.load %arg1[%arg3, %0] : memref<333x777xf32>
-          scf.yield %14 : f32
+        %5 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+        %6 = scf.if %1 -> (f32) {
+          %10 = memref.load %arg1[%arg3, %0] : memref<333x777xf32>
+          scf.yield %10 : f32
         } else {
           scf.yield %cst : f32
         }
-        %11 = scf.if %3 -> (f32) {
-          %14 = memref.load %arg0[%2, %arg3] : memref<1000x333xf32>
-          scf.yield %14 : f32
+        %7 = scf.if %3 -> (f32) {
+          %10 = memref.load %arg0[%2, %arg3] : memref<1000x333xf32>
+          scf.yield %10 : f32
         } else {
           scf.yield %cst : f32
         }
-        %12 = arith.mulf %11, %10 : f32
-        %13 = arith.addf %9, %12 : f32
-        memref.store %13, %alloca[%c0, %c0] : memref<1x1xf32>
+        %8 = arith.mulf %7, %6 : f32
+        %9 = arith.addf %5, %8 : f32
+        memref.store %9, %alloca[%c0, %c0] : memref<1x1xf32>
       }
-      %4 = affine.apply #map1()[%block_id_y, %thread_id_y]
-      %5 = arith.cmpi slt, %4, %c1000 : index
-      %6 = affine.apply #map1()[%block_id_x, %thread_id_x]
-      %7 = arith.cmpi slt, %6, %c777 : index
-      %8 = arith.andi %5, %7 : i1
-      scf.if %8 {
-        %9 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-        memref.store %9, %arg2[%2, %0] : memref<1000x777xf32>
+      %4 = arith.andi %3, %1 : i1
+      scf.if %4 {
+        %5 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+        memref.store %5, %arg2[%2, %0] : memref<1000x777xf32>
       }
       gpu.return
     }

@@ -1,7 +1,6 @@
 // weft golden shared.weft
-#map = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
-#map1 = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
-#map2 = affine_map<()[s0, s1] -> (s0 + s1)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {bufferize.result, weft.name = "C"}) {
     %c32 = arith.constant 32 : index
@@ -21,26 +20,24 @@ module attributes {gpu.container_module} {
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %0 = affine.apply #map()[%block_id_y, %thread_id_y]
-      %1 = affine.apply #map()[%block_id_x, %thread_id_x]
+      %0 = affine.apply #map(%block_id_y, %thread_id_y)
+      %1 = affine.apply #map(%block_id_x, %thread_id_x)
       memref.store %cst, %arg2[%0, %1] : memref<512x512xf32>
-      %2 = affine.apply #map1()[%thread_id_y, %block_id_y]
-      %3 = affine.apply #map1()[%thread_id_x, %block_id_x]
       scf.for %arg5 = %c0 to %c512 step %c16 {
-        %4 = affine.apply #map2()[%arg5, %thread_id_x]
-        %5 = memref.load %arg0[%2, %4] : memref<512x512xf32>
-        memref.store %5, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-        %6 = affine.apply #map2()[%arg5, %thread_id_y]
-        %7 = memref.load %arg1[%6, %3] : memref<512x512xf32>
-        memref.store %7, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        %2 = affine.apply #map1(%thread_id_x, %arg5)
+        %3 = memref.load %arg0[%0, %2] : memref<512x512xf32>
+        memref.store %3, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        %4 = affine.apply #map1(%thread_id_y, %arg5)
+        %5 = memref.load %arg1[%4, %1] : memref<512x512xf32>
+        memref.store %5, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %8 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %9 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %10 = memref.load %arg2[%0, %1] : memref<512x512xf32>
-          %11 = arith.mulf %8, %9 : f32
-          %12 = arith.addf %10, %11 : f32
-          memref.store %12, %arg2[%0, %1] : memref<512x512xf32>
+          %6 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %7 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %8 = memref.load %arg2[%0, %1] : memref<512x512xf32>
+          %9 = arith.mulf %6, %7 : f32
+          %10 = arith.addf %8, %9 : f32
+          memref.store %10, %arg2[%0, %1] : memref<512x512xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }

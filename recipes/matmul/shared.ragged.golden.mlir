@@ -1,7 +1,6 @@
 // weft golden shared.weft --set m=1000 --set n=777 --set k=333
-#map = affine_map<()[s0, s1] -> (s0 + s1 * 16)>
-#map1 = affine_map<(d0)[s0] -> (d0 + s0)>
-#map2 = affine_map<()[s0, s1] -> (s0 * 16 + s1)>
+#map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {bufferize.result, weft.name = "C"}) {
     %c49 = arith.constant 49 : index
@@ -27,50 +26,46 @@ module attributes {gpu.container_module} {
       %block_id_y = gpu.block_id y
       %alloca = memref.alloca() : memref<1x1xf32>
       memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
-      %0 = affine.apply #map()[%thread_id_y, %block_id_y]
+      %0 = affine.apply #map(%block_id_y, %thread_id_y)
       %1 = arith.cmpi slt, %0, %c1000 : index
-      %2 = affine.apply #map()[%thread_id_x, %block_id_x]
+      %2 = affine.apply #map(%block_id_x, %thread_id_x)
       %3 = arith.cmpi slt, %2, %c777 : index
       scf.for %arg5 = %c0 to %c336 step %c16 {
-        %9 = affine.apply #map1(%arg5)[%thread_id_x]
+        %5 = affine.apply #map1(%thread_id_x, %arg5)
+        %6 = arith.cmpi slt, %5, %c333 : index
+        %7 = arith.andi %6, %1 : i1
+        %8 = scf.if %7 -> (f32) {
+          %13 = memref.load %arg0[%0, %5] : memref<1000x333xf32>
+          scf.yield %13 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        memref.store %8, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        %9 = affine.apply #map1(%thread_id_y, %arg5)
         %10 = arith.cmpi slt, %9, %c333 : index
-        %11 = arith.andi %10, %1 : i1
+        %11 = arith.andi %10, %3 : i1
         %12 = scf.if %11 -> (f32) {
-          %17 = memref.load %arg0[%0, %9] : memref<1000x333xf32>
-          scf.yield %17 : f32
+          %13 = memref.load %arg1[%9, %2] : memref<333x777xf32>
+          scf.yield %13 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %12, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-        %13 = affine.apply #map1(%arg5)[%thread_id_y]
-        %14 = arith.cmpi slt, %13, %c333 : index
-        %15 = arith.andi %14, %3 : i1
-        %16 = scf.if %15 -> (f32) {
-          %17 = memref.load %arg1[%13, %2] : memref<333x777xf32>
-          scf.yield %17 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        memref.store %16, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        memref.store %12, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %17 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %18 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %19 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-          %20 = arith.mulf %17, %18 : f32
-          %21 = arith.addf %19, %20 : f32
-          memref.store %21, %alloca[%c0, %c0] : memref<1x1xf32>
+          %13 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %14 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %15 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+          %16 = arith.mulf %13, %14 : f32
+          %17 = arith.addf %15, %16 : f32
+          memref.store %17, %alloca[%c0, %c0] : memref<1x1xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %4 = affine.apply #map2()[%block_id_y, %thread_id_y]
-      %5 = arith.cmpi slt, %4, %c1000 : index
-      %6 = affine.apply #map2()[%block_id_x, %thread_id_x]
-      %7 = arith.cmpi slt, %6, %c777 : index
-      %8 = arith.andi %5, %7 : i1
-      scf.if %8 {
-        %9 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
-        memref.store %9, %arg2[%0, %2] : memref<1000x777xf32>
+      %4 = arith.andi %1, %3 : i1
+      scf.if %4 {
+        %5 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+        memref.store %5, %arg2[%0, %2] : memref<1000x777xf32>
       }
       gpu.return
     }

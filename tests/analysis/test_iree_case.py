@@ -39,7 +39,7 @@ def test_as_many_as_needed(name: str, remark: str, update: bool) -> None:
     session = session_of(HERE / f"{name}.weft")
     session.run()
     remarks = "\n".join(line for step in session.steps for line in step.remarks)
-    pinned(HERE / f"{name}.golden.mlir", session.ir, update)
+    pinned(HERE / f"{name}.scheduled.mlir", session.ir, update)
     assert remark in remarks, remarks
     model = kernel_model(kernel(session.module))
     assert len(model.barriers) == {"alike": 0, "differently": 1, "promoted": 2}[name]

@@ -116,7 +116,7 @@ def test_goldens_are_written_compared_and_renewed(capsys: pytest.CaptureFixture[
     assert err.count("the same") == 2
     weft(capsys, "golden", "g.f64.golden.mlir")
     (here / "g.weft").write_text(text.replace("bm: int = 16", "bm: int = 8"))
-    _, err = weft(capsys, "golden", "g.weft", exit_code=1)
+    _, err = weft(capsys, "golden", "g.weft", "--full", exit_code=1)
     assert err.count("W0903") == 2 and "known_block_size = array<i32: 16, 8, 1>" in err
     weft(capsys, "golden", "g.weft", "--update")
     weft(capsys, "golden", "g.weft")

@@ -1,33 +1,79 @@
-"""What the shipped recipes make, pinned: the scheduled IR beside the recipe (`weft golden`), the CUDA text here."""
+"""The goldens of the shipped recipes stand beside them: all hold, none is missing, and none survives a changed word."""
 
 from __future__ import annotations
 
+import random
+import re
+import shutil
 from pathlib import Path
 
 import pytest
-from pinned import pinned
 
-from weft.golden import compare, paths_of, read_golden
-from weft.pipeline import Recipe, applied, planned
+from weft import cli
+from weft.dsl.diagnostics import WeftError
+from weft.goldens.discovery import beside
+from weft.goldens.golden import Golden, read_golden, text_of
+from weft.goldens.judging import compare
+from weft.goldens.making import Maker
 from weft.recipes import schedules
 
-HERE = Path(__file__).parent
-GOLDENS = [path for schedule in schedules().values() for path in paths_of(schedule)]
-SETTINGS = {"even": {}, "ragged": {"m": "1000", "n": "777", "k": "333"}, "half": {"type": "f16"}}
+GOLDENS = [path for schedule in schedules().values() for path in beside(schedule)]
+CHANGED_WORDS = 12
+"""Per golden; the places are always the same ones."""
 
 
-def test_every_recipe_has_goldens() -> None:
-    for schedule in schedules().values():
-        assert len(paths_of(schedule)) >= 2, f"{schedule}: an even and a ragged golden are wanted"
+@pytest.fixture(scope="module")
+def maker() -> Maker:
+    return Maker()
+
+
+@pytest.mark.parametrize("recipe", schedules())
+def test_every_recipe_has_goldens(recipe: str) -> None:
+    goldens = [read_golden(path) for path in beside(schedules()[recipe])]
+    for kind in ("module", "cuda"):
+        sizes = {bool({"m", "n", "k"} & set(golden.settings)) for golden in goldens if golden.kind == kind}
+        assert sizes == {False, True}, f"{recipe}: an even and a ragged golden of the {kind} are wanted"
+    assert any(golden.kind == "checks" for golden in goldens), f"{recipe}: CHECK lines that say what matters are wanted"
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda p: p.name)
-def test_scheduled_module(path: Path) -> None:
-    compare(read_golden(path))
+def test_it_holds_and_a_changed_word_is_found(path: Path, maker: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = read_golden(path)
+    change = compare(golden, maker)
+    assert change is None, "\n".join([change.message, *change.shown(False)])
+    kept = text_of(path)
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(path.with_name(golden.schedule), tmp_path)
+    now = maker.text(golden)
+    for changed in changed_words(golden, kept):
+        (tmp_path / path.name).write_text(changed)
+        assert cannot_pass(tmp_path / path.name, golden, now), f"{path.name} passes with {set(changed.split()) - set(kept.split())}"
+    assert cli.run(["golden"]) == 1, "the command line sees the last of them, too"
 
 
-@pytest.mark.parametrize("recipe", sorted(schedules()))
-@pytest.mark.parametrize("name", SETTINGS)
-def test_text(recipe: str, name: str, update: bool) -> None:
-    text = planned(applied(Recipe.open(recipe, None, SETTINGS[name]))).cuda
-    pinned(HERE / "golden" / f"{recipe}.{name}.cu", text, update)
+def changed_words(golden: Golden, text: str) -> list[str]:
+    """The text with one word changed, at several places. Of checks only what must be there: a CHECK-NOT may say anything."""
+    pattern = r"\w+" if golden.kind != "checks" else r"(?<=CHECK: )(?:.*?)\b([A-Za-z_]{3,})\b(?=[^{}]*$)"
+    places = [(m.start(m.lastindex or 0), m.end(m.lastindex or 0)) for m in re.finditer(pattern, text, re.MULTILINE)]
+    assert places, f"{golden.path.name}: no word to change"
+    chosen = random.Random(0).sample(places, min(CHANGED_WORDS, len(places)))
+    return [f"{text[:start]}zebra{text[end:]}" for start, end in chosen]
+
+
+class Made(Maker):
+    """Makes what was made already: the same schedule with the same settings gives the same."""
+
+    def __init__(self, made: str) -> None:
+        self.made = made
+
+    def text(self, golden: Golden) -> str:
+        return self.made
+
+
+def cannot_pass(path: Path, golden: Golden, now: str) -> bool:
+    """Whether the changed golden at `path` is refused, or differs from what it asks for: that is `now`, by the same first line."""
+    try:
+        changed = read_golden(path)
+        return compare(changed, Made(now) if changed.header == golden.header else Maker()) is not None
+    except WeftError:
+        return True

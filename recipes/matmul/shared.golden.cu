@@ -1,3 +1,4 @@
+// weft golden shared.weft
 extern "C" __global__ void __launch_bounds__(256) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
@@ -11,13 +12,10 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const int row = by * 16 + ty;
   const int col = bx * 16 + tx;
   C[row * 512 + col] = 0.0f;
-  const int row1 = ty + by * 16;
-  const int col1 = tx + bx * 16;
   for (int k = 0; k < 512; k += 16) {
-    A_shared[ty][tx] = A[row1 * 512 + k + tx];
-    B_shared[ty][tx] = B[(k + ty) * 512 + col1];
+    A_shared[ty][tx] = A[row * 512 + tx + k];
+    B_shared[ty][tx] = B[(ty + k) * 512 + col];
     __syncthreads();
-    #pragma unroll
     for (int i = 0; i < 16; ++i) {
       C[row * 512 + col] += A_shared[ty][i] * B_shared[i][tx];
     }

@@ -1,5 +1,6 @@
-#map = affine_map<()[s0, s1, s2] -> (s0 * 32 + s1 + s2 * 4)>
-#map1 = affine_map<()[s0, s1, s2] -> (s0 * 128 + s1 + s2 * 4)>
+#map = affine_map<(d0, d1) -> (d0 * 32 + d1 * 4)>
+#map1 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
+#map2 = affine_map<(d0, d1) -> (d0 + d1)>
 module attributes {gpu.container_module} {
   func.func @dot(%arg0: memref<1024x1024xf32> {weft.name = "lhs"}, %arg1: memref<1024x1024xf32> {weft.name = "rhs"}, %arg2: memref<1024x1024xf32> {bufferize.result, weft.name = "result0"}) {
     %c8 = arith.constant 8 : index
@@ -19,24 +20,26 @@ module attributes {gpu.container_module} {
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
+      %0 = affine.apply #map(%block_id_y, %thread_id_y)
+      %1 = affine.apply #map1(%block_id_x, %thread_id_x)
       scf.for %arg3 = %c0 to %c4 step %c1 {
-        %0 = affine.apply #map()[%block_id_y, %arg3, %thread_id_y]
+        %2 = affine.apply #map2(%0, %arg3)
         scf.for %arg4 = %c0 to %c4 step %c1 {
-          %1 = affine.apply #map1()[%block_id_x, %arg4, %thread_id_x]
-          memref.store %cst, %arg2[%0, %1] : memref<1024x1024xf32>
+          %3 = affine.apply #map2(%1, %arg4)
+          memref.store %cst, %arg2[%2, %3] : memref<1024x1024xf32>
         }
       }
       scf.for %arg3 = %c0 to %c4 step %c1 {
-        %0 = affine.apply #map()[%block_id_y, %arg3, %thread_id_y]
+        %2 = affine.apply #map2(%0, %arg3)
         scf.for %arg4 = %c0 to %c4 step %c1 {
-          %1 = affine.apply #map1()[%block_id_x, %arg4, %thread_id_x]
+          %3 = affine.apply #map2(%1, %arg4)
           scf.for %arg5 = %c0 to %c1024 step %c1 {
-            %2 = memref.load %arg0[%0, %arg5] : memref<1024x1024xf32>
-            %3 = memref.load %arg1[%arg5, %1] : memref<1024x1024xf32>
-            %4 = memref.load %arg2[%0, %1] : memref<1024x1024xf32>
-            %5 = arith.mulf %2, %3 : f32
-            %6 = arith.addf %4, %5 : f32
-            memref.store %6, %arg2[%0, %1] : memref<1024x1024xf32>
+            %4 = memref.load %arg0[%2, %arg5] : memref<1024x1024xf32>
+            %5 = memref.load %arg1[%arg5, %3] : memref<1024x1024xf32>
+            %6 = memref.load %arg2[%2, %3] : memref<1024x1024xf32>
+            %7 = arith.mulf %4, %5 : f32
+            %8 = arith.addf %6, %7 : f32
+            memref.store %8, %arg2[%2, %3] : memref<1024x1024xf32>
           }
         }
       }

@@ -1,7 +1,9 @@
-#map = affine_map<()[s0, s1, s2] -> (s0 * 128 + s1 + s2 * 32 - ((s1 + s2 * 32) floordiv 128) * 128)>
-#map1 = affine_map<(d0)[s0, s1, s2] -> (d0 * 2 + s0 * 32 + (s1 + s2 * 32) floordiv 128)>
-#map2 = affine_map<()[s0, s1, s2] -> (s0 * 32 + s1 + s2 * 4)>
-#map3 = affine_map<()[s0, s1, s2] -> (s0 * 128 + s1 + s2 * 4)>
+#map = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 + d2 * 32) mod 128)>
+#map1 = affine_map<(d0, d1, d2) -> (d0 * 32 + (d1 + d2 * 32) floordiv 128)>
+#map2 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
+#map3 = affine_map<(d0, d1) -> (d0 * 32 + d1 * 4)>
+#map4 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
+#map5 = affine_map<(d0, d1) -> (d0 + d1)>
 module attributes {gpu.container_module} {
   func.func @dot(%arg0: memref<1024x1024xf32> {weft.name = "lhs"}, %arg1: memref<1024x1024xf32> {weft.name = "rhs"}, %arg2: memref<1024x1024xf32> {bufferize.result, weft.name = "result0"}) {
     %c8 = arith.constant 8 : index
@@ -22,23 +24,26 @@ module attributes {gpu.container_module} {
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %0 = affine.apply #map()[%block_id_x, %thread_id_x, %thread_id_y]
+      %0 = affine.apply #map(%block_id_x, %thread_id_x, %thread_id_y)
+      %1 = affine.apply #map1(%block_id_y, %thread_id_x, %thread_id_y)
       scf.for %arg3 = %c0 to %c16 step %c1 {
-        %1 = affine.apply #map1(%arg3)[%block_id_y, %thread_id_x, %thread_id_y]
-        memref.store %cst, %arg2[%1, %0] : memref<1024x1024xf32>
+        %4 = affine.apply #map2(%1, %arg3)
+        memref.store %cst, %arg2[%4, %0] : memref<1024x1024xf32>
       }
       gpu.barrier memfence [#gpu.address_space<global>]
+      %2 = affine.apply #map3(%block_id_y, %thread_id_y)
+      %3 = affine.apply #map4(%block_id_x, %thread_id_x)
       scf.for %arg3 = %c0 to %c4 step %c1 {
-        %1 = affine.apply #map2()[%block_id_y, %arg3, %thread_id_y]
+        %4 = affine.apply #map5(%2, %arg3)
         scf.for %arg4 = %c0 to %c4 step %c1 {
-          %2 = affine.apply #map3()[%block_id_x, %arg4, %thread_id_x]
+          %5 = affine.apply #map5(%3, %arg4)
           scf.for %arg5 = %c0 to %c1024 step %c1 {
-            %3 = memref.load %arg0[%1, %arg5] : memref<1024x1024xf32>
-            %4 = memref.load %arg1[%arg5, %2] : memref<1024x1024xf32>
-            %5 = memref.load %arg2[%1, %2] : memref<1024x1024xf32>
-            %6 = arith.mulf %3, %4 : f32
-            %7 = arith.addf %5, %6 : f32
-            memref.store %7, %arg2[%1, %2] : memref<1024x1024xf32>
+            %6 = memref.load %arg0[%4, %arg5] : memref<1024x1024xf32>
+            %7 = memref.load %arg1[%arg5, %5] : memref<1024x1024xf32>
+            %8 = memref.load %arg2[%4, %5] : memref<1024x1024xf32>
+            %9 = arith.mulf %6, %7 : f32
+            %10 = arith.addf %8, %9 : f32
+            memref.store %10, %arg2[%4, %5] : memref<1024x1024xf32>
           }
         }
       }

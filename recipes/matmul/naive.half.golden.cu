@@ -1,3 +1,4 @@
+// weft golden naive.weft --set type=f16
 // Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
 __device__ inline float round_to_odd(double x) {
   float r = (float)x;
@@ -56,8 +57,6 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     const f16* __restrict__ A,
     const f16* __restrict__ B,
     float* __restrict__ C) {
-  __shared__ f16 A_shared[16][16];
-  __shared__ f16 B_shared[16][16];
   const int tx = threadIdx.x;
   const int ty = threadIdx.y;
   const int bx = blockIdx.x;
@@ -65,16 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const int row = by * 16 + ty;
   const int col = bx * 16 + tx;
   C[row * 512 + col] = 0.0f;
-  const int row1 = ty + by * 16;
-  const int col1 = tx + bx * 16;
-  for (int k = 0; k < 512; k += 16) {
-    A_shared[ty][tx] = A[row1 * 512 + k + tx];
-    B_shared[ty][tx] = B[(k + ty) * 512 + col1];
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      C[row * 512 + col] += (float)A_shared[ty][i] * (float)B_shared[i][tx];
-    }
-    __syncthreads();
+  for (int i = 0; i < 512; ++i) {
+    C[row * 512 + col] += (float)A[row * 512 + i] * (float)B[i * 512 + col];
   }
 }

@@ -1,3 +1,4 @@
+// weft golden naive.weft
 extern "C" __global__ void __launch_bounds__(256) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,

@@ -1,0 +1,112 @@
+"""The register-tiled recipes: right and race-free for every member, no spills, and an inner loop of products and wide loads."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+import sass
+from native_device import NativeDevice
+from recipe_space import members
+from test_matmul import BARRIER, races_of_text, races_simulated, ready, without_barrier
+
+from weft.dsl.diagnostics import Source
+from weft.execution import RunOptions, run_schedule
+from weft.interpreter import mlir
+from weft.runtime import functions
+from weft.runtime.compare import compare
+from weft.runtime.cuda.nvrtc import ARCHITECTURES
+from weft.runtime.inputs import random_inputs
+from weft.runtime.reference import reference
+from weft.runtime.runner import run_plan
+from weft.verify import verify_source
+
+RECIPES = ("simt",)
+SOAK = "WEFT_SOAK" in os.environ
+SMALL = ((1, 1, 1), (127, 129, 65))
+LARGE = ((1000, 777, 333), (512, 512, 512))
+SPACE = [(recipe, dtype) for recipe in RECIPES for dtype in ("f32", "f64")]
+
+
+def sample(recipe: str, dtype: str, count: int) -> list[dict[str, str]]:
+    """So many members of the parameter space, each time the same; all of them in a soak."""
+    every = members(recipe, type=dtype)
+    assert len(every) > 20, every
+    return every if SOAK else random.Random(f"{recipe} {dtype}").sample(every, count)
+
+
+def check(recipe: str, member: dict[str, str], size: tuple[int, int, int]) -> None:
+    m, n, k = map(str, size)
+    report = run_schedule(recipe, None, {**member, "m": m, "n": n, "k": k}, None, RunOptions("sim", 3)).report
+    assert report.ok, (member, size, report)
+    assert report.races == () and report.faults == (), (member, size)
+    loads = [c for c in report.bank_conflicts or () if c.kind == "load" and c.conflicts]
+    assert not loads, (member, size, loads)
+
+
+@pytest.mark.parametrize(("recipe", "dtype"), SPACE)
+@pytest.mark.parametrize("size", SMALL, ids=str)
+def test_members_at_small_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
+    for member in sample(recipe, dtype, 3):
+        check(recipe, member, size)
+
+
+@pytest.mark.parametrize(("recipe", "dtype"), SPACE)
+@pytest.mark.parametrize("size", LARGE, ids=str)
+def test_members_at_large_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
+    for member in [{"type": dtype}, *(sample(recipe, dtype, 0))]:
+        check(recipe, member, size)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "i32"])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_other_types(recipe: str, dtype: str) -> None:
+    check(recipe, {"type": dtype}, (130, 70, 40))
+
+
+@pytest.mark.parametrize("size", [(37, 35, 20), (128, 128, 32)], ids=str)
+@pytest.mark.parametrize(("recipe", "dtype"), SPACE)
+def test_text_on_the_cpu(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
+    made = ready(recipe, *size, dtype)
+    signature = functions.signature(made.applied.payload, made.plan.entry)
+    inputs = random_inputs(signature, 11)
+    for reverse in (False, True):
+        result = run_plan(made.plan, NativeDevice(reverse=reverse), inputs, text=made.cuda)
+        compared = compare(signature, result.outputs, reference(made.applied.payload, None, inputs))
+        assert compared.ok, compared
+
+
+@pytest.mark.parametrize("chip", ARCHITECTURES)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_machine_code(recipe: str, chip: str) -> None:
+    for size in ((512, 512, 512), (1000, 777, 333)):
+        text = ready(recipe, *size).cuda
+        used = sass.resources(text, "matmul", chip)
+        assert used.spill_bytes == used.stack_bytes == 0, used
+        assert used.registers <= 128, used
+        inner = sass.compute_region(text, "matmul", chip)
+        assert set(inner.by_mnemonic) == {"FFMA", "LDS"}, inner
+        assert set(inner.shared_loads) == {128}, inner
+        assert inner.by_mnemonic["FFMA"] >= 16 * inner.by_mnemonic["LDS"], inner
+        assert sass.inner_loop(text, "matmul", chip).divisions == 0
+    double = sass.resources(ready(recipe, 1000, 777, 333, "f64").cuda, "matmul", chip)
+    assert double.spill_bytes == double.stack_bytes == 0, double
+
+
+@pytest.mark.parametrize(("recipe", "barriers"), [("simt", 2)])
+def test_barriers_exactly_and_each_needed(recipe: str, barriers: int) -> None:
+    made = ready(recipe, 130, 100, 48)
+    module = made.applied.module
+    places = list(BARRIER.finditer(made.cuda))
+    assert len(places) == len(list(mlir.operations(module.operation, "gpu.barrier"))) == barriers
+    assert races_of_text(made, made.cuda) == []
+    assert races_simulated(made, str(module)) == 0
+    for number, place in enumerate(places):
+        text = made.cuda[: place.start()] + made.cuda[place.end() :]
+        assert races_of_text(made, text), f"the thread sanitizer misses barrier {number}"
+        assert races_simulated(made, without_barrier(module, number)), f"the simulator misses barrier {number}"
+        left = verify_source(Source("less.mlir", without_barrier(module, number)))
+        assert not left.ok and {d.code for d in left.diagnostics} == {"W0601"}, f"the analysis misses barrier {number}"
+    whole = verify_source(Source("whole.mlir", str(module)))
+    assert whole.ok and [k.superfluous for k in whole.kernels] == [()], whole.diagnostics

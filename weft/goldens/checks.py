@@ -1,0 +1,119 @@
+"""CHECK lines: what must stand in a module or a CUDA text, in this order, in the language of LLVM's FileCheck.
+
+    // CHECK: scf.forall
+    // CHECK-NEXT: [[tile:%[a-z0-9_]+]] = memref.subview
+    // CHECK-SAME: [[tile]]
+    // CHECK-NOT: memref.alloc
+    // CHECK-DAG: …   CHECK-COUNT-3: …   CHECK-LABEL: …   CHECK-EMPTY:   CHECK{LITERAL}: …
+
+The matching is that of the package `filecheck`. What it would pass over in silence (`CHECK-NXT`, a file without a check) is
+refused here first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from dataclasses import dataclass
+
+from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from .golden import Golden, text_of
+
+_DIRECTIVE = re.compile(
+    r"\s*(?://|#|;)?\s*(?P<check>CHECK(?P<kind>-(?:NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT-[1-9]\d*))?(?:\{LITERAL\})?:)(?P<what>.*)"
+)
+_COMMENT = re.compile(r"\s*(?://.*)?")
+_MEANT = re.compile(r"\s*(?://|#|;)?\s*CHECK(?![a-z])", re.IGNORECASE)
+_RELATIVE = ("-NEXT", "-SAME", "-EMPTY")
+_FAILED = re.compile(r"[^\n]*?:(?P<line>\d+):(?P<column>\d+)? (?:error: )?(?P<message>.*)")
+_SEEN = re.compile(r"^(?P<what>Matching at|Possible intended match at):[^\n]*(?:\nin:[^\n]*)?\n(?P<text>[^\n]*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One CHECK line, and where it stands."""
+
+    span: Span
+    kind: str
+    what: str
+
+
+def directives(source: Source) -> list[Directive]:
+    """The CHECK lines of a file. Raises W0906 for a line that is neither one nor a comment, and for a file without one."""
+    found: list[Directive] = []
+    for number, line in enumerate(source.text.split("\n"), 1):
+        whole = Span(source, number, 1, number, len(line) + 1)
+        match = _DIRECTIVE.fullmatch(line)
+        if match is None:
+            if _MEANT.match(line) or not _COMMENT.fullmatch(line):
+                raise _malformed("this is no CHECK line, and no comment", whole)
+            continue
+        span = Span(source, number, match.start("check") + 1, number, len(line.rstrip()) + 1)
+        kind = match["kind"] or ""
+        if not found and kind in _RELATIVE:
+            raise _malformed(f"`CHECK{kind}` is about the line of the check before it, and this is the first", span)
+        if bool(match["what"].strip()) == (kind == "-EMPTY"):
+            raise _malformed("`CHECK-EMPTY:` has nothing behind it, every other one says what it looks for", span)
+        found.append(Directive(span, kind, match["what"].strip()))
+    if not found:
+        raise _malformed("there is no CHECK line here", Span(source, 1, 1, 1, len(source.line(1)) + 1))
+    return found
+
+
+def check(golden: Golden, text: str) -> None:
+    """Try the CHECK lines of a file on a text. Raises W0906 for a file that is wrong in itself, W0907 where
+    one does not hold."""
+    from filecheck.finput import FInput
+    from filecheck.matcher import Matcher
+    from filecheck.options import Options
+    from filecheck.parser import Parser, pattern_for_opts
+
+    source = Source(os.fspath(golden.path), text_of(golden.path))
+    lines = {found.span.line: found for found in directives(source)}
+    options = Options("checks", check_prefixes=["CHECK"], comment_prefixes=["\0"])
+    # Comments are left out, so that one that speaks of `CHECK:` is none.
+    kept = "".join(f"{line if n in lines else ''}\n" for n, line in enumerate(source.text.split("\n"), 1))
+    matcher = Matcher(options, FInput("in", text), Parser(options, io.StringIO(kept), *pattern_for_opts(options)))
+    said = matcher.stderr = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):  # a trace of version 1.0.6 at CHECK-DAG
+            status = matcher.run()
+    except (NotImplementedError, re.error) as error:
+        raise _malformed(f"a CHECK line that can't be tried: {error}", next(iter(lines.values())).span) from None
+    if status:
+        raise _failed(golden, lines, said.getvalue(), text, matcher.file.range.start)
+
+
+def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, position: int) -> WeftError:
+    """W0907 at the CHECK line that `filecheck` means, or W0906 where the line itself is wrong."""
+    plain = re.sub(r"\x1b\[\d*m", "", said)
+    head = _FAILED.match(plain)
+    if head is None or int(head["line"]) not in lines:
+        return _malformed(plain.strip().partition("\n")[0], next(iter(lines.values())).span)
+    at = lines[int(head["line"])]
+    if head["column"] or "Malformed regex" in head["message"]:
+        return _malformed(f"this is no pattern: {head['message']}", at.span)
+    notes: list[str] = []
+    seen = {match["what"]: match["text"].strip() for match in _SEEN.finditer(plain)}
+    if at.kind == "-NOT":
+        message = "this is there, and must not be"
+        notes += [f"in the line `{seen['Matching at']}`"] if "Matching at" in seen else []
+    elif "referenced before assignment" in head["message"]:
+        return _malformed("a name in `[[ ]]` is used before a check gave it a value", at.span)
+    else:
+        message = "not found"
+        line = text.count("\n", 0, position) + 1
+        where = text.split("\n")[line - 1].strip()
+        notes.append(f"looked for from line {line} of the {golden.title.removeprefix('checks of the ')} on: `{where}`")
+        if near := seen.get("Possible intended match at"):
+            notes.append(f"near it comes `{near}`")
+    shown = at.span.source.line(at.span.line)[at.span.column - 1 :].strip()
+    hint = f"`weft golden {golden.path} --show` prints the whole text"
+    return WeftError(Diagnostic("W0907", f"{message}: `{shown}`", at.span, notes=tuple(notes), hint=hint))
+
+
+def _malformed(message: str, span: Span) -> WeftError:
+    return WeftError(Diagnostic("W0906", message, span, hint="write `// CHECK: text`, with -NEXT, -SAME, -NOT, -DAG, -LABEL, "
+                                                             "-EMPTY or -COUNT-n before the colon"))  # fmt: skip

@@ -1,0 +1,144 @@
+"""One golden: a file beside a schedule, whose first line says what of the schedule it holds.
+
+| file | holds |
+|---|---|
+| `gemm[.NAME].golden.mlir` | the module, at the end or after a step |
+| `gemm[.NAME].golden.cu` | the CUDA text of its kernels |
+| `gemm[.NAME].check` | CHECK lines, written by hand, on one of the two |
+
+    // weft golden gemm.weft --after "fuse init" --set m=64
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ..dsl.diagnostics import Source, Span, WeftError, fail
+from ..dsl.files import read_source
+from ..settings import parse_settings
+
+Kind = Literal["module", "cuda", "checks"]
+
+SUFFIXES: Mapping[str, Kind] = {".golden.mlir": "module", ".golden.cu": "cuda", ".check": "checks"}
+HEADER = "// weft golden "
+
+_FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] [--payload P.mlir] [--set name=value]…`"
+_CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] [--payload P.mlir] [--set name=value]…`"
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What is kept in one file, and how it is made.
+
+    Args:
+        path: the file.
+        schedule: the schedule's file name; it stands in the same folder.
+        after: the step whose module it is (`steps.py`); None: the module at the end.
+        cuda: it is about the CUDA text.
+        payload: relative to the golden; None: the schedule's own.
+        settings: of the schedule's parameters and the payload's.
+        span: the first line, where the golden was read from a file.
+    """
+
+    path: Path
+    schedule: str
+    after: str | None = None
+    cuda: bool = False
+    payload: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    span: Span | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return SUFFIXES[suffix_of(self.path) or ".golden.mlir"]
+
+    @property
+    def title(self) -> str:
+        """What of the schedule it holds, in a word or two."""
+        what = "CUDA text" if self.cuda else f"module after {self.after}" if self.after else "module"
+        return f"checks of the {what}" if self.kind == "checks" else what
+
+    @property
+    def header(self) -> str:
+        """The first line. Slashes in it are the same on every system."""
+        words = [self.schedule]
+        words += ["--cuda"] if self.cuda and self.kind == "checks" else []
+        words += ["--after", self.after] if self.after else []
+        words += ["--payload", self.payload.as_posix()] if self.payload else []
+        for name, value in self.settings.items():
+            words += ["--set", f"{name}={value}"]
+        return HEADER + shlex.join(words)
+
+
+def suffix_of(path: Path) -> str | None:
+    """`.golden.mlir` of a file that is called like a golden."""
+    return next((suffix for suffix in SUFFIXES if path.name.endswith(suffix) and path.name != suffix), None)
+
+
+def text_of(path: Path) -> str:
+    """A golden's text; the line ends are `\\n`, whatever version control made of them."""
+    return read_source(path).text.replace("\r\n", "\n")
+
+
+def read_golden(path: Path) -> Golden:
+    """Read from its first line how a golden was made. Raises W0902 for what is none."""
+    first = text_of(path).partition("\n")[0]
+    suffix = suffix_of(path)
+    source = Source(os.fspath(path), first)
+    span = Span(source, 1, 1, 1, len(first) + 1)
+    form = _CHECKS_FORM if suffix == ".check" else _FORM
+    if suffix is None or not first.startswith(HEADER):
+        raise fail("W0902", f"`{path}` does not begin with how it was made", notes=(form.replace("it is", "its first line is", 1),))
+    try:
+        return _parsed(path, shlex.split(first.removeprefix(HEADER)), span)
+    except ValueError as error:
+        raise fail("W0902", f"this is not how a golden is made: {error}", span=span, notes=(form,)) from None
+    except WeftError as error:
+        raise fail("W0902", error.diagnostics[0].message, span=span, notes=(form,)) from None
+
+
+def _parsed(path: Path, words: list[str], span: Span) -> Golden:
+    """The words after `// weft golden`. Raises ValueError, which says what is wrong with them."""
+    if not words or words[0].startswith("-"):
+        raise ValueError("the schedule is missing")
+    schedule, *rest = words
+    if not schedule.endswith(".weft") or re.search(r"[/\\]", schedule):
+        raise ValueError(f"`{schedule}` is no schedule in this folder")
+    if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
+        raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{_rest(path)}`")
+    cuda, once, pairs = path.name.endswith(".cu"), dict[str, str](), list[str]()
+    words = rest[::-1]
+    while words:
+        option = words.pop()
+        if option == "--cuda" and path.name.endswith(".check") and not cuda:
+            cuda = True
+        elif option in ("--set", "--after", "--payload") and words and option not in once:
+            value = words.pop()
+            if option == "--set":
+                pairs.append(value)
+            else:
+                once[option] = value
+        else:
+            raise ValueError(f"`{option}` does not belong here")
+    if cuda and "--after" in once:
+        raise ValueError("the CUDA text is that of the whole schedule, not after a step")
+    payload = Path(once["--payload"]) if "--payload" in once else None
+    return Golden(path, schedule, once.get("--after"), cuda, payload, parse_settings(pairs), span)
+
+
+def _rest(path: Path) -> str:
+    return (suffix_of(path) or "").removeprefix(".")
+
+
+def new_path(schedule: Path, name: str | None, after: str | None, cuda: bool) -> Path:
+    """Where a new golden of a schedule stands: `gemm.ragged.golden.mlir`, `gemm.after-fuse-init.golden.mlir`."""
+    parts = [schedule.stem, *([name] if name else [])]
+    if after and not name:
+        parts.append("after-" + re.sub(r"[^A-Za-z0-9]+", "-", after).strip("-").lower())
+    return schedule.with_name(".".join(parts) + (".golden.cu" if cuda else ".golden.mlir"))
