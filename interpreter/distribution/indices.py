@@ -4,9 +4,9 @@
                                  row + k              (in the loop)
                                  row + k + 1
 
-Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last. Summands have
-one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart). Neighbours then share all but
-their constants, and `cse` finds them. `canonicalize` would compose the chains again: it must not run after this.
+Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last. Summands
+have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart). Neighbours then share
+all but their constants, and `cse` finds them. `canonicalize` would compose the chains again: it must not run after this.
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ from dataclasses import dataclass
 
 from ..mlir import affine, ir, operations
 
+WARP = 32
+THREAD = 2
+_BLOCK = "known_block_size"
+Number = tuple[int, int]
+"""Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
 Key = tuple
 """What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod", linear form, divisor)`."""
 
@@ -34,9 +39,9 @@ class Linear:
         kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
         return Linear(kept, self.constant + other.constant * factor)
 
-    def values(self) -> set[int]:
+    def values(self) -> set[Number]:
         """The numbers of the values in it."""
-        return set().union(*(_values(key) for key, _ in self.terms))
+        return {number for key, _ in self.terms for number in _values(key)}
 
 
 def share_indices(function: ir.Operation) -> None:
@@ -45,6 +50,7 @@ def share_indices(function: ir.Operation) -> None:
     for apply in operations(function, "affine.apply"):
         linear = numbers.linear(apply)
         if linear is not None:
+            linear = numbers.with_warps(linear)
             apply.results[0].replace_all_uses_with(numbers.emit(linear, apply))
             apply.erase()
 
@@ -54,9 +60,12 @@ class _Numbers:
 
     def __init__(self, function: ir.Operation) -> None:
         self._function = function
-        self._numbers: dict[ir.Value, tuple[int, int]] = {}
+        self._numbers: dict[ir.Value, Number] = {}
         self._values: list[ir.Value] = []
-        self._depths: dict[tuple[int, int], int] = {}
+        self._depths: dict[Number, int] = {}
+        self._warps: dict[str, Linear] = {}
+        size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
+        self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
     def linear(self, apply: ir.Operation) -> Linear | None:
         """What an `affine.apply` computes; None where something is divided by a value."""
@@ -84,11 +93,12 @@ class _Numbers:
         kind = next(k for k, cls in _DIVISIONS.items() if isinstance(e, cls))
         return Linear((((kind, left, right.constant), 1),))
 
-    def _number(self, value: ir.Value) -> tuple[int, int]:
+    def _number(self, value: ir.Value, rank: int | None = None) -> Number:
         if value not in self._numbers:
             owner = value.owner
             name = "" if isinstance(owner, ir.Block) else owner.operation.name
-            number = ({"gpu.block_id": 0, "gpu.thread_id": 2}.get(name, 1), len(self._values))
+            known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(name, 1)
+            number = (known if rank is None else rank, len(self._values))
             self._numbers[value] = number
             self._values.append(value)
             self._depths[number] = len(self._blocks(owner if isinstance(owner, ir.Block) else owner.operation.block))
@@ -102,6 +112,35 @@ class _Numbers:
             found.append(op)
             op = op.parent.operation
         return found[::-1]
+
+    # ---- warps and lanes ------------------------------------------------------------------------------------------------
+
+    def with_warps(self, linear: Linear) -> Linear:
+        """The thread id divided by 32, and the rest, by the names that they have: `warp`, `lane`."""
+        if not self._in_row:
+            return linear
+        total = Linear((), linear.constant)
+        for key, coefficient in linear.terms:
+            total = total.plus(self._with_warps(key), coefficient)
+        return total
+
+    def _with_warps(self, key: Key) -> Linear:
+        if key[0] == "value":
+            return Linear(((key, 1),))
+        kind, divided, divisor = key
+        thread = divided.terms[0][0] if len(divided.terms) == 1 else None
+        plain = thread is not None and divided == Linear(((thread, 1),)) and thread[0] == "value" and thread[1][0] == THREAD
+        if thread is None or not plain or divisor != WARP or kind == "ceildiv":
+            return Linear((((kind, self.with_warps(divided), divisor), 1),))
+        name = "warp" if kind == "floordiv" else "lane"
+        if name not in self._warps:
+            source = self._values[thread[1][1]]
+            expression = _term((kind, divided, divisor), {thread[1]: 0})
+            with ir.InsertionPoint.after(source.owner), source.owner.location:
+                made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [expression]), [source])
+            made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
+            self._warps[name] = Linear(((("value", self._number(made.result, THREAD)), 1),))
+        return self._warps[name]
 
     # ---- writing it anew ------------------------------------------------------------------------------------------------
 
@@ -127,7 +166,7 @@ class _Numbers:
         if first is None and not rest.constant and [(k[0], c) for k, c in rest.terms] == [("value", 1)]:
             return self._values[rest.terms[0][0][1][1]]
         operands = [] if first is None else [first]
-        places: dict[tuple[int, int], int] = {}
+        places: dict[Number, int] = {}
         for number in sorted(rest.values()):
             places[number] = len(operands)
             operands.append(self._values[number[1]])
@@ -141,7 +180,7 @@ class _Numbers:
 _DIVISIONS = {"floordiv": ir.AffineFloorDivExpr, "ceildiv": ir.AffineCeilDivExpr, "mod": ir.AffineModExpr}
 
 
-def _values(key: Key) -> set[tuple[int, int]]:
+def _values(key: Key) -> set[Number]:
     return {key[1]} if key[0] == "value" else key[1].values()
 
 
@@ -162,7 +201,7 @@ def _with_remainders(linear: Linear) -> Linear:
     return linear
 
 
-def _rebuilt(linear: Linear, places: dict[tuple[int, int], int]) -> ir.AffineExpr:
+def _rebuilt(linear: Linear, places: dict[Number, int]) -> ir.AffineExpr:
     total: ir.AffineExpr | None = None
     for key, coefficient in linear.terms:
         one = _term(key, places)
@@ -174,7 +213,7 @@ def _rebuilt(linear: Linear, places: dict[tuple[int, int], int]) -> ir.AffineExp
     return ir.AffineExpr.get_add(total, constant) if linear.constant else total
 
 
-def _term(key: Key, places: dict[tuple[int, int], int]) -> ir.AffineExpr:
+def _term(key: Key, places: dict[Number, int]) -> ir.AffineExpr:
     if key[0] == "value":
         return ir.AffineExpr.get_dim(places[key[1]])
     make = {

@@ -38,6 +38,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
         grid = [geometry.blocks[axis].on_host(kernel.on_host) for axis in AXES]
         realiser = Realiser(kernel, geometry)
         realiser.run(kernel.root)
+        _record_sizes(kernel.function, "known_block_size", geometry.static_block())
         shared = lower(kernel)
         return _finish(module, root, kernel, geometry, grid, shared, [*remarks, *realiser.remarks])
 
@@ -52,7 +53,6 @@ def _finish(
     remarks: list[str],
 ) -> LaunchInfo:
     block, grid = geometry.static_block(), geometry.static_grid()
-    _record_sizes(kernel.function, "known_block_size", block)
     _record_sizes(kernel.function, "known_grid_size", grid)
     kernel.module.operation.verify()
     with ir.InsertionPoint(root), root.location:

@@ -99,9 +99,15 @@ def _wrapped(line: str) -> Iterator[str]:
         places = [p for p in places if p > len(indent) + 8]
         if not places:
             break
-        yield line[: places[-1]]
-        line = indent + line[places[-1] :].lstrip()
+        least = min(_open_brackets(line[:p]) for p in places)
+        place = [p for p in places if _open_brackets(line[:p]) == least][-1]
+        yield line[:place]
+        line = indent + line[place:].lstrip()
     yield line
+
+
+def _open_brackets(text: str) -> int:
+    return sum(text.count(c) for c in "([{") - sum(text.count(c) for c in ")]}")
 
 
 def _parameter(p: Parameter, cxx: str, overlaps: bool) -> str:

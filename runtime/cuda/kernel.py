@@ -50,6 +50,7 @@ class Kernel:
     Args:
         func: the `gpu.func`.
         need: called with the name of each piece of the prelude that the text uses.
+        arrays: the declarations of private arrays, by name.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
     """
 
@@ -63,6 +64,7 @@ class Kernel:
     head: dict[str, str] = field(default_factory=dict)
     shared: list[tuple[Buffer, int]] = field(default_factory=list)
     aligned: set[str] = field(default_factory=set)
+    arrays: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
 
     # ---- the text -------------------------------------------------------------------------------------------------
@@ -90,6 +92,14 @@ class Kernel:
         self.line(opening)
         self.frame.lines.extend("  " + text for text in body)
         self.line(closing)
+
+    def align(self, root: str) -> None:
+        """A buffer is accessed 16 bytes at a time: its declaration must say so."""
+        self.aligned.add(root)
+        for frame in self.frames:
+            for number, text in enumerate(frame.lines):
+                if text.startswith(self.arrays.get(root, "\0")):
+                    frame.lines[number] = f"alignas(16) {text}"
 
     def hoist(self, variable: str, declaration: str) -> None:
         """Declare a variable once, at the top of the kernel."""
@@ -146,7 +156,8 @@ class Kernel:
         uses = list(value.uses)
         if not uses:
             return
-        if made.atom or _offset(made) or (len(uses) == 1 and len(made.text) <= LONGEST and self._may_wait(value, made, uses[0].owner)):
+        once = len(uses) == 1 and len(made.text) <= LONGEST and self._may_wait(value, made, uses[0].owner)
+        if made.atom or once or (_offset(made) and not any(u.owner.operation.name == "memref.subview" for u in uses)):
             self.values[value] = made
             if made.reads:
                 self.frame.pending[value] = None
@@ -294,8 +305,8 @@ def has_effects(op: ir.Operation) -> bool:
 
 
 def _offset(made: Expr) -> bool:
-    """`row + 1`: so short that it says more than a name for it would."""
-    if made.split is None or made.reads or made.mutable or made.split[1] not in ("+", "-"):
+    """`row + 1`, `j * 4`: so short that it says more than a name for it would."""
+    if made.split is None or made.reads or made.mutable or made.split[1] not in ("+", "-", "*"):
         return False
     left, _, right = made.split
     return left.isidentifier() and right.isdigit()

@@ -165,13 +165,15 @@ def wide_access(buffer: Buffer, indices: tuple[Expr, ...], type: str, *, const: 
     )  # fmt: skip
 
 
-def access_width(buffer: Buffer, indices: tuple[Expr, ...], count: int) -> int:
+def access_width(buffer: Buffer, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
     """How many of `count` consecutive elements one access may move: at most 16 bytes, the alignment proven.
 
-    Pointers and wide-accessed shared arrays are aligned to 16 bytes (abi.POINTER_ALIGNMENT); local arrays live in
-    registers, which have no addresses.
+    Pointers and wide-accessed shared arrays are aligned to 16 bytes (abi.POINTER_ALIGNMENT). Private arrays live in registers,
+    which have no addresses: they are accessed so only where a wide access moves them from or to memory (`registers`).
     """
-    if buffer.space == "private" or buffer.element.boolean or buffer.element.cxx == "long long":
+    if (buffer.space == "private" and not registers) or buffer.single:
+        return 1
+    if buffer.element.boolean or buffer.element.cxx == "long long":
         return 1
     index = linear(buffer, indices)
     multiple = (index.range or Range(0, 0, 1)).multiple

@@ -54,7 +54,8 @@ def alloca(kernel: Kernel, op: ir.Operation) -> None:
     single = math.prod(type.shape) == 1
     base = "acc" if single and _stored_in_a_loop(op) else "r"
     buffer = replace(array(kernel, type, "private", kernel.fresh(_hint(op, base)), op), single=single)
-    kernel.line(f"{declaration(buffer)};")
+    kernel.arrays[buffer.name] = f"{declaration(buffer)};"
+    kernel.line(kernel.arrays[buffer.name])
     kernel.values[op.results[0]] = View.whole(buffer)
     return None
 

@@ -6,16 +6,17 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from ....interpreter.mlir import ir
+from ....interpreter.mlir import ir, producer
 from ..errors import refuse
 from ..expression import Expr, binary, call
 from ..integers import add, extreme, literal
-from ..kernel import Kernel, Lanes
+from ..kernel import Kernel, Lanes, has_effects
 from ..registry import writes
 from ..types import Scalar, element
 from ..views import View, access, access_width, lane, vector_type, wide_access
 
 DYNAMIC = -(1 << 63)
+SHORT = 24  # characters of a subscript that may be repeated
 
 
 def shape_of(value: ir.Value) -> list[int]:
@@ -62,7 +63,7 @@ def read(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Exp
                      for k in range(count)]  # fmt: skip
             continue
         type = vector_type(view.element, width)
-        kernel.aligned.add(view.buffer.root)
+        kernel.align(view.buffer.root)
         for k in range(0, count, width):
             source = wide_access(view.buffer, _shift(view, start, k), type, const=True)
             plain = view.buffer.root.lower()
@@ -85,7 +86,7 @@ def write(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Ex
                 kernel.line(f"{target.text} = {row[k].text};")
                 continue
             type = vector_type(view.element, width)
-            kernel.aligned.add(view.buffer.root)
+            kernel.align(view.buffer.root)
             kernel.target(view, tuple(start))
             target = wide_access(view.buffer, _shift(view, start, k), type, const=False)
             kernel.line(f"{target.text} = {_gathered(type, view.element, row[k : k + width])};")
@@ -102,18 +103,77 @@ def _gathered(type: str, kind: Scalar, row: Lanes) -> str:
 
 @writes("vector.load")
 def load(kernel: Kernel, op: ir.Operation) -> None:
-    view = kernel.view(op.operands[0])
-    if not list(op.results[0].uses):
-        return
-    indices = [kernel.atom(v, kernel.base_name(v)) for v in list(op.operands)[1:]]
-    put(kernel, op.results[0], read(kernel, view, shape_of(op.results[0]), indices))
+    if not list(op.results[0].uses) or _stored_at_once(op) is not None:
+        return  # the store writes the whole move
+    put(kernel, op.results[0], _loaded(kernel, op))
+
+
+def _loaded(kernel: Kernel, op: ir.Operation) -> Lanes:
+    view, indices = _place(kernel, op, 0)
+    return read(kernel, view, shape_of(op.results[0]), indices)
+
+
+def _place(kernel: Kernel, op: ir.Operation, buffer: int) -> tuple[View, list[Expr]]:
+    """The buffer and the subscripts of an access; long ones get a name, since the access may be written in parts."""
+    view = kernel.view(op.operands[buffer])
+    indices: list[Expr] = []
+    for subscript in list(op.operands)[buffer + 1 :]:
+        e = kernel.expr(subscript)
+        short = len(e.text) <= SHORT and not e.reads and not e.mutable
+        indices.append(e if short else kernel.named(e, kernel.base_name(subscript)))
+    return view, indices
+
+
+def _stored_at_once(op: ir.Operation) -> ir.Operation | None:
+    """The store that a load's only use is, with nothing between them that could change the memory or leave the block."""
+    uses = list(op.results[0].uses)
+    user = uses[0].owner.operation if len(uses) == 1 else None
+    if user is None or user.name != "vector.store" or user.block != op.block or uses[0].operand_number != 0:
+        return None
+    between = False
+    for other in op.block.operations:
+        if other.operation == user:
+            return user
+        if between and (other.operation.regions or has_effects(other.operation)):
+            return None
+        between = between or other.operation == op
+    return None
 
 
 @writes("vector.store")
 def store(kernel: Kernel, op: ir.Operation) -> None:
-    lanes, view = kernel.lanes(op.operands[0]), kernel.view(op.operands[1])
-    indices = [kernel.atom(v, kernel.base_name(v)) for v in list(op.operands)[2:]]
+    source = producer(op.operands[0])
+    moved = source if source is not None and source.name == "vector.load" and _stored_at_once(source) == op else None
+    if moved is not None and _move(kernel, moved, op):
+        return
+    lanes = kernel.lanes(op.operands[0]) if moved is None else _loaded(kernel, moved)
+    view, indices = _place(kernel, op, 1)
     write(kernel, view, shape_of(op.operands[0]), indices, lanes)
+
+
+def _move(kernel: Kernel, load: ir.Operation, store: ir.Operation) -> bool:
+    """`*reinterpret_cast<float4*>(&A_frag[0]) = *reinterpret_cast<const float4*>(&A_shared[kk][row]);`, where both are aligned."""
+    shape = shape_of(load.results[0])
+    if len(shape) != 1:
+        return False
+    (source, start), (target, to) = _place(kernel, load, 0), _place(kernel, store, 1)
+    width = shape[0]
+    for view, indices in ((source, start), (target, to)):
+        private = view.buffer.space == "private"
+        aligned = access_width(view.buffer, _shift(view, tuple(indices), 0), shape[0], registers=private)
+        width = min(width, aligned if _unit_stride(view) else 1)
+    if width == 1:
+        return False
+    kernel.flush()
+    type = vector_type(source.element, width)
+    kernel.target(target, tuple(to))
+    for view in (source, target):
+        kernel.align(view.buffer.root)
+    for k in range(0, shape[0], width):
+        left = wide_access(target.buffer, _shift(target, tuple(to), k), type, const=False)
+        right = wide_access(source.buffer, _shift(source, tuple(start), k), type, const=True)
+        kernel.line(f"{left.text} = {right.text};")
+    return True
 
 
 # ---- elements ---------------------------------------------------------------------------------------------------------

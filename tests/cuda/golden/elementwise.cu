@@ -125,26 +125,22 @@ extern "C" __global__ void __launch_bounds__(128) axpy4(
   const int ty = threadIdx.y;
   const int by = blockIdx.y;
   const int row = by * 16 + ty;
-  const int col = tx * 4;
-  const float4 x = *reinterpret_cast<const float4*>(&X[row * 32 + col]);
-  const float4 y = *reinterpret_cast<const float4*>(&Y[row * 32 + col]);
-  *reinterpret_cast<float4*>(&Y[row * 32 + col]) = make_float4(fmaf(x.x, alpha, y.x), fmaf(x.y, alpha, y.y), fmaf(x.z,
-      alpha, y.z), fmaf(x.w, alpha, y.w));
+  const float4 x = *reinterpret_cast<const float4*>(&X[row * 32 + tx * 4]);
+  const float4 y = *reinterpret_cast<const float4*>(&Y[row * 32 + tx * 4]);
+  *reinterpret_cast<float4*>(&Y[row * 32 + tx * 4])
+      = make_float4(fmaf(x.x, alpha, y.x), fmaf(x.y, alpha, y.y), fmaf(x.z, alpha, y.z), fmaf(x.w, alpha, y.w));
 }
 
 extern "C" __global__ void __launch_bounds__(128) copy_unaligned(const float* __restrict__ x, float* __restrict__ y) {
   const int tx = threadIdx.x;
   const int ty = threadIdx.y;
-  const int col = tx * 4;
-  *reinterpret_cast<float4*>(&y[ty * 36 + col]) = make_float4(x[ty * 33 + col], x[ty * 33 + col + 1], x[ty * 33 + col
-      + 2], x[ty * 33 + col + 3]);
+  *reinterpret_cast<float4*>(&y[ty * 36 + tx * 4])
+      = make_float4(x[ty * 33 + tx * 4], x[ty * 33 + tx * 4 + 1], x[ty * 33 + tx * 4 + 2], x[ty * 33 + tx * 4 + 3]);
 }
 
 extern "C" __global__ void __launch_bounds__(32) copy_aligned(const f16* __restrict__ x, f16* __restrict__ y) {
   const int tx = threadIdx.x;
-  const int idx = tx * 8;
-  const vec<f16, 8> v0 = *reinterpret_cast<const vec<f16, 8>*>(&x[idx]);
-  *reinterpret_cast<vec<f16, 8>*>(&y[idx]) = v0;
+  *reinterpret_cast<vec<f16, 8>*>(&y[tx * 8]) = *reinterpret_cast<const vec<f16, 8>*>(&x[tx * 8]);
 }
 
 extern "C" __global__ void __launch_bounds__(64) half_chain(

@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(64) register_tile(
   const int ty = threadIdx.y;
   const int row = ty * 4;
   const int col = tx * 4;
-  float acc[4][4];
+  alignas(16) float acc[4][4];
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
     #pragma unroll
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(64) register_tile(
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const int offset = row + i;
-    *reinterpret_cast<float4*>(&C[offset * 32 + col]) = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
+    *reinterpret_cast<float4*>(&C[offset * 32 + col]) = *reinterpret_cast<const float4*>(&acc[i][0]);
   }
 }
 

@@ -1,5 +1,5 @@
-#map = affine_map<(d0) -> (d0 mod 32)>
-#map1 = affine_map<(d0) -> (d0 floordiv 32)>
+#map = affine_map<(d0) -> (d0 floordiv 32)>
+#map1 = affine_map<(d0) -> (d0 mod 32)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<2x8x32xi32> {weft.name = "A"}) {
     %c2 = arith.constant 2 : index
@@ -13,12 +13,12 @@ module attributes {gpu.container_module} {
       %c0 = arith.constant 0 : index
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
+      %0 = affine.apply #map(%thread_id_x) {weft.name = "warp"}
+      %1 = affine.apply #map1(%thread_id_x) {weft.name = "lane"}
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map(%thread_id_x)
-      %1 = arith.cmpi eq, %0, %c0 : index
-      %2 = affine.apply #map1(%thread_id_x)
-      scf.if %1 {
-        memref.store %c1_i32, %arg0[%block_id_x, %2, %c0] : memref<2x8x32xi32>
+      %2 = arith.cmpi eq, %1, %c0 : index
+      scf.if %2 {
+        memref.store %c1_i32, %arg0[%block_id_x, %0, %c0] : memref<2x8x32xi32>
       }
       gpu.return
     }

@@ -1,5 +1,5 @@
-#map = affine_map<(d0) -> (d0 floordiv 32)>
-#map1 = affine_map<(d0) -> (d0 mod 32)>
+#map = affine_map<(d0) -> (d0 mod 32)>
+#map1 = affine_map<(d0) -> (d0 floordiv 32)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<?x?x?xi32> {weft.name = "A"}, %arg1: index, %arg2: index) {
     %c2 = arith.constant 2 : index
@@ -14,11 +14,11 @@ module attributes {gpu.container_module} {
       %c4 = arith.constant 4 : index
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
+      %0 = affine.apply #map(%thread_id_x) {weft.name = "lane"}
+      %1 = affine.apply #map1(%thread_id_x) {weft.name = "warp"}
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map(%thread_id_x)
-      %1 = affine.apply #map1(%thread_id_x)
-      scf.for %arg3 = %0 to %arg1 step %c4 {
-        scf.for %arg4 = %1 to %arg2 step %c32 {
+      scf.for %arg3 = %1 to %arg1 step %c4 {
+        scf.for %arg4 = %0 to %arg2 step %c32 {
           memref.store %c1_i32, %arg0[%block_id_x, %arg3, %arg4] : memref<?x?x?xi32>
         }
       }

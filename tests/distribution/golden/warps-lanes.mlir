@@ -1,5 +1,5 @@
-#map = affine_map<(d0) -> (d0 floordiv 32)>
-#map1 = affine_map<(d0) -> (d0 mod 32)>
+#map = affine_map<(d0) -> (d0 mod 32)>
+#map1 = affine_map<(d0) -> (d0 floordiv 32)>
 module attributes {gpu.container_module} {
   func.func @f(%arg0: memref<2x8x32xi32> {weft.name = "A"}) {
     %c2 = arith.constant 2 : index
@@ -12,10 +12,10 @@ module attributes {gpu.container_module} {
     gpu.func @f(%arg0: memref<2x8x32xi32> {weft.name = "A"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 2, 1, 1>} {
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
+      %0 = affine.apply #map(%thread_id_x) {weft.name = "lane"}
+      %1 = affine.apply #map1(%thread_id_x) {weft.name = "warp"}
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map(%thread_id_x)
-      %1 = affine.apply #map1(%thread_id_x)
-      memref.store %c1_i32, %arg0[%block_id_x, %0, %1] : memref<2x8x32xi32>
+      memref.store %c1_i32, %arg0[%block_id_x, %1, %0] : memref<2x8x32xi32>
       gpu.return
     }
   }
