@@ -38,10 +38,19 @@ class Solver:
         self.context = isl.Context()
         self.limit = limit
         self.questions = 0
+        self._sets: dict[str, isl.Set] = {}
 
     def set(self, names: Sequence[str], constraints: Sequence[str]) -> isl.Set:
-        text = f"{{ [{', '.join(names)}] : {' and '.join(constraints) or '1 = 1'} }}"
-        return self._limited(lambda: isl.Set.read_from_str(self.context, text))
+        """The points that meet all constraints; sets with one text are built once.
+
+        ISL takes constraint after constraint: ranges come first, then equations, and alternatives last, because it makes a
+        piece of each, and what follows would be worked out in all of them.
+        """
+        ordered = dict.fromkeys(sorted(constraints, key=lambda text: (" or " in text, " = " in text)))
+        text = f"{{ [{', '.join(names)}] : {' and '.join(ordered) or '1 = 1'} }}"
+        if text not in self._sets:
+            self._sets[text] = self._limited(lambda: isl.Set.read_from_str(self.context, text))
+        return self._sets[text]
 
     def is_empty(self, what: isl.Set) -> bool:
         return self._limited(what.is_empty)
