@@ -150,7 +150,8 @@ class Counts:
 def _divides(one: Instruction) -> bool:
     if one.mnemonic == "IMAD":
         return "HI" in one.modifiers
-    return one.mnemonic == "CALL" or (one.mnemonic in ("I2F", "I2FP") and "RP" in one.modifiers)
+    far_jump = _TARGET.search(one.operands) is not None  # a label of the kernel itself, too far for a branch
+    return (one.mnemonic == "CALL" and not far_jump) or (one.mnemonic in ("I2F", "I2FP") and "RP" in one.modifiers)
 
 
 @cache

@@ -151,6 +151,10 @@ def _name_locations(module: ir.Module, name: str) -> None:
                 op.location = mlir.ir.Location.file(name, location.start_line, location.start_col)
 
 
+_OF_FINISHED_MODULES = ("weft.name", "weft.unroll", "weft.max_registers")
+"""What a scheduled module says to the emitter: it may be read again, by `weft verify` for one."""
+
+
 def _expect_no_marks(module: ir.Module) -> None:
     """Weft marks ops with attributes of its own; a payload that has them already would be misread. Raises W0489."""
     from .interpreter.mlir import operations
@@ -158,7 +162,7 @@ def _expect_no_marks(module: ir.Module) -> None:
 
     for op in operations(module.operation):
         for name in op.attributes:
-            if name.startswith("weft."):
+            if name.startswith("weft.") and name not in _OF_FINISHED_MODULES:
                 raise fail(
                     "W0489",
                     f"{describe(op)} bears `{name}`, a mark that only statements set",

@@ -86,7 +86,7 @@ def test_machine_code(recipe: str, chip: str) -> None:
         assert used.spill_bytes == used.stack_bytes == 0, used
         assert used.registers <= 128, used
         inner = sass.compute_region(text, "matmul", chip)
-        assert set(inner.by_mnemonic) == {"FFMA", "LDS"}, inner
+        assert not inner.besides("FFMA", "LDS") and inner.integer <= 4, inner  # the k loop's counter and condition
         assert set(inner.shared_loads) == {128}, inner
         assert inner.by_mnemonic["FFMA"] >= 16 * inner.by_mnemonic["LDS"], inner
         assert sass.inner_loop(text, "matmul", chip).divisions == 0
