@@ -22,7 +22,7 @@ from .fields import absent_handles, evaluate_fields
 from .frames import Frame, bind, call_frame, enter, returned
 from .mlir import ir
 from .rewriter import Rewriter, upstream_messages
-from .state import Made, State, Step, after, statement_at
+from .state import SKIP, Made, State, Step, after, statement_at
 from .statement import Handle, Operand, registry
 from .tidy import tidy
 
@@ -106,6 +106,18 @@ class Session:
         if self._at > at:
             self._states[self._at] = state
         return self.steps[len(self.steps) - (self._at - at) :] if self._at > at else ()
+
+    def skip(self) -> Step | None:
+        """Leave the next statement out, as if it did not stand there; None at the end."""
+        state = self._settled(self.state)
+        if (found := statement_at(state)) is None:
+            return None
+        *outer, frame = state.frames
+        items = (*frame.items[: frame.index], *frame.items[frame.index + 1 :])
+        text = f"{SKIP} {statement_text(found[1] or found[0])}"
+        step = Step(text, found[0].span, SKIP, (), 0.0, state.module, skipped=True)
+        self._record(replace(state, frames=(*outer, replace(frame, items=items)), step=step))
+        return step
 
     def run(self) -> ir.Module:
         """Do everything that is left; return the scheduled module."""

@@ -13,6 +13,9 @@ from .frames import Frame
 from .mlir import ir
 from .statement import HandleKind
 
+SKIP = "skip"
+"""The keyword of the step that leaves a statement out."""
+
 
 @dataclass(frozen=True)
 class Step:

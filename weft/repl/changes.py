@@ -84,16 +84,18 @@ def _opener(lines: list[Line], index: int) -> int | None:
     return None
 
 
-def rows(changes: Change, width: int) -> list[Text]:
-    """The rows of a diff on a terminal `width` columns wide."""
-    out: list[Text] = []
+def rows(changes: Change, width: int, brief: bool = False) -> list[list[Text]]:
+    """The rows of each line of a diff on a terminal `width` columns wide. `brief`: context takes one row a line."""
+    out: list[list[Text]] = []
     for line in changes.lines:
         if line is None:
-            out.append(Text("  ⋯", "dim"))
+            out.append([Text("  ⋯", "dim")])
             continue
         sign, style = _SIGNS[line.kind]
         whole = Text(sign, style) + Text(line.text, style)
-        out += colors.wrapped(whole, width, min(_indent(line.text) + 6, width // 2))
+        if brief and line.kind == " ":
+            whole.truncate(width, overflow="ellipsis")
+        out.append(list(colors.wrapped(whole, width, min(_indent(line.text) + 6, width // 2))))
     return out
 
 

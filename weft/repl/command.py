@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "target", "all"]
 """What completion offers behind a command."""
 
-ROOM = 14
+ROOM = 9
 """Rows of a terminal that are left for other things than a diff."""
 
 FOLDED = 26

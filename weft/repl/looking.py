@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 
 from rich.table import Table
 from rich.text import Text
@@ -72,7 +73,7 @@ def diff(desk: Desk, text: str) -> None:
             ("from ", "dim"), (str(a), "bold"), (" to ", "dim"), (str(b), "bold"), (f": {difference.summary}", "dim")
         )
     )
-    desk.say(*changes.rows(difference, desk.width))
+    desk.say(*itertools.chain(*changes.rows(difference, desk.width)))
 
 
 def sync(desk: Desk, text: str) -> None:
@@ -114,11 +115,8 @@ def show_next(desk: Desk, text: str) -> None:
         desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
         _tried(desk, list(trying.try_all(session, text)))
         return
-    coming = session.upcoming()
-    if coming is not None:
-        from ..interpreter.control import statement_text
-
-        desk.say(Text("the schedule goes on with  ", "dim") + colors.weft(statement_text(coming)))
+    if desk.bench.coming:
+        desk.say(Text("the schedule goes on with  ", "dim") + colors.weft(desk.bench.coming))
     _tried(desk, list(trying.try_all(session, None)))
     names = list(handles.live(session))
     if names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,12 @@ def redo(desk: Desk, text: str) -> None:
     for _ in range(count):
         desk.bench.session.redo()
         report(desk, brief=count > 1)
+
+
+def skip(desk: Desk, text: str) -> None:
+    expect_nothing(text, "skip")
+    left = desk.bench.skip()
+    desk.say(Text("left out ", "dim") + colors.weft(left) if left else Text("the schedule is at its end", "dim"))
 
 
 def goto(desk: Desk, text: str) -> None:
@@ -113,7 +120,7 @@ def report(desk: Desk, number: int | None = None, brief: bool = False) -> None:
     if not brief:
         show_rows(
             desk,
-            changes.rows(difference, desk.width),
+            changes.rows(difference, desk.width, brief=True),
             f"`diff {at - 1}`" if at == desk.bench.position else f"`diff {at - 1} {at}`",
         )
     for shown in done.shown:
@@ -140,17 +147,27 @@ def _names(before: State, after: State) -> Sequence[Text]:
     return [Text.assemble("    ", *parts)] if parts else []
 
 
-def show_rows(desk: Desk, rows: Sequence[Text], everything: str) -> None:
-    """Show the rows of a diff, its middle left out where it is long."""
+def show_rows(desk: Desk, rows: Sequence[Sequence[Text]], everything: str) -> None:
+    """Show the lines of a diff, its middle left out where it is long."""
     most = desk.folded
-    if len(rows) <= most + 3:
-        desk.say(*rows)
+    total = sum(map(len, rows))
+    if total <= most + 3:
+        desk.say(*itertools.chain(*rows))
         return
-    head = most * 2 // 3
-    tail = most - head
-    desk.say(*rows[:head])
-    desk.say(Text(f"  ⋯ {len(rows) - most} more rows; {everything} shows them", "dim italic"))
-    desk.say(*rows[len(rows) - tail :])
+    head, tail = _fitting(rows, most * 2 // 3), _fitting(rows[::-1], most // 3)
+    desk.say(*itertools.chain(*rows[:head]))
+    desk.say(Text(f"  ⋯ {len(rows) - head - tail} more lines; {everything} shows them", "dim italic"))
+    desk.say(*itertools.chain(*rows[len(rows) - tail :]))
+
+
+def _fitting(lines: Sequence[Sequence[Text]], most: int) -> int:
+    """How many of the first lines take `most` rows at most; one at least."""
+    taken = 0
+    for number, line in enumerate(lines):
+        taken += len(line)
+        if taken > most and number:
+            return number
+    return len(lines)
 
 
 def _duration(done: Step) -> str:
@@ -163,6 +180,7 @@ COMMANDS = (
     Command("step", "step [n]", "do the next statement, or n of them", step, "number"),
     Command("undo", "undo [n]", "take back the last statement, or n of them", undo, "number"),
     Command("redo", "redo [n]", "do again what was undone", redo, "number"),
+    Command("skip", "skip", "leave the next statement out; `undo` takes that back, too", skip),
     Command("goto", "goto n", "to where n statements are done, back or forth", goto, "number"),
     Command("reset", "reset", "to the start", reset),
     Command(

@@ -57,13 +57,6 @@ class Shell:
         """`[3/14] `."""
         return f"[{self.desk.bench.position}/{total(self.desk.bench.session)}] "
 
-    def coming(self) -> str:
-        """The statement that `step` would do, on one line."""
-        from ..interpreter.control import statement_text
-
-        item = self.desk.bench.session.upcoming()
-        return statement_text(item) if item is not None else ""
-
     def greet(self) -> None:
         """What is worked on, and where help is."""
         recipe = self.desk.bench.recipe
@@ -137,7 +130,7 @@ def plain_ask(shell: Shell) -> Callable[[str], str]:
     console = shell.desk.console
 
     def ask(prompt: str) -> str:
-        coming = shell.coming()
+        coming = shell.desk.bench.coming
         if coming:
             console.print(Text(f"next: {coming}"), soft_wrap=True)
         text = input(prompt)

@@ -6,8 +6,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from .shell import Shell, plain_ask, read_lines
@@ -24,31 +23,43 @@ def start(file: str | None, payload: Path | None, settings: Mapping[str, str]) -
     if not interactive:
         _import()
         return shell.replay(read_lines())
-    with _imported_meanwhile():
+    meanwhile = _Meanwhile()
+    try:
         if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+            meanwhile.begin()
             return shell.converse(plain_ask(shell))
         from .terminal import prompter
 
         def coming() -> str:
-            text = shell.coming()
+            text = shell.desk.bench.coming
             room = console.width - len(shell.prompt()) - 2
             return text if len(text) <= room else text[: room - 1] + "…"
 
-        return shell.converse(prompter(shell.desk, coming))
-
-
-@contextmanager
-def _imported_meanwhile() -> Iterator[None]:
-    """Import what the first statements need while the user reads the prompt: it takes longer than a step may."""
-    thread = threading.Thread(target=_import, daemon=True)
-    thread.start()
-    try:
-        yield
+        return shell.converse(prompter(shell.desk, coming, meanwhile.begin))
     finally:
-        thread.join()
+        meanwhile.end()
+
+
+class _Meanwhile:
+    """Imports what the first statements need while the user reads the prompt: it takes longer than a step may."""
+
+    def __init__(self) -> None:
+        self.thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        if self.thread is None:
+            self.thread = threading.Thread(target=_import, daemon=True)
+            self.thread.start()
+
+    def end(self) -> None:
+        if self.thread is not None:
+            self.thread.join()
 
 
 def _import() -> None:
+    from ..interpreter import mlir
+
+    mlir.load()
     package = __package__.rpartition(".")[0]
     for name in (".interpreter.analysis", ".interpreter.distribution", ".interpreter.analysis.trial"):
         importlib.import_module(name, package)

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings
 
 
-def prompter(desk: Desk, coming: Callable[[], str]) -> Callable[[str], str]:
+def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -> Callable[[str], str]:
     """A function that shows a prompt and gives what was typed. It raises `KeyboardInterrupt` and `EOFError`.
 
-    `coming`: what stands in grey where nothing is typed yet.
+    Args:
+        coming: what stands in grey where nothing is typed yet.
+        shown: is called when a prompt is on the screen.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.formatted_text import FormattedText
@@ -43,6 +45,8 @@ def prompter(desk: Desk, coming: Callable[[], str]) -> Callable[[str], str]:
         enable_history_search=True,
         reserve_space_for_menu=6,
     )
+
+    session.app.after_render += lambda _: shown()
 
     def ask(prompt: str) -> str:
         return session.prompt(

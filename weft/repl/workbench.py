@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..dsl import tree
 from ..dsl.diagnostics import Source, WeftError, fail
+from ..interpreter.control import statement_text
+from ..interpreter.state import SKIP
 from ..pipeline import Recipe
 
 if TYPE_CHECKING:
@@ -49,12 +51,10 @@ class Workbench:
     @classmethod
     def open(cls, file: str | None, override: Path | None, settings: Mapping[str, str]) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
-        from ..interpreter import mlir
         from ..interpreter.session import Session
         from ..payload import parse_payload
 
         recipe = _recipe(file, override, settings)
-        mlir.load()
         payload = parse_payload(recipe.payload)
         return cls(file, override, settings, recipe, payload, Session(payload, recipe.file, recipe.values))
 
@@ -67,6 +67,12 @@ class Workbench:
     @property
     def state(self) -> State:
         return self.session.state
+
+    @property
+    def coming(self) -> str:
+        """The statement that `step` would do, on one line; empty at the end."""
+        item = self.session.upcoming()
+        return statement_text(item) if item is not None else ""
 
     def ir_at(self, number: int) -> ir.Module:
         """The module after `number` statements. Raises W0060 where that many were not done."""
@@ -95,17 +101,26 @@ class Workbench:
                 raise fail("W0060", f"there is no position {number}: the schedule ends at {end}", hint=f"`goto {end}`")
 
     def type(self, text: str) -> tuple[Step, ...]:
-        """Do what was typed: everything, or nothing and raise."""
+        """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of it."""
         from ..dsl.parser import parse_items
 
-        name = Source(TYPED, "\n" * self.lines + text)
-        items = parse_items(name.text, TYPED, self.handles())
+        items = parse_items("\n" * self.lines + text, TYPED, self.handles())
+        if len(items) == 1 and statement_text(items[0]) == self.coming:
+            step = self.session.step()
+            return (step,) if step is not None else ()
         self._expect_right(items)
         steps = self.session.do(items)
         self.lines += text.count("\n") + 1
         for item in items:
             self.typed[item.span.source] = items
         return steps
+
+    def skip(self) -> str:
+        """Leave the next statement of the schedule out, and give its text; empty at the end."""
+        text = self.coming
+        if text:
+            self.session.skip()
+        return text
 
     def handles(self) -> list[str]:
         """The names in scope that stand for handles."""
@@ -148,6 +163,10 @@ class Workbench:
         while number < len(steps):
             source = steps[number].span.source
             items = self.typed.get(source)
+            if steps[number].keyword == SKIP:
+                fresh.session.skip()
+                number += 1
+                continue
             if items is None:
                 fresh.session.step()
                 number += 1
