@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "check",
     "build": "build",
     "verify": "verify",
+    "show-map": "show_map",
     "repl": "repl",
     "golden": "golden",
     "fmt": "fmt",
@@ -37,7 +38,7 @@ class LazyGroup(click.RichGroup):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f".commands.{COMMANDS[cmd_name]}", __package__)
-        return getattr(module, cmd_name)
+        return getattr(module, cmd_name.replace("-", "_"))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -1,0 +1,34 @@
+"""Which bank of shared memory each element of a copy's target is in: 32 banks, successive 32-bit words in successive banks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..runtime.simulator.banks import BANKS, WORD
+
+if TYPE_CHECKING:
+    from ..interpreter.mlir import ir
+
+
+def banks_of(op: ir.Operation) -> np.ndarray | None:
+    """The bank where each element that a linalg op writes begins; None where it writes no shared memory of static shape."""
+    from ..interpreter.distribution.lowering import bytes_of, is_shared
+    from ..interpreter.distribution.space import indexing_maps, static_extents
+    from ..interpreter.mlir import ir
+
+    maps = indexing_maps(op)
+    if not maps or not is_shared(op.operands[-1].type):
+        return None
+    kind, extents = ir.MemRefType(op.operands[-1].type), static_extents(op)
+    strides, offset = kind.get_strides_and_offset()
+    sizes = [extent for extent in extents if extent is not None]
+    positions = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)]
+    if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:
+        return None
+    itemsize = bytes_of(ir.MemRefType.get([1], kind.element_type))
+    at = np.full(sizes, offset)
+    for position, stride in zip(positions, strides, strict=True):
+        at = at + stride * np.arange(sizes[position]).reshape([-1 if d == position else 1 for d in range(len(sizes))])
+    return at * itemsize // WORD % BANKS

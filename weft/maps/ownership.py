@@ -1,0 +1,325 @@
+"""Ownership by trial: a kernel in which each iteration notes who runs it, made by the code that launches, run on the simulator.
+
+The mapped loop is outlined as `launch` does it, with the launch's own geometry. Then its body is exchanged for a store of the
+processor's number, all other work is dropped, and what is left is realised and run. There is no second formula for who owns what.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..dsl.diagnostics import WeftError, fail
+from .alive import LiveMap
+from .banking import banks_of
+
+if TYPE_CHECKING:
+    from ..interpreter.distribution.arithmetic import Bound
+    from ..interpreter.distribution.geometry import Geometry
+    from ..interpreter.distribution.kernel import Outlined
+    from ..interpreter.distribution.mapping import Mapping
+    from ..interpreter.distribution.trips import Mapped
+    from ..interpreter.mlir import ir
+
+NOBODY = -1
+MOST_ELEMENTS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Ownership:
+    """Who owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
+
+    Args:
+        name: the handle. `map`: as it is spelled; with the maps around it within the block, outermost first.
+        what: the op.
+        space: whose numbers the owners are: `blocks`, `threads`, `warps`, `lanes` or `grid`.
+        owners: per iteration, the processor's linear number (x runs fastest); `NOBODY` for one that nobody has. `grid`: the
+            number of the thread among all of the grid. Maps within maps: dimension by dimension, the outer iterations major.
+        dims: what the dimensions count. Loops of other ranks around it come first, dimension after dimension.
+        block, grid: sizes (x, y, z) of the launch; None where only the host knows.
+        banks: of an op that fills shared memory: the bank of each element.
+    """
+
+    name: str
+    map: tuple[str, ...]
+    what: str
+    space: str
+    owners: np.ndarray
+    dims: tuple[str, ...]
+    block: tuple[int | None, ...]
+    grid: tuple[int | None, ...]
+    banks: np.ndarray | None = None
+
+    @property
+    def unit(self) -> str:
+        return "element" if self.what.startswith("linalg.") else "iteration"
+
+
+def ownership(live: LiveMap) -> Ownership:
+    """Evaluate a map. Raises W0973 for sizes that only a run knows, and what a launch of the maps refuses (W035x)."""
+    from ..interpreter.bufferization import bufferize_module, is_bufferized
+    from ..interpreter.clone import clone_module
+    from ..interpreter.distribution.geometry import geometry_of
+    from ..interpreter.distribution.kernel import outline
+    from ..interpreter.distribution.readiness import mapped_things
+    from ..interpreter.mlir import ir, operations
+    from ..interpreter.rewriter import describe
+
+    module = clone_module(live.module)
+    with module.context, ir.Location.unknown():
+        if not is_bufferized(module):
+            bufferize_module(module)
+        kernel = outline(module, _root(live.find(module)), views_inside=True)
+        mapped = mapped_things(kernel.root)
+        (target,) = (one for one in mapped if live.tag in one.op.attributes)
+        what = describe(next(op for op in operations(kernel.root) if live.tag in op.attributes))
+        try:
+            geometry = geometry_of(mapped)
+        except WeftError as error:
+            raise WeftError.of(error.diagnostics) from error
+        chain = [target] if target.mapping.space in ("blocks", "grid") else _within_block(mapped, target)
+        banks = banks_of(target.op)
+        owners = _Trial(kernel, geometry, chain).run()
+    labels = _labels(target, owners.ndim)
+    spelled = tuple(_spelled(one.mapping) for one in chain)
+    block, grid = geometry.static_block(), geometry.static_grid()
+    return Ownership(live.name, spelled, what, target.mapping.space, owners, labels, block, grid, banks)
+
+
+def _spelled(mapping: Mapping) -> str:
+    return str(mapping)
+
+
+def _root(op: ir.Operation) -> ir.Operation:
+    """The outermost mapped op around `op`."""
+    from ..interpreter.distribution.mapping import enclosing_maps
+
+    return next((outer for outer, _ in reversed([*enclosing_maps(op)])), op)
+
+
+def _within_block(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
+    """The maps within a block that lead to `target`, outermost first."""
+    from ..interpreter.distribution.mapping import enclosing_maps
+
+    around = {outer for outer, _ in enclosing_maps(target.op)}
+    chain = [one for one in mapped if one.op in around and one.mapping.space != "blocks"]
+    return [*chain, target]
+
+
+def _labels(target: Mapped, rank: int) -> tuple[str, ...]:
+    axes = target.mapping.axes
+    if len(axes) == rank and target.mapping.space != "lanes":
+        return tuple(f"d{d} ({axis})" for d, axis in enumerate(axes))
+    return tuple(f"d{d}" for d in range(rank))
+
+
+class _Trial:
+    """The kernel of one evaluation, in the making."""
+
+    def __init__(self, kernel: Outlined, geometry: Geometry, chain: list[Mapped]) -> None:
+        self.kernel, self.geometry, self.chain = kernel, geometry, chain
+        self.target = chain[-1]
+        self.space = self.target.mapping.space
+        self.trips = [self._most(one) for one in chain]
+        self.merged = self.target.op.name == "scf.forall" and len({len(trips) for trips in self.trips}) == 1
+        each = [math.prod(sizes) for sizes in zip(*self.trips, strict=True)] if self.merged else None
+        self.shape = tuple(each if each is not None else itertools.chain.from_iterable(self.trips))
+        if math.prod(self.shape) > MOST_ELEMENTS:
+            raise fail("W0973", f"{math.prod(self.shape):,} iterations are too many to show", hint="take a smaller payload")
+
+    def run(self) -> np.ndarray:
+        from ..interpreter.distribution.lowering import lower
+        from ..interpreter.distribution.realise import Realiser
+        from ..runtime.simulator import SimKernel
+
+        probe, number = self._argument(), self._number()
+        path = self._path()
+        if self.target.op.name == "scf.forall":
+            self._store_in_loop(probe, number)
+        else:
+            self._store_in_op(probe, number, path)
+        _prune(self.kernel.root, path)
+        Realiser(self.kernel, self.geometry).run(self.kernel.root)
+        lower(self.kernel)
+        function = SimKernel(self.kernel.function)
+        owners = np.full(self.shape, NOBODY, np.int64)
+        args = [*(_stand_in(operand.type) for operand in self.kernel.operands), owners]
+        whole = self.space in ("blocks", "grid")
+        grid = tuple(n or 1 for n in self.geometry.static_grid()) if whole else (1, 1, 1)
+        block = tuple(self.geometry.block[axis] for axis in "xyz")
+        function.launch(_three(grid), _three(block), args, check=False)
+        return owners
+
+    # ---- pieces of the kernel ---------------------------------------------------------------------------------------
+
+    def _most(self, one: Mapped) -> list[int]:
+        from ..interpreter.distribution.space import loop_dimensions, most_extents
+
+        loop = one.op.name == "scf.forall"
+        trips = [d.most_trips for d in loop_dimensions(one.op)] if loop else most_extents(one.op)
+        known = [trip for trip in trips if trip is not None]
+        static = self.geometry.static_grid() if self.space in ("blocks", "grid") else self.geometry.static_block()
+        if len(known) < len(trips) or None in static:
+            raise fail(
+                "W0973",
+                f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many processors, is "
+                "known only at run time",
+                hint="show it for a payload of static shape and a map with counts",
+            )
+        return known
+
+    def _argument(self) -> ir.Value:
+        """The array of owners, as the kernel's last argument."""
+        from ..interpreter.mlir import ir
+
+        function, i64 = self.kernel.function, ir.IntegerType.get_signless(64)
+        kind = ir.MemRefType.get(self.shape, i64)
+        probe = self.kernel.entry.add_argument(kind, ir.Location.unknown())
+        inputs = [argument.type for argument in self.kernel.entry.arguments]
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+        if "arg_attrs" in function.attributes:
+            given = [*ir.ArrayAttr(function.attributes["arg_attrs"]), ir.DictAttr.get({})]
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
+        if "known_grid_size" in function.attributes:
+            del function.attributes["known_grid_size"]
+        return probe
+
+    def _number(self) -> ir.Value:
+        """The linear number of the processor that runs the code, as an i64, ahead of the loops."""
+        from ..interpreter.distribution.arithmetic import Sum
+        from ..interpreter.distribution.hardware import Hardware
+        from ..interpreter.mlir import arith, ir
+
+        hardware = Hardware(self.kernel, self.geometry)
+        with ir.InsertionPoint(self.kernel.root):
+            block, blocks = Sum(), 1
+            for axis, size in zip("xyz", self.geometry.static_grid(), strict=True):
+                if size is not None and self.space in ("blocks", "grid"):
+                    block, blocks = block + hardware.id("blocks", axis).times(blocks), blocks * size
+            processor = {
+                "blocks": lambda: block,
+                "grid": lambda: block.times(self.geometry.threads) + hardware.linear_thread().index,
+                "threads": lambda: hardware.linear_thread().index,
+                "warps": lambda: hardware.warp().index,
+                "lanes": lambda: (hardware.linear_thread() if len(self.chain) > 1 else hardware.lane()).index,
+            }[self.space]()
+            return arith.IndexCastOp(ir.IntegerType.get_signless(64), processor.emit()).result
+
+    def _path(self) -> list[ir.Operation]:
+        """The target and everything around it, up to the root."""
+        path = [self.target.op]
+        while path[-1] != self.kernel.root:
+            parent = path[-1].parent
+            assert parent is not None, "the root is around every mapped op of its launch"
+            path.append(parent.operation)
+        return path
+
+    def _store_in_loop(self, probe: ir.Value, number: ir.Value) -> None:
+        from ..interpreter.mlir import ir, memref
+
+        block = self.target.op.regions[0].blocks[0]
+        for inner in reversed(list(block.operations)[:-1]):
+            inner.operation.erase()
+        with ir.InsertionPoint(block.operations[0]):
+            memref.StoreOp(number, probe, self._place())
+
+    def _place(self) -> list[ir.Value]:
+        """The subscripts of the iteration of all the loops of the chain."""
+        from ..interpreter.distribution.space import loop_dimensions
+        from ..interpreter.mlir import affine, ir
+
+        steps: list[list[tuple[ir.AffineExpr, ir.Value, int]]] = [[] for _ in self.shape]
+        first = 0
+        for one, trips in zip(self.chain, self.trips, strict=True):
+            if one.op.name != "scf.forall":
+                return [affine.AffineApplyOp(ir.AffineMap.get(1, 0, [e]), [v]).result for ((e, v, _),) in steps[:first]]
+            variables = one.op.regions[0].blocks[0].arguments
+            for axis, (dimension, variable) in enumerate(zip(loop_dimensions(one.op), variables, strict=True), first):
+                if not isinstance(dimension.lower, int) or not isinstance(dimension.step, int):
+                    raise fail("W0973", f"where the iterations of `{one.mapping}` begin is known only at run time")
+                at = ir.AffineExpr.get_dim(len(steps[axis]))
+                iteration = ir.AffineExpr.get_floor_div(at - dimension.lower, dimension.step)
+                steps[axis].append((iteration, variable, trips[axis - first]))
+            first += 0 if self.merged else len(trips)
+        subscripts = []
+        for parts in steps:
+            total = ir.AffineExpr.get_constant(0)
+            for expression, _, trips in parts:
+                total = total * trips + expression
+            values = [variable for _, variable, _ in parts]
+            subscripts.append(affine.AffineApplyOp(ir.AffineMap.get(len(values), 0, [total]), values).result)
+        return subscripts
+
+    def _store_in_op(self, probe: ir.Value, number: ir.Value, path: list[ir.Operation]) -> None:
+        """In the op's place, one that writes the number to each element of the same iteration space."""
+        from ..interpreter.distribution.mapping import ATTRIBUTE
+        from ..interpreter.distribution.space import extents
+        from ..interpreter.mlir import ir, linalg
+
+        op = self.target.op
+        with ir.InsertionPoint(op):
+            view = self._window(probe, extents(op))
+            rank = len(self.trips[-1])
+            made = linalg.GenericOp(
+                [], [], [view], ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))]),
+                ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
+            )  # fmt: skip
+            body = made.operation.regions[0].blocks.append(ir.IntegerType.get_signless(64))
+            with ir.InsertionPoint(body):
+                linalg.YieldOp([number])
+        made.operation.attributes[ATTRIBUTE] = op.attributes[ATTRIBUTE]
+        path[0] = made.operation
+        if path[1:] == []:
+            self.kernel = dataclasses.replace(self.kernel, root=made.operation)
+        op.erase()
+
+    def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
+        """The part of the array that the op fills in the iteration of the maps around it, as large as the op is there."""
+        from ..interpreter.mlir import DYNAMIC, ir, memref
+
+        outer = self._place()
+        sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
+        strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(outer), len(self.shape))]
+        offset = ir.ShapedType.get_dynamic_stride_or_offset() if outer else 0
+        kind = ir.MemRefType.get(
+            [ir.ShapedType.get_dynamic_size() if size == DYNAMIC else size for size in sizes],
+            ir.IntegerType.get_signless(64),
+            layout=ir.StridedLayoutAttr.get(offset, strides),
+        )
+        statics = [DYNAMIC] * len(outer) + [0] * len(sizes), [1] * len(outer) + sizes, [1] * len(self.shape)
+        dynamic = [extent for extent in extents if isinstance(extent, ir.Value)]
+        return memref.SubViewOp(kind, probe, outer, dynamic, [], *statics).result
+
+
+def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:
+    """Drop what does other work than to lead to the last op of the path: all that nobody uses, innermost last."""
+    kept = {root, *path}
+    for op in path[::-1]:
+        if op == path[0]:
+            continue
+        for block in (block for region in op.regions for block in region.blocks):
+            for inner in reversed(list(block.operations)[:-1]):
+                operation = inner.operation
+                if operation not in kept and not any(True for result in operation.results for _ in result.uses):
+                    operation.erase()
+
+
+def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
+    """An argument that is never looked into."""
+    from ..interpreter.mlir import ir
+    from ..runtime.dtypes import NUMPY
+
+    if not isinstance(kind, ir.MemRefType):
+        return NUMPY[str(kind)].type(1)
+    shape = [1 if kind.is_dynamic_dim(axis) else kind.get_dim_size(axis) for axis in range(kind.rank)]
+    return np.zeros(shape, NUMPY[str(kind.element_type)])
+
+
+def _three(sizes: tuple[int, ...]) -> tuple[int, int, int]:
+    x, y, z = sizes
+    return x, y, z
