@@ -4,9 +4,9 @@
 
 What is promised: the race check costs at most 6 times the unchecked run, and that takes at most 20 times the native one.
 
-The native run is a weak baseline: the shim switches fibers with `swapcontext`, a system call each time, which is most of what
-it takes (256³: 0.8 s at any -O). With a switch of a few instructions the same tile loop takes about 0.06 s there. Read the
-ratio to native with that in mind.
+The native run is compiled with -O1 and runs each GPU thread as a fiber, switched by a few instructions (on x86-64 and aarch64; with
+`swapcontext`, a system call each time, 256³ takes several times as long: `--ucontext` shows it). Fiber by fiber nothing is
+vectorized, so it is a baseline for the cost of simulating, not for what the CPU could do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from native import build, run_native
+from native import Mode, build, run_native
 
 from weft.interpreter import mlir
 from weft.pipeline import Recipe, applied, planned
@@ -30,13 +30,13 @@ from weft.runtime.simulator import SimKernel
 SIZES = ((256, 256, 256, 5), (500, 333, 200, 1))
 
 
-def measure(m: int, n: int, k: int, runs: int) -> None:
+def measure(m: int, n: int, k: int, runs: int, mode: Mode) -> None:
     made = planned(applied(Recipe.open("shared", None, {"m": str(m), "n": str(n), "k": str(k)})))
     (function,) = mlir.operations(made.applied.module.operation, "gpu.func")
     start = time.perf_counter()
     kernel = SimKernel(function)
     translated = time.perf_counter() - start
-    build(made.cuda)
+    build(made.cuda, mode)
     rng = np.random.default_rng(0)
     a, b = rng.random((m, k), np.float32), rng.random((k, n), np.float32)
     grid, block = (-(-n // 16), -(-m // 16), 1), (16, 16, 1)
@@ -44,7 +44,7 @@ def measure(m: int, n: int, k: int, runs: int) -> None:
     ways: dict[str, Callable[[np.ndarray], object]] = {
         "unchecked": lambda c: kernel.launch(grid, block, [a, b, c], check=False),
         "checked": lambda c: kernel.launch(grid, block, [a, b, c], check=True),
-        "native": lambda c: run_native(made.cuda, kernel.name, grid, block, [a, b, c]),
+        "native": lambda c: run_native(made.cuda, kernel.name, grid, block, [a, b, c], mode),
     }
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(runs):
@@ -62,8 +62,9 @@ def measure(m: int, n: int, k: int, runs: int) -> None:
 
 
 def main() -> None:
+    mode: Mode = "ucontext" if "--ucontext" in sys.argv[1:] else "fibers"
     for m, n, k, runs in SIZES:
-        measure(m, n, k, runs)
+        measure(m, n, k, runs, mode)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     run_native(text, "mm", grid, block, [a, b, c])                  # fibers: fast, for values; arrays change in place
     run_native(text, "mm", grid, block, [a, b, c], mode="tsan")     # threads under the thread sanitizer: .races
+    run_native(text, "mm", grid, block, [a, b, c], mode="ucontext") # fibers, switched as on machines without an assembly switch
 
 Arguments follow `weft.runtime.cuda.abi`, flattened: an array for a pointer (C-contiguous), a NumPy scalar or a Python number
 for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(x)` for an f32).
@@ -30,7 +31,7 @@ KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(
 FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-w", f"-I{SHIM}")
 
 Argument = np.ndarray | np.generic | int | float | bool
-Mode = Literal["fibers", "tsan"]
+Mode = Literal["fibers", "ucontext", "tsan"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def run_native(
     if kernel not in KERNEL.findall(text):
         raise ValueError(f"the text has no kernel {kernel!r}")
     three = tuple((*grid, 1, 1)[:3]), tuple((*block, 1, 1)[:3])
-    return _fibers(text, kernel, *three, args, reverse) if mode == "fibers" else _threads(text, kernel, *three, args)
+    if mode == "tsan":
+        return _threads(text, kernel, *three, args)
+    return _fibers(text, kernel, *three, args, reverse, mode)
 
 
 # ---- building ---------------------------------------------------------------------------------------------------------
@@ -99,14 +102,14 @@ def source(text: str) -> str:
 def build(text: str, mode: Mode = "fibers") -> Path:
     """The shared library (fibers) or the executable (tsan) for `text`, compiled if it isn't there yet."""
     unit = source(text)
-    extra = (
-        ("-O1", "-shared", "-fPIC")
-        if mode == "fibers"
-        else ("-O1", "-g", "-fsanitize=thread", "-DSHIM_THREADS", "-pthread")
-    )
+    extra = {
+        "fibers": ("-O1", "-shared", "-fPIC"),
+        "ucontext": ("-O1", "-shared", "-fPIC", "-DSHIM_UCONTEXT"),
+        "tsan": ("-O1", "-g", "-fsanitize=thread", "-DSHIM_THREADS", "-pthread"),
+    }[mode]
     shim = b"".join(p.read_bytes() for p in sorted(SHIM.iterdir()))
     key = hashlib.sha256(" ".join((*FLAGS, *extra)).encode() + shim + unit.encode()).hexdigest()[:24]
-    target = _folder() / (f"{key}.so" if mode == "fibers" else key)
+    target = _folder() / (key if mode == "tsan" else f"{key}.so")
     if target.exists():
         return target
     compiler = shutil.which("g++")
@@ -136,8 +139,9 @@ def _scalar(value: Argument) -> bytes:
     return struct.pack("<q", value) if isinstance(value, int) else struct.pack("<d", value)
 
 
-def _fibers(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Argument], reverse: bool) -> NativeResult:
-    library = ctypes.CDLL(str(build(text)))
+def _fibers(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Argument], reverse: bool,
+            mode: Mode = "fibers") -> NativeResult:  # fmt: skip
+    library = ctypes.CDLL(str(build(text, mode)))
     arrays = [_aligned(a) if isinstance(a, np.ndarray) else None for a in args]
     cells: list[ctypes.Array] = []
     for value, array in zip(args, arrays, strict=True):

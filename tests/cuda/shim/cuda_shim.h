@@ -1,7 +1,7 @@
 // What CUDA C++ has and C++ lacks, for tests: the emitted text runs on the CPU, unchanged, behind this header.
 //
 // Two ways to run a block's threads:
-//   fibers (default)  every GPU thread is a context of one OS thread; __syncthreads() switches to the next. Fast; also
+//   fibers (default)  every GPU thread is a fiber of one OS thread (fibers.h); __syncthreads() switches to the next. Fast; also
 //                     notices when some threads wait at a barrier that others never reach.
 //   SHIM_THREADS      every GPU thread is a std::thread, __syncthreads() a std::barrier: for the thread sanitizer.
 // Blocks run one after another, so that a `static` array is as good as a block's shared memory.
@@ -109,24 +109,23 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 
 // ---- fibers ----------------------------------------------------------------------------------------------------------
 #else
-#include <sys/mman.h>
-#include <ucontext.h>
+#include "fibers.h"
 static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
-static ucontext_t shim_main, shim_fiber[1024];
+static shim_fiber shim_main, shim_fibers[1024];
 static bool shim_done[1024];
 static unsigned shim_current, shim_waiting;
-static char* shim_stacks;
 static void (*shim_body)(void*);
 static void* shim_data;
-constexpr size_t shim_stack_size = 128 * 1024;
 
 inline void __syncthreads() {
   ++shim_waiting;
-  swapcontext(&shim_fiber[shim_current], &shim_main);
+  shim_switch(shim_fibers[shim_current], shim_main);
 }
 static void shim_entry() {
   shim_body(shim_data);
   shim_done[shim_current] = true;
+  shim_switch(shim_fibers[shim_current], shim_main);
+  std::abort();  // one that is done is never resumed
 }
 
 // 0, or 1 if some threads of a block wait at a barrier and others have left the kernel. SHIM_REVERSE runs the threads of a
@@ -135,20 +134,14 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
   gridDim = grid, blockDim = block;
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
-  if (!shim_stacks)
-    shim_stacks = (char*)mmap(nullptr, 1024 * shim_stack_size, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* stacks = shim_stacks();
   shim_data = &body;
   shim_body = [](void* data) { (*(Body*)data)(); };
   for (unsigned b = 0; b < blocks; ++b) {
     blockIdx = shim_place(b, grid);
     for (unsigned t = 0; t < count; ++t) {
       shim_done[t] = false;
-      getcontext(&shim_fiber[t]);
-      shim_fiber[t].uc_stack.ss_sp = shim_stacks + t * shim_stack_size;
-      shim_fiber[t].uc_stack.ss_size = shim_stack_size;
-      shim_fiber[t].uc_link = &shim_main;
-      makecontext(&shim_fiber[t], shim_entry, 0);
+      shim_start(shim_fibers[t], stacks + t * shim_stack_size, shim_entry);
     }
     for (unsigned live = count; live;) {
       unsigned left = 0;
@@ -158,7 +151,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
         if (shim_done[t]) continue;
         shim_current = t;
         threadIdx = shim_place(t, block);
-        swapcontext(&shim_main, &shim_fiber[t]);
+        shim_switch(shim_main, shim_fibers[t]);
         left += shim_done[t];
       }
       live -= left;
