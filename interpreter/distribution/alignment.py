@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..mlir import ir, producer
 from .arithmetic import Bound, known
 from .space import DYNAMIC, subview_offsets
@@ -44,9 +46,11 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     )
 
 
-def divisible(bound: Bound, divisor: int) -> bool:
-    """Whether the index is proven to be a multiple of `divisor`."""
+def divisible(bound: Bound, divisor: int, given: Sequence[ir.Value] = ()) -> bool:
+    """Whether the index is proven to be a multiple of `divisor`; the values in `given` are known to be."""
     bound = known(bound)
+    if not isinstance(bound, int) and bound in given:
+        return True
     if isinstance(bound, int):
         return bound % divisor == 0
     owner = producer(bound)
@@ -55,25 +59,27 @@ def divisible(bound: Bound, divisor: int) -> bool:
         loop = bound.owner.owner.operation
         if loop.name != "scf.for" or bound.arg_number != 0:
             return False
-        return divisible(loop.operands[0], divisor) and divisible(loop.operands[2], divisor)
+        return divisible(loop.operands[0], divisor, given) and divisible(loop.operands[2], divisor, given)
     operands = list(owner.operands)
     if owner.name == "affine.apply":
-        return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor)
+        return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor, given)
     if owner.name == "arith.muli":
-        return any(divisible(o, divisor) for o in operands)
+        return any(divisible(o, divisor, given) for o in operands)
     if owner.name in ("arith.addi", "arith.subi"):
-        return all(divisible(o, divisor) for o in operands)
+        return all(divisible(o, divisor, given) for o in operands)
     return False
 
 
-def _expression_divisible(apply: ir.AffineMap, operands: list[ir.Value], divisor: int) -> bool:
+def _expression_divisible(
+    apply: ir.AffineMap, operands: list[ir.Value], divisor: int, given: Sequence[ir.Value]
+) -> bool:
     def check(expression: ir.AffineExpr) -> bool:
         if isinstance(expression, ir.AffineConstantExpr):
             return expression.value % divisor == 0
         if isinstance(expression, ir.AffineDimExpr):
-            return divisible(operands[expression.position], divisor)
+            return divisible(operands[expression.position], divisor, given)
         if isinstance(expression, ir.AffineSymbolExpr):
-            return divisible(operands[apply.n_dims + expression.position], divisor)
+            return divisible(operands[apply.n_dims + expression.position], divisor, given)
         if isinstance(expression, ir.AffineAddExpr):
             return check(expression.lhs) and check(expression.rhs)
         if isinstance(expression, ir.AffineMulExpr):

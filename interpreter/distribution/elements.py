@@ -9,6 +9,7 @@ from ..mlir import affine, ir, memref, operations, vector
 from .alignment import aligned_rows
 from .arithmetic import Sum
 from .space import indexing_maps
+from .wide_gathers import MaskedLoad, masked_load
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class StructuredOp:
         positions = [r.position for r in results if isinstance(r, ir.AffineDimExpr)]
         return positions[-1] == last and last not in positions[:-1] and aligned_rows(self.operands[number], lanes)
 
+    def gathered(self, lanes: int) -> MaskedLoad | None:
+        """The masked load that the body is, if `lanes` of its elements can be loaded at once."""
+        return masked_load(self.block, self.maps[-1].n_dims - 1, lanes) if self.outputs == 1 else None
+
 
 Address = tuple[ir.Value, Sequence[ir.Value]]
 """A buffer and the subscripts of one of its elements."""
@@ -89,8 +94,10 @@ def emit_vector(
     each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
     used = [n for n in range(len(op.operands)) if op.used(n)]
     loaded = {n: _load_vector(address(n), lanes) for n in used if wide(n)}
-    forwarded = _forwarded(op)
-    if forwarded is not None and forwarded in loaded:
+    forwarded, gathered = _forwarded(op), op.gathered(lanes)
+    if gathered is not None:
+        lane_results, vectors = None, [gathered.emit(start, lanes)]
+    elif forwarded is not None and forwarded in loaded:
         lane_results, vectors = None, [loaded[forwarded]] * op.outputs
     else:
         lane_results = [

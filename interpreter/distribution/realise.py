@@ -145,7 +145,8 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    in_body = [] if any(structured.used(n) for n in buffers) else ["loads scalar (they stand in the body)"]
+    gathers = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (they stand in the body)"
+    in_body = [] if any(structured.used(n) for n in buffers) else [gathers]
     return f"{describe(op)}: " + ", ".join([*(loads or in_body), *stores])
 
 

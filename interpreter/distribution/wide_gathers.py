@@ -1,0 +1,161 @@
+"""A masked gather, n elements at a time: one guard and one n-wide load, where all n elements are inside together.
+
+The body of such an op reads `image[i, j]` where `i < rows and j < columns`, and yields something else outside. Along the op's last
+dimension the subscript goes up by one; if `columns` and each row's first element are multiples of n, the mask says the same of n
+elements that begin at a multiple of n, and their load is aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..mlir import arith, ir, operations, producer, scf, vector
+from .alignment import aligned_rows, divisible
+from .arithmetic import known
+
+
+@dataclass(frozen=True)
+class MaskedLoad:
+    """The parts of a gather's body: `choice` is its `scf.if`, `load` the load in the first arm, `last` the last dimension's
+    index, as often as the body asks for it."""
+
+    block: ir.Block
+    choice: ir.Operation
+    load: ir.Operation
+    last: tuple[ir.Value, ...]
+
+    def emit(self, at: Sequence[ir.Value], lanes: int) -> ir.Value:
+        """The elements from `at` on, as a vector; emitted at the ambient insertion point."""
+        copies: dict[ir.Value, ir.Value] = {}
+        for inner in self.block.operations:
+            op = inner.operation
+            if op == self.choice:
+                break
+            if op.name == "linalg.index":
+                copies[op.results[0]] = at[ir.IntegerAttr(op.attributes["dim"]).value]
+            else:
+                _clone(op, copies)
+        element = self.load.results[0].type
+        kind = ir.VectorType.get([lanes], element)
+        mask = copies.get(self.choice.operands[0], self.choice.operands[0])
+        made = scf.IfOp(mask, [kind], has_else=True)
+        for arm, block in zip(self.choice.regions, (made.then_block, made.else_block), strict=True):
+            with ir.InsertionPoint(block):
+                scf.YieldOp([self._arm(arm.blocks[0], copies, kind)])
+        return made.results[0]
+
+    def _arm(self, block: ir.Block, copies: dict[ir.Value, ir.Value], kind: ir.VectorType) -> ir.Value:
+        inside = dict(copies)
+        for inner in block.operations:
+            op = inner.operation
+            operands = [inside.get(v, v) for v in op.operands]
+            if op == self.load:
+                return vector.LoadOp(kind, operands[0], operands[1:]).result
+            if op.name == "scf.yield":
+                return vector.BroadcastOp(kind, operands[0]).result
+            _clone(op, inside)
+        raise AssertionError("an arm ends with a yield")
+
+
+def masked_load(block: ir.Block, last_dimension: int, lanes: int) -> MaskedLoad | None:
+    """The gather that a structured op's body is, if `lanes` of its elements can be loaded at once; None if not."""
+    ops = [op.operation for op in block.operations]
+    choice = producer(ops[-1].operands[0]) if len(ops[-1].operands) == 1 else None
+    if choice is None or choice.name != "scf.if" or choice not in ops or any(op.regions for op in ops if op != choice):
+        return None
+    if choice != ops[-2] or len(choice.results) != 1 or len(list(choice.regions[1].blocks)) != 1:
+        return None
+    arms = [[op.operation for op in region.blocks[0].operations] for region in choice.regions]
+    load = producer(arms[0][-1].operands[0])
+    if any(op.name == "memref.load" for op in ops):
+        return None
+    if load is None or load.name != "memref.load" or load not in arms[0]:
+        return None
+    if any(op.name in ("memref.load", "linalg.index") or op.regions for op in (*arms[0], *arms[1]) if op != load):
+        return None
+    last = tuple(
+        op.results[0]
+        for op in operations(ops[0].parent.operation, "linalg.index")
+        if ir.IntegerAttr(op.attributes["dim"]).value == last_dimension
+    )
+    found = MaskedLoad(block, choice, load, last)
+    return found if _wide(found, arms[1][-1].operands[0], lanes) else None
+
+
+def _wide(gather: MaskedLoad, outside: ir.Value, lanes: int) -> bool:
+    image, *subscripts = list(gather.load.operands)
+    if not isinstance(image.type, ir.MemRefType) or not subscripts or not aligned_rows(image, lanes):
+        return False
+    if _varies(outside, gather.last) or any(_varies(s, gather.last) for s in subscripts[:-1]):
+        return False
+    return _aligned_step(subscripts[-1], gather.last, lanes) and _same_for_all(gather.choice.operands[0], gather.last, lanes)
+
+
+def _varies(value: ir.Value, last: tuple[ir.Value, ...]) -> bool:
+    """Whether the value depends on the last dimension's index."""
+    if value in last:
+        return True
+    op = producer(value)
+    return op is not None and any(_varies(operand, last) for operand in op.operands)
+
+
+def _aligned_step(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bool:
+    """Whether the value goes up by one with the index, from a multiple of `lanes` wherever the index is one."""
+    if value in last:
+        return True
+    op = producer(value)
+    if op is None:
+        return False
+    if op.name == "affine.apply":
+        mapping = ir.AffineMapAttr(op.attributes["map"]).value
+        position = [n for n, operand in enumerate(op.operands) if _varies(operand, last)]
+        if len(position) != 1 or not _aligned_step(op.operands[position[0]], last, lanes):
+            return False
+        at = position[0]
+        wanted = ir.AffineExpr.get_dim(at) if at < mapping.n_dims else ir.AffineExpr.get_symbol(at - mapping.n_dims)
+        summands = _summands(mapping.results[0])
+        others = [s for s in summands if s != wanted]
+        if len(others) != len(summands) - 1 or any(_mentions(s, wanted) for s in others):
+            return False
+    elif op.name != "arith.addi" or sum(_varies(operand, last) for operand in op.operands) != 1:
+        return False
+    return divisible(value, lanes, last)
+
+
+def _summands(expression: ir.AffineExpr) -> list[ir.AffineExpr]:
+    if isinstance(expression, ir.AffineAddExpr):
+        return [*_summands(expression.lhs), *_summands(expression.rhs)]
+    return [expression]
+
+
+def _mentions(expression: ir.AffineExpr, wanted: ir.AffineExpr) -> bool:
+    if isinstance(expression, ir.AffineBinaryExpr):
+        return _mentions(expression.lhs, wanted) or _mentions(expression.rhs, wanted)
+    return expression == wanted
+
+
+def _same_for_all(mask: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bool:
+    """Whether the mask is the same for `lanes` elements from a multiple of `lanes` on."""
+    if not _varies(mask, last):
+        return True
+    op = producer(mask)
+    if op is None:
+        return False
+    if op.name == "arith.andi":
+        return all(_same_for_all(part, last, lanes) for part in op.operands)
+    if op.name != "arith.cmpi":
+        return False
+    predicate = arith.CmpIPredicate(ir.IntegerAttr(op.attributes["predicate"]).value)
+    if predicate not in (arith.CmpIPredicate.slt, arith.CmpIPredicate.sge):
+        return False
+    bound = known(op.operands[1])
+    return isinstance(bound, int) and bound % lanes == 0 and _aligned_step(op.operands[0], last, lanes)
+
+
+def _clone(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> None:
+    copy = op.clone(ir.InsertionPoint.current).operation
+    for position, operand in enumerate(copy.operands):
+        if operand in copies:
+            copy.operands[position] = copies[operand]
+    copies.update(zip(op.results, copy.results, strict=True))
