@@ -21,7 +21,7 @@ from weft.pipeline import Recipe, applied
 
 PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "statements.md")
 SECTIONS = [(page, section) for page in PAGES for section in sections(page)]
-TAGS = {"weft", "mlir", "console", "python", "lark"}
+TAGS = {"weft", "mlir", "console", "python", "lark", "ini"}
 
 
 def named_files(page: Path) -> dict[str, Block]:

@@ -139,10 +139,11 @@ class Run:
 
 
 def _has_goldens(file: str) -> bool:
+    """Whether `--update` finds something to write anew: checks it leaves alone."""
     from ..files import resolve_schedule
     from ..goldens.discovery import beside
 
-    return bool(beside(resolve_schedule(file)))
+    return any(path.suffix != ".check" for path in beside(resolve_schedule(file)))
 
 
 def _new(
