@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rich.text import Text
+
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from .workbench import Workbench
 
@@ -63,14 +65,27 @@ class Desk:
         for part in parts:
             self.console.print(part, markup=False, highlight=False, soft_wrap=True)
 
+    def table(self, table: RenderableType) -> None:
+        """Write a table, without blanks at the ends of lines."""
+        rows = self.console.render_lines(table, self.console.options.update(width=self.width), pad=False)
+        for row in rows:
+            line = Text.assemble(*((segment.text, segment.style or "") for segment in row))
+            line.rstrip()
+            self.say(line)
+
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Write diagnostics as every command does."""
         from ..console import shortened
         from ..dsl.render import render_all
 
-        text = shortened(render_all(diagnostics, self.console.color_system is not None))
+        text = shortened(render_all(diagnostics, not self.plain))
         self.console.file.write(text + "\n")
         self.console.file.flush()
+
+    @property
+    def plain(self) -> bool:
+        """No colors: no terminal, one that has none, or `NO_COLOR`."""
+        return self.console.no_color or self.console.color_system is None
 
     @property
     def width(self) -> int:

@@ -29,7 +29,7 @@ def show_handles(desk: Desk, text: str) -> None:
         table.add_row(
             name, one.kind, one.op or "–", one.made, Text(one.state, "green" if one.alive else "yellow"), style=style
         )
-    desk.console.print(table, width=desk.width)
+    desk.table(table)
 
 
 def show(desk: Desk, text: str) -> None:
@@ -101,7 +101,7 @@ def cuda(desk: Desk, text: str) -> None:
     made, supposed = judging.kernel_text(desk.bench)
     if supposed:
         desk.say(Text(f"nothing is launched yet; this is what {supposed} would make", "dim italic"))
-    if desk.console.color_system is None:
+    if desk.plain:
         desk.say(made.rstrip())
     else:
         desk.console.print(Syntax(made.rstrip(), "cuda", theme="ansi_dark", background_color="default", word_wrap=True))
@@ -138,7 +138,7 @@ def _tried(desk: Desk, found: list[trying.Tried]) -> None:
             table.add_row(Text("✗", "red"), one.keyword, Text(one.refusal, "dim"))
         else:
             table.add_row(Text("–", "dim"), one.keyword, Text("nothing here to try it with", "dim"))
-    desk.console.print(table, width=desk.width)
+    desk.table(table)
 
 
 def params(desk: Desk, text: str) -> None:
@@ -161,7 +161,7 @@ def params(desk: Desk, text: str) -> None:
     if not table.row_count:
         desk.say(Text("neither the schedule nor its payload has parameters", "dim"))
         return
-    desk.console.print(table, width=desk.width)
+    desk.table(table)
 
 
 def show_help(desk: Desk, text: str) -> None:
@@ -184,7 +184,7 @@ def show_help(desk: Desk, text: str) -> None:
         table.add_column(overflow="fold")
         for command in desk.commands.values():
             table.add_row(Text(command.usage), Text(command.summary))
-        desk.console.print(table, width=desk.width)
+        desk.table(table)
         others = f"Anything else is a statement and is done here: {', '.join(known)}. `help tile` explains one."
         desk.say("", *colors.wrapped(Text(others), desk.width, 0))
 

@@ -124,7 +124,8 @@ def report(desk: Desk, number: int | None = None, brief: bool = False) -> None:
             f"`diff {at - 1}`" if at == desk.bench.position else f"`diff {at - 1} {at}`",
         )
     for shown in done.shown:
-        desk.say(*colors.ir(shown).split("\n"))
+        for line in shown.splitlines():
+            desk.say(*colors.wrapped(colors.ir(f"    {line}"), desk.width, 8))
     desk.say(Text(f"    {difference.summary}, {_duration(done)}", "dim"))
 
 

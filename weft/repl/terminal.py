@@ -31,7 +31,7 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
 
     from ..dsl.highlighter import WeftLexer
 
-    plain = desk.console.color_system is None
+    plain = desk.plain
     session: PromptSession[str] = PromptSession(
         history=history(),
         completer=completer(desk),  # type: ignore[arg-type]

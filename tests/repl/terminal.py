@@ -1,0 +1,128 @@
+"""A terminal for tests: a program runs in a pseudo-terminal, its screen is kept by pyte, keys are typed as a person would."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyte
+
+KEYS = {"enter": "\r", "tab": "\t", "ctrl-c": "\x03", "ctrl-d": "\x04", "up": "\x1b[A"}
+PATIENCE = 30.0
+"""Seconds until a test gives up: machines of tests are slow at times."""
+
+
+class Terminal:
+    """A program in a terminal of `columns` × `lines`.
+
+    Args:
+        environment: on top of the test's own, less what would color or size the output.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        columns: int = 80,
+        lines: int = 24,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.screen = pyte.HistoryScreen(columns, lines, history=5000, ratio=0.5)
+        self.stream = pyte.ByteStream(self.screen)
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        inherited = {
+            k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES", "FORCE_COLOR", "CI")
+        }
+        env = {**inherited, "TERM": "xterm-256color", "XDG_STATE_HOME": str(folder / "state"), **(environment or {})}
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=env, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(slave)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        os.close(self.master)
+
+    # ---- reading --------------------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """What stands on the screen, without the empty lines at its end."""
+        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+
+    @property
+    def everything(self) -> str:
+        """What has scrolled away, and the screen."""
+        width = self.screen.columns
+        gone = ["".join(line[x].data for x in range(width)).rstrip() for line in self.screen.history.top]
+        return "\n".join((*gone, self.text))
+
+    def pump(self, seconds: float) -> bool:
+        """Read what the program writes within `seconds`; False if nothing came, or it has ended."""
+        if not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:  # Linux's word for the end
+            return False
+        if b"\x1b[6n" in data:  # the program asks where the cursor is, as real terminals are asked
+            self.stream.feed(data)
+            os.write(self.master, f"\x1b[{self.screen.cursor.y + 1};{self.screen.cursor.x + 1}R".encode())
+            return True
+        self.stream.feed(data)
+        return bool(data)
+
+    def until(self, wanted: str, where: str = "everything") -> None:
+        """Wait until the program has written `wanted`; fail with the screen where it does not."""
+        end = time.monotonic() + PATIENCE
+        while wanted not in getattr(self, where):
+            if time.monotonic() > end or (self.process.poll() is not None and not self.pump(0)):
+                raise AssertionError(f"{wanted!r} did not come:\n{self.everything}")
+            self.pump(0.05)
+
+    def settle(self, prompt: str) -> str:
+        """Wait for a prompt at the end of what is on the screen, and for quiet; give the screen."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            while self.pump(0.15):
+                pass
+            last = self.screen.display[self.screen.cursor.y]
+            if last.startswith(prompt):
+                return self.text
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError(f"the prompt {prompt!r} did not come:\n{self.everything}")
+
+    # ---- typing ---------------------------------------------------------------------------------------------------------
+
+    def type(self, text: str, *keys: str) -> None:
+        os.write(self.master, text.encode() + b"".join(KEYS[key].encode() for key in keys))
+
+    def wait(self) -> int:
+        """Read to the program's end; its exit code."""
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            if time.monotonic() > end:
+                raise AssertionError(f"it does not end:\n{self.everything}")
+            self.pump(0.05)
+        while self.pump(0):
+            pass
+        return self.process.returncode

@@ -1,0 +1,186 @@
+"""What is piped into `weft repl`: done line by line, echoed, and judged by the exit code."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft import cli
+from weft.dsl.formatter import format_text
+
+SMALL = ("--set", "m=40", "--set", "n=36", "--set", "k=20")
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+def repl(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, *arguments: str, code: int = 0
+) -> str:
+    """What a session writes; everything goes to stdout, so that the transcript keeps its order."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    capsys.readouterr()
+    got = cli.run(("repl", *arguments))
+    out, err = capsys.readouterr()
+    assert got == code, out + err
+    assert err == ""
+    return out
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    def run(text: str, *arguments: str, code: int = 0) -> str:
+        return repl(monkeypatch, capsys, text, "shared", *SMALL, *arguments, code=code)
+
+    return run
+
+
+TRANSCRIPTS = {
+    "looking": "step 3\nundo\nhandles\nquit\n",
+    "a-step": "step 2\nstep\ndiff 2 3\nshow tile_mm\nir 0\nparams\n",
+    "typing": "let gemm = match linalg.matmul\nprint gemm\nundo\nredo\nforeach n in [8, 16] {\n  print gemm\n}\nhandles\n",
+    "mistakes": (
+        "frobnicate\nstep two\nshow gemm\nmatch linalg.conv\nstep\nlet gemm = match linalg.fill\nundo 3\ncuda\nrun\nsync\n"
+        "set bm=12\nset zz=1\ndiff 0 9\ngoto 99\nhelp tiel\nsave\n"
+    ),
+    "next": "step 4\nnext\nnext tile_mm\nnext tiles\n",
+    "sync": "goto 14\nsync\ngoto 15\nsync\ngoto 16\nsync\n",
+}
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_transcripts(shared, name: str, update: bool) -> None:
+    code = 1 if name == "mistakes" else 0
+    out = timeless(shared(TRANSCRIPTS[name], code=code))
+    ours = [line for line in out.splitlines() if not re.match(r"error\[|   =| *\d* \| ", line)]
+    assert max(map(len, ours)) <= 80, "diagnostics are as wide as everywhere"
+    assert "\x1b" not in out and "Traceback" not in out
+    golden = HERE / "golden" / f"{name}.txt"
+    if update:
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(out)
+    assert out == golden.read_text()
+
+
+def timeless(text: str) -> str:
+    """Without the time that a step took."""
+    return re.sub(r", [\d.]+ (µs|ms|s)$", "", text, flags=re.MULTILINE)
+
+
+def test_a_saved_session_runs(shared, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was typed is in it, what was undone or left out is not, and what was set is its default."""
+    text = (
+        "set bm=8 type=f64\nstep 6\nstep\nundo\nprint tiles  // by hand\nstep 10\nstep 20\n"
+        "save mine\nsave mine\nsave mine --overwrite\n"
+    )
+    out = shared(text, code=1)
+    assert out.count("saved mine.weft") == 2 and "error[W0064]: `mine.weft` is there already" in out
+    saved = (here / "mine.weft").read_text()
+    assert saved == format_text(saved, "mine.weft")
+    assert (
+        "print tiles" in saved and "bm: int = 8 in [8, 16, 32]" in saved and "m = 40" in saved and "type = f64" in saved
+    )
+    assert "// one block tile of the result each" in saved, "comments stay"
+    assert cli.run(("run", "mine.weft", "--target", "sim")) == 0, capsys.readouterr().err
+
+
+def test_half_a_schedule_is_saved(shared, here: Path) -> None:
+    shared("step 3\nundo\nlet (other, mm) = tile gemm [8, 8]\nsave half.weft\n")
+    saved = (here / "half.weft").read_text()
+    assert "let (other, mm) = tile gemm [8, 8]" in saved and "tile_mm" not in saved and "fuse" not in saved
+    assert cli.run(("check", "half.weft")) == 0
+
+
+def test_set_does_again_what_was_done(shared) -> None:
+    out = shared("step 2\nprint gemm\nskip\nset m=33\nhandles\nparams\nir\nset bm=12\nparams\n", code=1)
+    assert "set m=33; 4 statements done again with it" in out
+    assert "tensor<33x20xf32>" in out.partition("set m=33")[2]
+    assert "W0211" in out and re.search(r"bm +int +16", out.rpartition("params")[2]), "a bad value changes nothing"
+
+
+def test_run_and_cuda(shared) -> None:
+    out = shared("goto 14\ncuda\nrun sim\ngoto 16\ncuda\nrun sim\n", code=1)
+    first, second = out.split("[14/16] goto 16")
+    assert "this is what `launch tiles` would make" in first and "__global__" in first and "W0062" in first
+    assert "nothing is launched yet" not in second and "✓ right on simulator" in second
+
+
+def test_a_race_is_shown_and_what_separates_it(shared) -> None:
+    out = shared("goto 14\nsync\n")
+    assert "not race-free" in out and "error[W0601]" in out and "`insert-barriers` would place 2 barriers" in out
+
+
+def test_a_payload_alone(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "p.mlir").write_text(
+        "func.func @fill(%x: tensor<64xf32>) -> tensor<64xf32> {\n  %c = arith.constant 1.0 : f32\n"
+        "  %r = linalg.fill ins(%c : f32) outs(%x : tensor<64xf32>) -> tensor<64xf32>\n  return %r : tensor<64xf32>\n}\n"
+    )
+    text = "let f = match linalg.fill\nmap f to grid(x)\nlaunch f\nhandles\nrun sim\nsave sub.weft\n"
+    (here / "folder").mkdir()
+    out = repl(monkeypatch, capsys, text.replace("sub.weft", "folder/sub.weft"), "--payload", "p.mlir")
+    assert "[0/0] let f" in out and "✓ right on simulator" in out and "consumed by launch, typed 3" in out
+    assert 'payload "../p.mlir"' in (here / "folder" / "sub.weft").read_text()
+    assert cli.run(("run", "folder/sub.weft", "--target", "sim")) == 0
+
+
+CALLS = """\
+schedule spread(op: handle, width: int = 8) {
+  let (tiles, tile) = tile op [width]
+  map tiles to blocks(x)
+  return (tiles, tile)
+}
+
+payload "p.mlir"
+
+schedule main(width: int = 16) {
+  let op = match linalg.fill
+  if width > 8 {
+    print op
+  }
+  let (outer, inner) = spread(op, width)  // called
+  map inner to threads(x: 16)
+  launch outer
+}
+"""
+
+
+def test_the_middle_of_a_call(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Positions count what is done inside; no file can say half a call, and what is typed there stays there."""
+    (here / "p.mlir").write_text(
+        "func.func @fill(%x: tensor<64xf32>) -> tensor<64xf32> {\n  %c = arith.constant 1.0 : f32\n"
+        "  %r = linalg.fill ins(%c : f32) outs(%x : tensor<64xf32>) -> tensor<64xf32>\n  return %r : tensor<64xf32>\n}\n"
+    )
+    (here / "main.weft").write_text(CALLS)
+    text = "step 3\nsave a.weft\nstep\nhandles\nsave a.weft\nstep 9\nsave b.weft\nrun sim\n"
+    out = repl(monkeypatch, capsys, text, "main.weft", code=1)
+    assert "[0/6]" in out and "[6/6]" in out
+    assert out.count("W0063") == 1 and "the middle of the call of `spread`" in out
+    assert "✓ right on simulator" in out
+    saved = (here / "b.weft").read_text()
+    assert "let (outer, inner) = spread(op, width)  // called" in saved and "schedule spread(" in saved
+    assert cli.run(("run", "b.weft", "--target", "sim")) == 0
+
+
+def test_a_typed_block_is_all_or_nothing(shared) -> None:
+    out = shared("step\nforeach n in [8, 0] {\n  require n > 4\n  print gemm\n}\nhandles\n", code=1)
+    assert "W0240" in out and "[1/17]" not in out and out.count("[1/16]") == 2, "the first round was taken back"
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xfe\n", b"step\x00\n"])
+def test_bytes_that_are_no_text(here: Path, bad: bytes) -> None:
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-m", "weft", "repl", "shared"], input=bad, capture_output=True, cwd=here, timeout=120
+    )
+    assert done.returncode == 1 and b"Traceback" not in done.stderr + done.stdout
+    assert b"error[W" in done.stdout + done.stderr
