@@ -106,10 +106,18 @@ def commands(block: Block) -> list[Command]:
 def run(line: str, folder: Path) -> tuple[int, str]:
     """Run one command line in `folder` (the current directory): its exit code, and both streams together."""
     words = shlex.split(line, comments=True)
+    typed = ""
+    if words[0] == "printf" and "|" in words:
+        typed = words[1].replace("\\n", "\n")
+        words = words[words.index("|") + 1 :]
     if words[0] == "weft":
-        streams = io.StringIO()
-        with contextlib.redirect_stdout(streams), contextlib.redirect_stderr(streams):
-            code = cli.run(words[1:])
+        streams, stdin = io.StringIO(), sys.stdin
+        sys.stdin = io.StringIO(typed)
+        try:
+            with contextlib.redirect_stdout(streams), contextlib.redirect_stderr(streams):
+                code = cli.run(words[1:])
+        finally:
+            sys.stdin = stdin
         return code, streams.getvalue()
     if words[0] == "python":
         words[0] = sys.executable
