@@ -60,6 +60,6 @@ def _import() -> None:
     from ..interpreter import mlir
 
     mlir.load()
-    package = __package__.rpartition(".")[0]
+    package = __name__.rpartition(".repl.")[0]
     for name in (".interpreter.analysis", ".interpreter.distribution", ".interpreter.analysis.trial"):
         importlib.import_module(name, package)

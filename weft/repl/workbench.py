@@ -142,13 +142,13 @@ class Workbench:
         from ..dsl.checker import check
         from ..interpreter.statement import signatures
 
-        if not items or len(self.state.frames) > 1:
+        frame, *inner = self.state.frames
+        if inner or not items:
             return
-        frame = self.state.frames[0]
         file, main = self.recipe.file, self.recipe.file.main
         body = (*frame.items[: frame.index], *items)
         schedules = tuple(replace(s, body=body) if s is main else s for s in file.schedules)
-        mine = items[0].span.source
+        mine = next(iter(items)).span.source
         found = check(replace(file, schedules=schedules), signatures())
         if wrong := [d for d in found if d.severity == "error" and d.span is not None and d.span.source == mine]:
             raise WeftError(*wrong)
