@@ -52,7 +52,6 @@ TRANSCRIPTS = {
         "frobnicate\nstep two\nshow gemm\nmatch linalg.conv\nstep\nlet gemm = match linalg.fill\nundo 3\ncuda\nrun\nsync\n"
         "set bm=12\nset zz=1\ndiff 0 9\ngoto 99\nhelp tiel\nsave\n"
     ),
-    "next": "step 4\nnext\nnext tile_mm\nnext tiles\n",
     "sync": "goto 14\nsync\ngoto 15\nsync\ngoto 16\nsync\n",
 }
 
@@ -69,6 +68,21 @@ def test_transcripts(shared, name: str, update: bool) -> None:
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(out)
     assert out == golden.read_text()
+
+
+def test_next_tries_every_statement(shared) -> None:
+    """What it calls legal is done when it is typed, what it refuses is refused; nothing is changed by asking."""
+    out = shared("step 4\nnext\nnext tile_mm\nnext tiles\nir\n")
+    assert "the schedule goes on with  map tiles to blocks(y, x)" in out
+    for legal in (r"tile +tile tile_mm \[16, 16, _\]", r"promote-to-shared +promote-to-shared tile_mm\.lhs"):
+        assert re.search(f"✓ {legal}", out)
+    assert re.search(r"✓ map +map tiles to blocks\(y, x\)", out) and re.search(r"✗ coalesce .*\(?W0363|W0363", out)
+    legal = re.findall(r"^✓ [\w-]+ +(\S.*)$", out, re.MULTILINE)
+    assert len(legal) > 6
+    for text in legal:
+        done = shared(f"step 4\n{text}\n")
+        assert "[5/" not in done and "error[" not in done, text
+    assert "weft.map" not in out.rpartition("[4/16] ir")[2]
 
 
 def timeless(text: str) -> str:
