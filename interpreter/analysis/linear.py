@@ -132,7 +132,7 @@ class Linear:
         if low is not None and high is not None and low // divisor == high // divisor:
             return out + low // divisor
         (inner, coefficient), *more = rest.terms.items()
-        if isinstance(inner, Floor) and coefficient == 1 and not more:  # a floor of a floor is one floor: cheaper for ISL
+        if isinstance(inner, Floor) and coefficient == 1 and not more:  # a floor of a floor is one floor
             return out + (inner.numerator + rest.constant * inner.divisor).floordiv(inner.divisor * divisor)
         return out + Linear({Floor(rest, divisor): 1}, 0)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .dependence import WARP
 from .linear import Naming, Symbol, render, spell
 from .model import Barrier, KernelModel
 from .relations import Solver, Unknown
-from .values import WARP
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:

@@ -6,18 +6,15 @@ their defining ops; block arguments (loop variables, kernel arguments) are bound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from ..mlir import ir
-from .algebra import Algebra, at_or_above
+from ..mlir import DYNAMIC, ir
+from .algebra import at_or_above
+from .carried import progression
 from .comparisons import compare
-from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Floor, Formula, Linear, Symbol, both, either, equal
+from .dependence import HARDWARE, Dependence
+from .linear import FALSE, NOTHING, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
 from .shape import LaunchShape
-
-WARP = 32
-MOST_TABULATED = 64  # values of a number that a loop carries, e.g. which of its buffers is filled
-_KERNELS = ("gpu.func", "gpu.launch")
-DYNAMIC = -(2**63)  # how MLIR spells a dynamic size, offset or stride in a static array
 
 _PASS_THROUGH = {
     "arith.index_cast", "arith.extsi", "builtin.unrealized_conversion_cast", "index.casts",
@@ -29,13 +26,9 @@ _INDEX_OPS = {
     "index.ceildivu": "ceildivui", "index.maxs": "maxsi", "index.mins": "minsi", "index.maxu": "maxui",
     "index.minu": "minui", "index.shl": "shli", "index.shrs": "shrsi", "index.shru": "shrui", "index.and": "andi",
 }  # fmt: skip
-_HARDWARE = {
-    "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.lane_id", "gpu.subgroup_id",
-    "gpu.global_id", "gpu.subgroup_size", "gpu.num_subgroups",
-}  # fmt: skip
 
 
-class Values(Algebra):
+class Values(Dependence):
     """Evaluates the values of one kernel.
 
     Args:
@@ -44,11 +37,9 @@ class Values(Algebra):
     """
 
     def __init__(self, shape: LaunchShape, load_depends: Callable[[ir.Operation], Depends]) -> None:
-        super().__init__(shape)
-        self._load_depends = load_depends
+        super().__init__(shape, load_depends)
         self._extents: dict[tuple[ir.Value, int], Linear] = {}
         self._forms: dict[ir.Value, Linear] = {}
-        self._depends: dict[ir.Value, Depends] = {}
 
     def bind(self, value: ir.Value, form: Linear, depends: Depends | None = None) -> None:
         self._forms[value] = form
@@ -81,8 +72,8 @@ class Values(Algebra):
             return self._digit(op, ir.OpResult(value).result_number)
         if name in _UNSIGNED_CASTS and (is_flag(op.operands[0]) or at_or_above(self.linear(op.operands[0]), 0)):
             return self.linear(op.operands[0])
-        if name in _HARDWARE:
-            return self._hardware_op(op)
+        if name in HARDWARE:
+            return self.hardware_op(op)
         if name.startswith("index."):
             known = self._arith(op, _INDEX_OPS[name]) if name in _INDEX_OPS else None
         elif name.startswith("affine."):
@@ -115,24 +106,6 @@ class Values(Algebra):
             if kind.is_dynamic_dim(dimension):
                 known = self._extents.setdefault((operand, dimension), self.opaque(NOTHING, 0))
                 self._extents[argument, dimension] = known
-
-    def _hardware_op(self, op: ir.Operation) -> Linear:
-        what = op.name.removeprefix("gpu.")
-        if what in ("thread_id", "block_id", "block_dim", "grid_dim"):
-            return self.hardware(what, _axis(op))
-        if what == "subgroup_size":
-            return Linear.of(WARP)
-        threads = self.shape.threads
-        if what == "global_id":
-            axis = _axis(op)
-            size = self.hardware("block_dim", axis)
-            return self.product(self.hardware("block_id", axis), size) + self.hardware("thread_id", axis)
-        if threads is None:
-            return self.opaque(NOTHING if what == "num_subgroups" else THREAD, 0)
-        if what == "num_subgroups":
-            return Linear.of(-(-threads // WARP))
-        linear = self.shape.linear_id(self.thread_ids())
-        return linear.modulo(WARP) if what == "lane_id" else linear.floordiv(WARP)
 
     def _truncated_bits(self, op: ir.Operation) -> Linear:
         """A number that fits in the fewer bits stays what it is; 32 bits and more are taken as enough for any."""
@@ -191,6 +164,28 @@ class Values(Algebra):
         forms = self.affine_map(op.attributes["map"].value, [self.linear(v) for v in op.operands])
         return forms[0] if op.name == "affine.apply" else self.extreme(forms, largest=op.name == "affine.max")
 
+    def _shifted(self, name: str, number: int, by: Linear) -> Linear | None:
+        """A constant shifted by one of a few numbers."""
+        low, high = by.bounds()
+        if low is None or high is None or low < 0 or high > 62:
+            return None
+        return self.tabulated(by, low, [number << n if name == "shli" else number >> n for n in range(low, high + 1)])
+
+    def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, loop: tuple[Symbol, int | None]) -> None:
+        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it, takes it
+        round in a short cycle, or makes one of a few known numbers of it."""
+        start = self.linear(entering)
+        for low in (None, 0):  # some ops are only understood of numbers that are not negative
+            before, depends = dict(self._forms), dict(self._depends)
+            unknown = self.fresh("opaque", self.depends(argument), low)
+            self.bind(argument, Linear.of(unknown), self.depends(argument))
+            following = self.linear(yielded)
+            self._forms, self._depends = before, depends
+            closed = progression(self, start, following, unknown, *loop)
+            if closed is not None and (low is None or at_or_above(closed, low)):
+                self.bind(argument, closed)
+                return
+
     # ---- conditions ---------------------------------------------------------------------------------------------------
 
     def condition(self, value: ir.Value) -> Formula:
@@ -225,126 +220,6 @@ class Values(Algebra):
         if name == "arith.select":
             return either(both(parts[0], parts[1]), both(parts[0].negate(), parts[2]))
         return either(both(parts[0], parts[1].negate()), both(parts[0].negate(), parts[1]))
-
-    # ---- dependence ---------------------------------------------------------------------------------------------------
-
-    def depends(self, value: ir.Value) -> Depends:
-        """On what the value depends. Block arguments nobody bound (carried values) may differ from thread to thread."""
-        known = self._depends.get(value)
-        if known is None:
-            known = self._depends[value] = self._find_depends(value)
-        return known
-
-    def settle(
-        self, arguments: Sequence[ir.Value], entering: Sequence[ir.Value], yields: Sequence[ir.Value], loop: int
-    ) -> None:
-        """Bind what the carried values of a loop depend on: on all that what enters and what is yielded depends on.
-
-        First they are taken to depend on what enters alone; if what is yielded then depends on more, they do too, and one
-        round is enough because a union only grows by what the first round found.
-        """
-        out = Depends(loops=frozenset({loop}))
-        for value in entering:
-            out = out | self.depends(value)
-        before = dict(self._depends)
-        for argument in arguments:
-            self._depends[argument] = out
-        for value in yields:
-            out = out | self.depends(value)
-        self._depends = before
-        for argument in arguments:
-            self._depends[argument] = out
-
-    def _shifted(self, name: str, number: int, by: Linear) -> Linear | None:
-        """A constant shifted by one of a few numbers."""
-        low, high = by.bounds()
-        if low is None or high is None or low < 0 or high > 62:
-            return None
-        return self.tabulated(by, low, [number << n if name == "shli" else number >> n for n in range(low, high + 1)])
-
-    def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, loop: tuple[Symbol, int | None]) -> None:
-        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it, takes it
-        round in a short cycle, or makes one of a few known numbers of it."""
-        start = self.linear(entering)
-        for low in (None, 0):  # some ops are only understood of numbers that are not negative
-            before, depends = dict(self._forms), dict(self._depends)
-            unknown = self.fresh("opaque", self.depends(argument), low)
-            self.bind(argument, Linear.of(unknown), self.depends(argument))
-            following = self.linear(yielded)
-            self._forms, self._depends = before, depends
-            closed = self._progression(start, following, unknown, *loop)
-            if closed is not None and (low is None or at_or_above(closed, low)):
-                self.bind(argument, closed)
-                return
-
-    def _progression(
-        self, start: Linear, following: Linear, before: Symbol, counter: Symbol, trips: int | None
-    ) -> Linear | None:
-        """`start`, then `following` of the one `before`, …, by the counter of iterations."""
-        difference = following - Linear.of(before)
-        if difference.is_constant:
-            return start + Linear.of(counter) * difference.constant
-        if not start.is_constant or any(s is not before for s in following.symbols()):
-            return None
-        values = [start.constant]
-        while len(values) < min(MOST_TABULATED, trips or MOST_TABULATED):
-            value = evaluated(following, before, values[-1])
-            if value == values[0]:
-                return self._cycle(values, counter)
-            values.append(value)
-        return self.tabulated(Linear.of(counter), 0, values) if trips == len(values) else None
-
-    def _cycle(self, values: list[int], counter: Symbol) -> Linear:
-        place = Linear.of(counter).modulo(len(values))
-        if len(values) == 2:
-            return place * (values[1] - values[0]) + values[0]
-        return self.tabulated(place, 0, values)
-
-    def _find_depends(self, value: ir.Value) -> Depends:
-        owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
-        if owner.name not in _KERNELS and not in_kernel(owner):
-            return NOTHING  # the host computes it once for all threads
-        if isinstance(value.owner, ir.Block):
-            entry = owner.name == "gpu.func" and value.owner == owner.regions[0].blocks[0]
-            return NOTHING if entry else THREAD  # all threads get the same arguments, and so the same sizes of buffers
-        op = value.owner.operation
-        if op.name in _HARDWARE:
-            return self._hardware_op(op).depends()
-        if op.name in ("memref.load", "affine.load", "vector.load"):
-            return self._load_depends(op)
-        if op.name == "gpu.shuffle" or op.name.startswith("gpu.subgroup") or "atomic" in op.name:
-            return THREAD
-        out = NOTHING
-        for operand in op.operands:
-            out = out | self.depends(operand)
-        if len(op.regions) and op.name != "scf.if":
-            return out | THREAD
-        for region in op.regions:
-            for block in region.blocks:
-                for operand in block.operations[len(block.operations) - 1].operands:
-                    out = out | self.depends(operand)
-        return out
-
-
-def evaluated(form: Linear, symbol: Symbol, value: int) -> int:
-    """The value of a form of one symbol."""
-    total = form.constant
-    for term, c in form.terms.items():
-        inner = evaluated(term.numerator, symbol, value) // term.divisor if isinstance(term, Floor) else value
-        total += c * inner
-    return total
-
-
-def _axis(op: ir.Operation) -> str:
-    return str(op.attributes["dimension"])[-2]
-
-
-def in_kernel(op: ir.Operation) -> bool:
-    """Whether the op stands in the body of a kernel, not on the host."""
-    parent = op.parent
-    while parent is not None and parent.operation.name not in _KERNELS:
-        parent = parent.operation.parent
-    return parent is not None
 
 
 def is_flag(value: ir.Value) -> bool:

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from ..mlir import ir
+from ..mlir import DYNAMIC, ir
+from .dependence import in_kernel
 from .linear import THREAD, TRUE, Formula, Linear, both
-from .values import DYNAMIC, Values, in_kernel
-
-Space = Literal["workgroup", "global", "private"]
+from .memrefs import (
+    ALLOCATIONS,
+    SHARED_ROOTS,
+    Space,
+    element_bytes,
+    kept_dimensions,
+    memory_space,
+    memref_sources,
+    static_strides,
+    value_name,
+)
+from .values import Values
 
 _SAME_INDICES = {
     "memref.cast",
@@ -23,8 +32,6 @@ _SAME_INDICES = {
     "memref.assume_alignment",
     "builtin.unrealized_conversion_cast",
 }
-_ALLOCATIONS = {"memref.alloc", "memref.alloca", "gpu.alloc"}
-_SHARED_ROOTS = {"memref.get_global", "gpu.dynamic_shared_memory"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +104,16 @@ class Views:
         self._bound[argument] = operand
         self._views[argument] = self.of(operand)
 
-    def root(self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False) -> Buffer:
+    def root(
+        self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False
+    ) -> Buffer:
         """Make `value` a root buffer."""
-        name = name or self._names(value) or _value_name(value)
+        name = name or self._names(value) or value_name(value)
         kind = ir.MemRefType(value.type)
         shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
-        buffer = Buffer(unique, space or memory_space(kind), shape, _strides(kind), foreign)
+        buffer = Buffer(unique, space or memory_space(kind), shape, static_strides(kind), foreign)
         self.buffers.append(buffer)
         self._roots_made.add(value)
         whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
@@ -141,11 +150,11 @@ class Views:
         if isinstance(value.owner, ir.Block):
             return self._unknown(value)
         op = value.owner.operation
-        if op.name in _ALLOCATIONS:
+        if op.name in ALLOCATIONS:
             own = memory_space(ir.MemRefType(value.type)) == "global" and in_kernel(op)
             self.root(value, space="private" if own else None)
             return self._views[value]
-        if op.name in _SHARED_ROOTS:
+        if op.name in SHARED_ROOTS:
             # every use of dynamic shared memory, and of a global, is the same memory
             name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
             if name not in self._globals:
@@ -251,7 +260,7 @@ class Views:
     def _reshape(self, op: ir.Operation, source: View) -> View:
         """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
         flat = self.flatten(source)
-        steps = _strides(ir.MemRefType(op.results[0].type), offset_counts=False)
+        steps = static_strides(ir.MemRefType(op.results[0].type), offset_counts=False)
         if flat.axes is None or steps is None:
             return View(source.root, None, False, source.when)
         strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
@@ -283,74 +292,6 @@ class Views:
         return tuple(out)
 
 
-def memref_sources(value: ir.Value) -> list[ir.Value]:
-    """The memrefs that `value` is made of: operands of a view, what a loop carries, what the arms of an `scf.if` yield."""
-    if isinstance(value.owner, ir.Block):
-        owner, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
-        if owner.name in ("scf.for", "affine.for") and number > 0:
-            first = len(owner.operands) - (len(value.owner.arguments) - 1)
-            return [owner.operands[first + number - 1], _last(value.owner).operands[number - 1]]
-        return [v for v in owner.operands if isinstance(v.type, ir.MemRefType)] if owner.name == "scf.while" else []
-    op = value.owner.operation
-    if op.name in _ALLOCATIONS or op.name in _SHARED_ROOTS:
-        return []
-    sources = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
-    if op.name in ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.view"):
-        sources = sources[:1]
-    for region in op.regions:
-        for block in region.blocks:
-            sources += [v for v in _last(block).operands if isinstance(v.type, ir.MemRefType)]
-    return sources
-
-
-def _last(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
-
-
-def memory_space(kind: ir.MemRefType) -> Space:
-    """`#gpu.address_space<…>` or NVVM's numbers (3 shared, 5 local)."""
-    text = str(kind.memory_space)
-    if "workgroup" in text or text.startswith("3"):
-        return "workgroup"
-    return "private" if "private" in text or text.startswith("5") else "global"
-
-
-def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
-    """Which dimensions of a subview its (perhaps rank-reduced) result keeps; the others have size 1."""
-    kept: list[int] = []
-    for dimension, size in enumerate(sizes):
-        position = len(kept)
-        if position == result.rank:
-            break
-        wanted = DYNAMIC if result.is_dynamic_dim(position) else result.get_dim_size(position)
-        if size == wanted:
-            kept.append(dimension)
-    return kept
-
-
-def _strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, ...] | None:
-    if any(kind.is_dynamic_dim(d) for d in range(1, kind.rank)):
-        return None
-    strides, offset = kind.get_strides_and_offset()
-    if any(s == DYNAMIC or s <= 0 for s in strides) or (offset_counts and offset != 0):
-        return None
-    return tuple(strides)
-
-
-def element_bytes(kind: ir.Type) -> int | None:
-    """The bytes of an element in memory; None for a type of which that is not known."""
-    if isinstance(kind, ir.IndexType):
-        return 8
-    if isinstance(kind, ir.VectorType):
-        inner = element_bytes(kind.element_type)
-        count = 1
-        for extent in kind.shape:
-            count *= extent
-        return None if inner is None else inner * count
-    width = getattr(kind, "width", None)
-    return None if width is None else -(-width // 8)
-
-
 def _under(condition: Formula, view: View) -> View:
     return replace(view, when=both(condition, view.when))
 
@@ -359,9 +300,3 @@ def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
     """Any place of the same roots."""
     roots = {id(v.root): v.root for v in views}
     return tuple(View(root, None) for root in roots.values())
-
-
-def _value_name(value: ir.Value) -> str:
-    if not isinstance(value.owner, ir.Block) and "weft.name" in value.owner.operation.attributes:
-        return ir.StringAttr(value.owner.operation.attributes["weft.name"]).value
-    return value.get_name(use_local_scope=True).lstrip("%")
