@@ -34,6 +34,7 @@ class Shell:
 
     def handle(self, text: str) -> None:
         """Do one input: a command, or statements. Whatever goes wrong is shown."""
+        before = self.desk.bench.position
         try:
             found = command_of(text, COMMANDS)
             if found is None:
@@ -45,7 +46,9 @@ class Shell:
             self.desk.show(error.diagnostics)
         except KeyboardInterrupt:
             self.failed = True
-            self.desk.say(Text("interrupted; nothing was changed", "yellow"))
+            now = self.desk.bench.position
+            what = "nothing was changed" if now == before else f"{now} statements are done, none by half"
+            self.desk.say(Text(f"interrupted; {what}", "yellow"))
         except RecursionError:
             self.failed = True
             self.desk.show(fail("W0056", "something here is nested too deeply").diagnostics)
