@@ -27,7 +27,7 @@ from typing import Literal
 import numpy as np
 
 SHIM = Path(__file__).parent / "cuda" / "shim"
-KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(')
+KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:launch_bounds|maxnreg)__\([\d, ]+\) )?(\w+)\(')
 FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-w", f"-I{SHIM}")
 
 Argument = np.ndarray | np.generic | int | float | bool

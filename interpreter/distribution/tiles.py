@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..mlir import ir, operations
+from ..mlir import ir, operations, producer
 from .mapping import enclosing_maps
 from .space import loop_dimensions
 from .symbolic import spelled
@@ -75,10 +75,18 @@ def _only_cut_further(view: ir.Operation, nest: tuple[ir.Operation, ...]) -> boo
 
 def ownership(tile: Tile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
     """Equal for two tiles if every thread looks at the same elements through both."""
-    loops = tuple(
-        (mapped[loop].mapping, tuple((d.lower, d.upper, d.step) for d in loop_dimensions(loop))) for loop in tile.nest
-    )
-    return (*loops, tile.spelled)
+    return (*(_owners(mapped[loop]) for loop in tile.nest), tile.spelled)
+
+
+def _owners(one: Mapped) -> tuple[object, ...]:
+    """Who does what of a loop: the same for two that name their dimensions in another order."""
+    mapping = one.mapping
+    dimensions = [(d.lower, d.upper, d.step) for d in loop_dimensions(one.op)]
+    if mapping.every or len(mapping.axes) != len(dimensions):
+        return mapping, tuple(dimensions)
+    axes = {axis: part for axis, *part in zip(mapping.axes, mapping.counts, dimensions, strict=True)}
+    ordered = tuple((axis, *axes[axis]) for axis in sorted(axes))
+    return mapping.space, mapping.dist, mapping.chunk, ordered
 
 
 def one_each(owner: Mapped) -> bool:
@@ -119,7 +127,7 @@ def _depends_on(value: ir.Value) -> Iterator[ir.Operation]:
 def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
     """A copy of the tile's loops before an op, each iteration of which takes the tile and does nothing else.
 
-    Needs the tile's buffer, and whatever its offsets are made of, to be there already.
+    Index arithmetic that the tile's address needs and that stands further down moves up to where the copy is.
     """
     outer = tile.nest[0]
     order = list(operations(outer))
@@ -131,7 +139,39 @@ def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
         for attribute in [key for key in loop.attributes if key.startswith("weft.h")]:
             del loop.attributes[attribute]
     _keep_only(nest, view)
+    for op in operations(clone):
+        for operand in op.operands:
+            _lift(operand, clone)
     return Tile(view, nest)
+
+
+def _lift(value: ir.Value, before: ir.Operation) -> None:
+    """Move what makes a value in front of an op that needs it, unless it stands in front of it (or inside it) already."""
+    op = producer(value)
+    if op is None or _stands_in(op, before):
+        return
+    here = _ancestor_in(op.block, before)
+    if here is not None and op.is_before_in_block(here):
+        return
+    for operand in op.operands:
+        _lift(operand, here or before)
+    op.move_before(here or before)
+
+
+def _ancestor_in(block: ir.Block, op: ir.Operation) -> ir.Operation | None:
+    """The op in a block that is `op` or stands around it."""
+    while op.block != block:
+        parent = op.parent
+        if parent is None or parent.operation.name == "func.func":
+            return None
+        op = parent.operation
+    return op
+
+
+def _stands_in(op: ir.Operation, outer: ir.Operation) -> bool:
+    while op != outer and (parent := op.parent) is not None:
+        op = parent.operation
+    return op == outer
 
 
 def _keep_only(nest: tuple[ir.Operation, ...], view: ir.Operation) -> None:

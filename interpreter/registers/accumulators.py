@@ -37,6 +37,12 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
     """
     base = hoist(op.operands[position], loop)
     made = producer(base)
+    if made is not None and made.name == "memref.alloc" and _within(made, loop):
+        raise fail(
+            "W0383",
+            "the operand is a fragment of its own in each iteration: the op was vectorized before",
+            hint="`promote-to-registers` first, then `vectorize`",
+        )
     if depends_on_loop(base, loop) or (made is not None and _within(made, loop)):
         raise fail(
             "W0383",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..mlir import ir
+from ..mlir import ir, operations
 from ..rewriter import Rewriter
 from ..statement import Handle, Results, Statement, handle, statement
 from ..structured import is_structured, operand_names, segments
@@ -34,7 +34,7 @@ class Vectorize(Statement):
         W0391: the op stands in no loop over threads.
         W0392: a tile without a static shape.
         W0393: the fragments take more registers than a thread has.
-        W0394: every operand is in registers already.
+        W0394: every operand is in registers already, or read under a mask in the op's body.
 
     Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
     of the whole tile instead, of which no readable text can be made.
@@ -67,7 +67,10 @@ class Vectorize(Statement):
         inputs, names = segments(op)[0], operand_names(op)
         numbers = [n for n, v in enumerate(op.operands) if isinstance(v.type, ir.MemRefType) and not in_own_array(v)]
         if not numbers:
-            raise rewrite.error("W0394", "every operand is in registers already", at="target", payload=op)
+            masked = any(True for inner in operations(op, "memref.load"))
+            what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"
+            hint = "`promote-to-shared` the inputs of ragged tiles: then the copies are masked" if masked else None
+            raise rewrite.error("W0394", what, at="target", payload=op, hint=hint)
         self._check_room(rewrite, op, numbers)
         for number in numbers:
             reads = any(True for _ in op.regions[0].blocks[0].arguments[number].uses)

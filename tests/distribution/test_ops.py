@@ -113,7 +113,9 @@ def test_thread_ids_need_no_division() -> None:
     assert "floordiv" not in str(module) and " mod " not in str(module)
 
 
-def test_a_gather_loads_scalars_and_stores_vectors() -> None:
+@pytest.mark.parametrize(("masked", "width"), [("i", 4), ("j", 1)])
+def test_a_gather_loads_wide_where_one_guard_is_enough(masked: str, width: int) -> None:
+    """A mask over rows is the same for the elements of a vector; one over columns is not."""
     text = f"""\
 func.func @f(%A: memref<64x256xf32>) {{
   %c5 = arith.constant 5 : index
@@ -125,7 +127,7 @@ func.func @f(%A: memref<64x256xf32>) {{
     ^bb0(%o: f32):
       %i = linalg.index 0 : index
       %j = linalg.index 1 : index
-      %inside = arith.cmpi slt, %i, %c5 : index
+      %inside = arith.cmpi slt, %{masked}, %c5 : index
       %v = scf.if %inside -> f32 {{
         %q = memref.load %A[%i, %j] : memref<64x256xf32>
         scf.yield %q : f32
@@ -141,10 +143,11 @@ func.func @f(%A: memref<64x256xf32>) {{
 }}
 """
     loaded, stored, remarks = run(text)
-    assert {a.width for a in loaded} == {1} and {a.width for a in stored} == {4}
+    assert {a.width for a in loaded} == {width} and {a.width for a in stored} == {4}
     got = {(s.at[0], s.at[1] + lane): s.value[lane] for s in stored for lane in range(4)}
-    assert got == {(i, j): (i, j) if i < 5 else 0.0 for i in range(8) for j in range(32)}
-    assert any("loads scalar" in r for r in remarks)
+    inside = {(i, j) for i in range(8) for j in range(32) if (i if masked == "i" else j) < 5}
+    assert got == {(i, j): (i, j) if (i, j) in inside else 0.0 for i in range(8) for j in range(32)}
+    assert any("loads 4-wide under one guard" in r if width == 4 else "loads scalar" in r for r in remarks), remarks
 
 
 def test_dynamic_extents() -> None:

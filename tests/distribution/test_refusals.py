@@ -222,5 +222,7 @@ def test_every_code_is_explained_and_raised() -> None:
         "W0358",
         "W0361",
         "W0363",
-    }  # by the statement; by upstream; by types that no payload of these tests has
+        "W0365",
+        "W0380",
+    }  # by the statement; by upstream; by types that no payload of these tests has; by what `pipeline`, `promote-to-registers` made
     assert {code for code in CODES if code in text} == set(CODES) - elsewhere

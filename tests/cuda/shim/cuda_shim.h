@@ -26,7 +26,8 @@ inline double2 make_double2(double x, double y) { return {x, y}; }
 
 #define __global__
 #define __device__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
+#define __maxnreg__(n)
 #define __shared__ static
 
 template <typename To, typename From> inline To shim_bits(From from) {
