@@ -1,10 +1,12 @@
 """Every example of `docs/` runs and prints what the page says; every link leads somewhere. The README has its own test.
 
-`docs/statements.md` is made from docstrings, whose examples `tests/statements` runs.
+`docs/statements.md` is made from docstrings, whose examples `tests/statements` runs; the tutorial and what was measured are
+made by `tests/docs/test_tutorial.py`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -19,7 +21,8 @@ from weft.dsl.render import render_all
 from weft.interpreter.statement import signatures
 from weft.pipeline import Recipe, applied
 
-PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "statements.md")
+GENERATED = {ROOT / "docs" / name for name in ("statements.md", "tutorial.md", "performance.md")}
+PAGES = sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)
 SECTIONS = [(page, section) for page in PAGES for section in sections(page)]
 TAGS = {"weft", "mlir", "console", "python", "lark", "ini"}
 
@@ -35,6 +38,8 @@ def named_files(page: Path) -> dict[str, Block]:
 @pytest.mark.parametrize(("page", "section"), SECTIONS, ids=[f"{p.stem}-{s.title}" for p, s in SECTIONS])
 def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        monkeypatch.delenv(name)  # an example that runs pytest is no worker of this run
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     for name, block in named_files(page).items():
@@ -105,7 +110,7 @@ def test_every_file_that_is_shown_is_used() -> None:
             assert name in others, f"{block.place}: no example uses {name}"
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "statements.md", ROOT / "README.md"], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [*PAGES, *sorted(GENERATED), ROOT / "README.md"], ids=lambda p: p.name)
 def test_links(page: Path) -> None:
     for text, target in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", page.read_text()):
         path, _, anchor = target.partition("#")
