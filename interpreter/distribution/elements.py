@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..mlir import affine, ir, memref, operations, vector
+from ..mlir import DYNAMIC, affine, ir, memref, operations, vector
 from .alignment import aligned_rows
 from .arithmetic import Sum
 from .space import indexing_maps
@@ -51,6 +51,13 @@ class StructuredOp:
             return False
         positions = [r.position for r in results if isinstance(r, ir.AffineDimExpr)]
         return positions[-1] == last and last not in positions[:-1] and aligned_rows(self.operands[number], lanes)
+
+    def lies_apart(self, number: int) -> bool:
+        """Whether neighbours along the op's last dimension are no neighbours in this operand's memory."""
+        kind, last = self.operands[number].type, self.maps[number].n_dims - 1
+        strides, _ = ir.MemRefType(kind).get_strides_and_offset()
+        axes = [a for a, r in enumerate(self.maps[number].results) if isinstance(r, ir.AffineDimExpr) and r.position == last]
+        return any(strides[axis] not in (1, DYNAMIC) for axis in axes)
 
     def gathered(self, lanes: int) -> MaskedLoad | None:
         """The masked load that the body is, if `lanes` of its elements can be loaded at once."""

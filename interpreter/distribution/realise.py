@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from ..mlir import ir
+from ..mlir import ir, producer
 from ..rewriter import describe
 from .alone import do_alone, is_alone
 from .arithmetic import Bound, Sum, conjunction, delinearise, is_zero
@@ -17,6 +17,7 @@ from .mapping import Mapping, mapping_of
 from .owned import Emit, Processors, for_each_owned, when
 from .space import extents, loop_dimensions, product
 from .staging import Staging, is_stage
+from .views import base_of
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
@@ -139,15 +140,27 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     """Which sides of a vectorised op are wide, for the report."""
 
     def side(kind: str, number: int) -> str:
-        return f"{kind} {lanes}-wide" if structured.wide(number, lanes) else f"{kind} scalar (alignment not proven)"
+        if structured.wide(number, lanes):
+            return f"{kind} {lanes}-wide"
+        why = "neighbours lie apart" if structured.lies_apart(number) else "alignment not proven"
+        return f"{kind} scalar ({why})"
 
     buffers = [n for n, operand in enumerate(structured.operands) if isinstance(operand.type, ir.MemRefType)]
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    gathers = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (they stand in the body)"
+    gathers = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (masked one by one)"
     in_body = [] if any(structured.used(n) for n in buffers) else [gathers]
-    return f"{describe(op)}: " + ", ".join([*(loads or in_body), *stores])
+    return f"{_called(op, structured)}: " + ", ".join([*(loads or in_body), *stores])
+
+
+def _called(op: ir.Operation, structured: StructuredOp) -> str:
+    """What the report calls an op: by the named buffer that it fills, else by itself."""
+    base = base_of(structured.operands[structured.output_numbers().start])
+    made = None if base is None else producer(base)
+    if made is None or "weft.name" not in made.attributes:
+        return describe(op)
+    return f"{ir.StringAttr(made.attributes['weft.name']).value} ({describe(op)})"
 
 
 def _children(op: ir.Operation) -> list[ir.Operation]:

@@ -11,7 +11,7 @@ _PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.subview",
 def spelled(value: ir.Value, *loops: ir.Operation) -> str:
     """What `value` computes, from values that pure ops do not make.
 
-    Variables of `loops` (a nest, outermost first) are spelled by their depth and axis: the tiles that two nests take can be compared.
+    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be compared.
     """
     op = producer(value)
     if op is None:
