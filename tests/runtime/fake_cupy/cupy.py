@@ -1,4 +1,5 @@
-"""As much of CuPy as `CupyDevice` uses, on the host's memory: pointers are real addresses, kernels are Python functions.
+"""As much of CuPy as `CupyDevice` and `benchmarks/ladder.py` use, on the host's memory: pointers are real addresses, kernels
+are Python functions.
 
 `KERNELS[name](grid, block, values)` runs at once. `LOG` has what a test may want to know; `FAIL` makes a call fail.
 """
@@ -83,6 +84,34 @@ def ndarray(shape: tuple[int, ...], dtype: np.dtype, memptr: MemoryPointer, stri
     return np.ndarray(shape, dtype, memoryview(raw), strides=strides)
 
 
+class Array(np.ndarray):
+    """An array on the device: its `data` is a pointer."""
+
+    @property
+    def data(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return types.SimpleNamespace(ptr=self.ctypes.data)
+
+
+def asarray(array: np.ndarray) -> Array:
+    return np.array(array).view(Array)
+
+
+def empty(shape: tuple[int, ...], dtype: Any) -> Array:
+    return np.zeros(shape, dtype).view(Array)
+
+
+def asnumpy(array: np.ndarray) -> np.ndarray:
+    return np.array(array)
+
+
+def matmul(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    LOG.append(("matmul", a.shape, b.shape))
+    return np.matmul(a, b, out=out)
+
+
+abs = np.abs
+
+
 def _alloc(size: int) -> MemoryPointer:
     if "memory" in FAIL:
         raise OutOfMemoryError("made to fail")
@@ -110,6 +139,9 @@ class Stream:
 class Event:
     def record(self, stream: Stream) -> None:
         LOG.append(("record",))
+
+    def synchronize(self) -> None:
+        _check("event.synchronize")
 
 
 class Device:

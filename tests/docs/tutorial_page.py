@@ -1,0 +1,234 @@
+"""Making `docs/tutorial.md`, and the tables of `docs/performance.md`: prose by hand, the rest by the tool.
+
+The prose is `docs/tutorial/page.md`. A line of it that starts with `@` is replaced:
+
+| line | becomes |
+|---|---|
+| `@schedule N` | the schedule of rung N; from the second on, its lines that differ from the rung before |
+| `@ir N "STEP" ["PATTERN"]` | the step's report, and what it changed in the IR; or of that the lines that PATTERN finds |
+| `@cuda N "PATTERN" LINES` | so many lines of the CUDA text, from the first that PATTERN finds |
+| `@effect N` | the counts and the prediction, beside those of the rung before |
+| `@panels N…` | panels of A and B that the blocks of one wave read |
+| `@ladder` | all rungs |
+| `@measured`, `@rest` | all rungs, predicted and measured; the sizes that are not square |
+
+Nothing in them depends on the machine or the hour.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from roofline import H200, Prediction, predict, resident_blocks
+from rung import ROOT, RUNGS, Counts, counts, kinds_of_load, made, panels
+
+from weft.repl.changes import change, text_of
+
+SIZE = 4096
+WIDTH = 118
+MEASURED = ROOT / "docs" / "performance" / "h200.json"
+
+
+def page(template: Path) -> str:
+    """The page that a template makes, with an empty line around everything that was put in."""
+    lines: list[str] = []
+    for line in template.read_text().splitlines():
+        after_table = bool(lines) and lines[-1].startswith("|") and not line.startswith("|")
+        after_block = bool(lines) and lines[-1] == "```" and closed(lines)
+        if line and lines and lines[-1] and (line.startswith("@") or after_table or after_block):
+            lines.append("")
+        lines += _expanded(line)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def closed(lines: Sequence[str]) -> bool:
+    """Whether no code block is open at the end."""
+    return sum(line.startswith("```") for line in lines) % 2 == 0
+
+
+def _expanded(line: str) -> Iterable[str]:
+    if not line.startswith("@"):
+        return [line]
+    name, *words = shlex.split(line[1:])
+    number = int(words[0]) if words else 0
+    makers: dict[str, Callable[[], list[str]]] = {
+        "schedule": lambda: schedule(number),
+        "ir": lambda: ir_change(number, *words[1:]),
+        "cuda": lambda: excerpt(number, words[1], int(words[2])),
+        "effect": lambda: effect(number),
+        "panels": lambda: panel_table([int(word) for word in words]),
+        "ladder": ladder,
+        "measured": measured,
+        "rest": rest,
+    }
+    return makers[name]()
+
+
+# ---- pieces --------------------------------------------------------------------------------------------------------
+
+
+def schedule(number: int) -> list[str]:
+    path = RUNGS[number - 1]
+    lines = path.read_text().splitlines()
+    if number == 1:
+        return ["```weft", *lines, "```"]
+    before = RUNGS[number - 2].read_text().splitlines()
+    changed = [line for line in difflib.unified_diff(before, lines, lineterm="", n=0) if line[:2] not in ("--", "++", "@@")]
+    kept = [line for line in changed if line[1:].strip() and not line[1:].startswith(("//", "schedule "))]
+    return [f"[`{path.name}`](tutorial/{path.name}) changes", "", "```diff", *kept, "```"]
+
+
+def ir_change(number: int, start: str, pattern: str | None = None) -> list[str]:
+    """A step's report, and its difference. Raises ValueError where no step, or no line, is meant."""
+    session = made(RUNGS[number - 1], SIZE, SIZE, SIZE).applied.session
+    steps = [i for i, step in enumerate(session.steps) if step.text.startswith(start)]
+    if not steps:
+        raise ValueError(f"rung {number} has no step `{start}`")
+    step = session.steps[steps[0]]
+    before = session.steps[steps[0] - 1].module
+    lines = change(text_of(before), text_of(step.module)).lines
+    shown = [(line.kind, line.text) if line is not None else (" ", "⋯") for line in lines]
+    if pattern is not None:
+        shown = [one if one[0] != " " and re.search(pattern, one[1]) else (" ", "⋯") for one in shown]
+    if not any(kind != " " for kind, _ in shown):
+        raise ValueError(f"rung {number}, `{start}`: nothing matches `{pattern}`")
+    indent = min(len(text) - len(text.lstrip()) for _, text in shown if text != "⋯")
+    rows = [f"{kind} {text if text == '⋯' else text[indent:]}" for kind, text in shown]
+    rows = [row for i, row in enumerate(rows) if not (row == "  ⋯" and i and rows[i - 1] == "  ⋯")]
+    rows = rows[rows[0] == "  ⋯" : len(rows) - (rows[-1] == "  ⋯")]
+    return ["```diff", f"// {step.text}", *(f"//   {remark}" for remark in step.remarks), *map(_short, rows), "```"]
+
+
+def _short(row: str) -> str:
+    """One line of the page: what upstream prints by default, and then the end of the types, is left out where it is too long."""
+    if len(row) > WIDTH:
+        row = re.sub(r"cast = #linalg.type_fn<cast_signed>(, )?", "", row).replace(" {}", "")
+    return row if len(row) <= WIDTH else f"{row[: WIDTH - 1].rstrip()}…"
+
+
+def excerpt(number: int, pattern: str, count: int) -> list[str]:
+    """Lines of the rung's text, moved to the left."""
+    lines = made(RUNGS[number - 1], SIZE, SIZE, SIZE).cuda.splitlines()
+    at = next((i for i, line in enumerate(lines) if re.search(pattern, line)), None)
+    if at is None:
+        raise ValueError(f"rung {number}: nothing in the text matches `{pattern}`")
+    part = lines[at : at + count]
+    indent = min(len(line) - len(line.lstrip()) for line in part if line)
+    return ["```cuda", *(line[indent:] for line in part), "```"]
+
+
+@cache
+def prediction(number: int, size: int = SIZE) -> Prediction:
+    path = RUNGS[number - 1]
+    found = counts(path, size)
+    tile = tile_of(path, size)
+    together = resident_blocks(found, H200) * H200.processors
+    return predict(found, H200, panels(path, size, together) if found.barriers else None, tile)
+
+
+def tile_of(path: Path, size: int) -> tuple[int, int]:
+    """Rows and columns of C that a block computes."""
+    for step in made(path, size, size, size).applied.session.steps:
+        if found := re.match(r"let \(tiles, \w+\) = tile gemm \[(\d+), (\d+)\]", step.text):
+            return int(found[1]), int(found[2])
+    raise ValueError(f"{path.name} does not tile `gemm`")
+
+
+ROWS: tuple[tuple[str, Callable[[int, Counts], str]], ...] = (
+    ("lines of A and B that a warp asks for, per FFMA", lambda n, c: f"{c.lines / c.product_warps:.3g}"),
+    ("bytes of A and B that a block reads, per FLOP", lambda n, c: f"{c.bytes_per_flop:.3g}"),
+    ("shared-memory wavefronts per FFMA", lambda n, c: f"{c.wavefronts / c.product_warps:.3f}"),
+    ("of them bank conflicts", lambda n, c: f"{(c.wavefronts - c.conflict_free) / c.product_warps:.3f}"),
+    ("shared loads in the inner loop", lambda n, c: kinds_of_load(c.loop)),
+    ("FFMA among the inner loop's instructions", lambda n, c: f"{c.loop.ffma} of {sum(c.loop.by_mnemonic.values())}"),
+    ("barriers per step of k", lambda n, c: f"{c.barriers:.0f}"),
+    ("registers per thread", lambda n, c: str(c.resources.registers)),
+    ("blocks per multiprocessor", lambda n, c: f"{prediction(n).blocks} of {c.threads} threads"),
+    ("limited by", lambda n, c: prediction(n).limit),
+    ("**predicted share of the fp32 peak**", lambda n, c: f"**{prediction(n).share:.1%}**"),
+)
+
+
+def effect(number: int) -> list[str]:
+    """The counts as a table: what changed, beside what it was."""
+    now = counts(RUNGS[number - 1], SIZE)
+    if number == 1:
+        return table(("", "rung 1"), [(name, cell(1, now)) for name, cell in ROWS])
+    before = counts(RUNGS[number - 2], SIZE)
+    rows = [(name, cell(number - 1, before), cell(number, now)) for name, cell in ROWS]
+    return table(("", f"rung {number - 1}", f"rung {number}"), [row for row in rows if row[1] != row[2] or "**" in row[0]])
+
+
+def panel_table(numbers: Sequence[int]) -> list[str]:
+    rows = []
+    for number in numbers:
+        path = RUNGS[number - 1]
+        cells = []
+        for size in (4096, 8192):
+            together = prediction(number, size).blocks * H200.processors
+            cells.append(f"{panels(path, size, together):.1f}")
+        rows.append((f"rung {number}", *cells))
+    return table(("rows and columns of tiles that the blocks of one wave read", "4096³", "8192³"), rows)
+
+
+def ladder() -> list[str]:
+    head = (
+        "rung", "lines per FFMA", "wavefronts per FFMA", "FFMA share", "barriers", "registers", "blocks", "limited by", "predicted",
+    )  # fmt: skip
+    rows = []
+    for number, path in enumerate(RUNGS, 1):
+        found, said = counts(path, SIZE), prediction(number)
+        rows.append((
+            path.stem, f"{found.lines / found.product_warps:.3g}", f"{found.wavefronts / found.product_warps:.2f}",
+            f"{found.share:.0%}", f"{found.barriers:.0f}", str(found.resources.registers), str(said.blocks), said.limit,
+            f"{said.share:.1%}",
+        ))  # fmt: skip
+    return table(head, rows)
+
+
+SQUARE = ("1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192")
+
+
+def measured() -> list[str]:
+    """Predicted and measured, at the square sizes."""
+    rows = []
+    for number, path in enumerate(RUNGS, 1):
+        said = prediction(number).share
+        rows.append((path.stem, f"{said:.1%}", f"{said * H200.peak / 1e12:.1f}", *(_measured(path.stem, case) for case in SQUARE)))
+    return table(("rung", "predicted", "TFLOP/s", *(f"{case.partition('x')[0]}³" for case in SQUARE)), rows)
+
+
+def rest() -> list[str]:
+    """The other sizes, as far as they were measured."""
+    cases = [case for case in dict.fromkeys(case for _, case in _recorded()) if case not in SQUARE]
+    if not cases:
+        return ["The skinny and ragged sizes are not yet measured here either."]
+    rows = [(path.stem, *(_measured(path.stem, case) for case in cases)) for path in RUNGS]
+    return table(("rung", *(case.replace("x", " × ") for case in cases)), rows)
+
+
+def _measured(name: str, case: str) -> str:
+    found = _recorded().get((name, case))
+    return f"{found['tflops']:.1f} ({found['of_cublas']:.0%})" if found else "–"
+
+
+def _recorded() -> dict[tuple[str, str], Any]:
+    """What `benchmarks/ladder.py record` kept."""
+    data = json.loads(MEASURED.read_text()) if MEASURED.exists() else {"results": []}
+    return {(one["rung"], one["case"]): one for one in data["results"]}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        f"|---|{'---:|' * (len(head) - 1)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+
