@@ -46,8 +46,16 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
             made.append(copy(own, outer, maps[::-1]))
     lanes = min(widest(one) for one in made)
     what = "loaded and stored" if read and written else "loaded" if read else "stored"
-    how = f"{lanes} elements at once" if lanes > 1 else "element by element (alignment not proven)"
+    how = f"{lanes} elements at once" if lanes > 1 else f"element by element ({_why_not(kind)})"
     return f"{name}: {what} {how}"
+
+
+def _why_not(kind: ir.MemRefType) -> str:
+    """Why the accesses of a tile, in the order in which it lies in memory, are not wide."""
+    strides, _ = kind.get_strides_and_offset()
+    if all(extent == 1 for extent in kind.shape):
+        return "a single one"
+    return "alignment not proven" if strides[-1] == 1 else "they do not lie side by side"
 
 
 def registers_of(kind: ir.MemRefType) -> int:

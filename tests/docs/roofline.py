@@ -82,9 +82,10 @@ def predict(found: Counts, machine: Machine, panels_per_wave: float | None, tile
     if panels_per_wave is not None:
         per_product = panels_per_wave * sum(tile) / 2 * 4 / (blocks * machine.processors * tile[0] * tile[1])
         dram = per_product * 32 * rate / machine.dram
+    data_path = "shared memory" if found.wavefronts > found.lines else "L1"
     pipes = {
         "instruction issue": 1 / found.share,
-        "shared memory and L1": (found.wavefronts + found.lines * LINE / machine.shared) * rate / work,
+        data_path: (found.wavefronts + found.lines * LINE / machine.shared) * rate / work,
         "L2": found.sectors * SECTOR / machine.l2 * rate / work,
         "DRAM": dram,
     }

@@ -40,9 +40,9 @@ def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
     run = [shlex.split(line)[1:] for line in lines if line.startswith("weft run")]
     assert run and all(cli.run(words) == 0 for words in run)
     assert all(Path(words[2]).is_file() for words in map(shlex.split, lines))
-    for setting in ("bk=8", "bn=256"):
-        assert f"--set {setting}`" in text
-        weft.load("simt_pipelined", settings=dict([setting.split("=")]))
+    for name, value in (("bk", 8), ("bn", 256)):
+        assert f"--set {name}={value}`" in text
+        weft.load("simt_pipelined", settings={name: value})
 
 
 @pytest.mark.parametrize("path", RUNGS, ids=lambda p: p.stem)
