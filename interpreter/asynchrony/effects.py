@@ -1,0 +1,210 @@
+"""What each op of a host function reads, writes, allocates and frees, and of which buffer.
+
+Views and casts are followed to the buffer that they show, as far as constants go to the very elements. What a kernel does
+to its arguments is read from its body, what a called function does from its own. A loop or a branch does what its body
+does. Arguments of a host function are distinct memory; what cannot be followed may be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .. import mlir
+from ..mlir import ir
+from .accesses import ALLOCATIONS, VIEWS, AccessKind, accesses, is_memref
+from .tracing import traced
+from .windows import Buffer, Window
+
+DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
+"""Ops that a device does: they may be made asynchronous. All others are done when the host is past them."""
+
+KERNEL_OPERANDS = 11
+"""The segment of a `gpu.launch_func`'s operands that holds the kernel's (upstream `GPUOps.td`)."""
+
+Hazard = Literal["RAW", "WAR", "WAW"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One thing that an op does to some elements of a buffer."""
+
+    kind: AccessKind
+    window: Window
+
+    @property
+    def buffer(self) -> Buffer:
+        return self.window.buffer
+
+    @property
+    def changes(self) -> bool:
+        """All but reading: whoever else touches the elements must do so before or after."""
+        return self.kind != "read"
+
+
+def hazard(first: Effect, second: Effect) -> Hazard | None:
+    """Why `second` must stay behind `first`; None if their order does not matter. An allocation counts as a write, and a
+    free too."""
+    if not (first.changes or second.changes) or first.window.disjoint(second.window):
+        return None
+    if not first.changes:
+        return "WAR"
+    return "WAW" if second.changes else "RAW"
+
+
+def conflict(first: Iterable[Effect], second: Iterable[Effect]) -> tuple[Hazard, Effect, Effect] | None:
+    """The first pair of effects whose order matters."""
+    later = tuple(second)
+    for a in first:
+        for b in later:
+            found = hazard(a, b)
+            if found is not None:
+                return found, a, b
+    return None
+
+
+@dataclass(eq=False)
+class Effects:
+    """The effects of the ops of a module's host functions, worked out when asked for, and kept.
+
+    Args:
+        module: a module; it must not change while this is used.
+    """
+
+    module: ir.Module
+    _windows: dict[ir.Value, tuple[Window, ...]] = field(default_factory=dict)
+    _callables: dict[str, ir.Operation] = field(default_factory=dict)
+    _summaries: dict[str, tuple[tuple[AccessKind, int | Buffer], ...] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for op in self.module.body.operations:
+            if op.operation.name == "func.func":
+                self._callables[_symbol(op.operation)] = op.operation
+            elif op.operation.name == "gpu.module":
+                for kernel in mlir.operations(op.operation, "gpu.func"):
+                    self._callables[f"{_symbol(op.operation)}::{_symbol(kernel)}"] = kernel
+
+    def of(self, op: ir.Operation) -> tuple[Effect, ...]:
+        """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
+        found: dict[Effect, None] = {}
+        for kind, value in self._all(op):
+            for window in self.windows(value):
+                if not window.empty and not _inside(window.buffer, op):
+                    found[Effect(kind, window)] = None
+        for kind, buffer in self._of_globals(op):
+            found[Effect(kind, Window(buffer))] = None
+        return tuple(found)
+
+    def windows(self, value: ir.Value) -> tuple[Window, ...]:
+        """What a memref may show: one window, or several where it was chosen (`arith.select`, `scf.if`)."""
+        if value not in self._windows:
+            self._windows[value] = traced(value, self._windows)
+        return self._windows[value]
+
+    def unseen(self, op: ir.Operation) -> ir.Operation | None:
+        """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
+        kernel that is not there, an op of an unknown dialect. None if there is none in `op`."""
+        for inner in mlir.operations(op):
+            if inner.name in ("func.call", "gpu.launch_func"):
+                if self._summary(inner) is None:
+                    return inner
+            elif inner.name.split(".")[0] not in SEEN or inner.name in UNSEEN:
+                return inner
+        return None
+
+    # ---- calls and launches -------------------------------------------------------------------------------------------
+
+    def _all(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
+        inner = (op,) if not len(op.regions) else mlir.operations(op)
+        for each in inner:
+            if each.name in ("func.call", "gpu.launch_func"):
+                yield from self._of_arguments(each)
+            else:
+                yield from accesses(each)
+
+    def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
+        given = arguments(op)
+        summary = self._summary(op)
+        if summary is None:
+            yield from ((kind, v) for v in given if is_memref(v) for kind in ("read", "write"))
+            return
+        yield from ((kind, given[at]) for kind, at in summary if isinstance(at, int))
+
+    def _of_globals(self, op: ir.Operation) -> Iterator[tuple[AccessKind, Buffer]]:
+        inner = (op,) if not len(op.regions) else mlir.operations(op)
+        for each in inner:
+            if each.name in ("func.call", "gpu.launch_func"):
+                yield from ((kind, at) for kind, at in self._summary(each) or () if isinstance(at, Buffer))
+
+    def _summary(self, op: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
+        """What the called function does, by its arguments' numbers; None if that cannot be seen."""
+        name = callee(op)
+        if name not in self._summaries:
+            self._summaries[name] = None  # what calls itself stays unseen
+            function = self._callables.get(name)
+            if function is not None and len(function.regions[0].blocks):
+                self._summaries[name] = self._summarized(function)
+        return self._summaries[name]
+
+    def _summarized(self, function: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
+        parameters = {a: i for i, a in enumerate(function.regions[0].blocks[0].arguments)}
+        found: dict[tuple[AccessKind, int | Buffer], None] = {}
+        for op in mlir.operations(function):
+            if op.name in ("func.call", "gpu.launch_func") and self._summary(op) is None:
+                return None
+        for kind, value in self._all(function):
+            for buffer in (w.buffer for w in self.windows(value)):
+                if buffer.kind == "unknown":
+                    return None
+                at = parameters.get(buffer.key) if isinstance(buffer.key, ir.Value) else buffer
+                if at is not None:
+                    found[kind, at] = None
+        found.update(((kind, buffer), None) for kind, buffer in self._of_globals(function))
+        return tuple(found)
+
+
+SEEN = {
+    "affine", "arith", "cf", "func", "gpu", "index", "linalg", "llvm", "math", "memref", "nvgpu", "scf", "ub", "vector", "builtin",
+}  # fmt: skip
+"""Dialects whose ops do to memory what `accesses.py` says, and nothing else."""
+
+UNSEEN = {"func.call_indirect", "llvm.call", "llvm.inline_asm", "memref.extract_aligned_pointer_as_index"}
+
+
+def arguments(op: ir.Operation) -> list[ir.Value]:
+    """The values that a `func.call` or a `gpu.launch_func` passes."""
+    operands = list(op.operands)
+    if op.name == "func.call":
+        return operands
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    start = sum(segments[:KERNEL_OPERANDS])
+    return operands[start : start + segments[KERNEL_OPERANDS]]
+
+
+def callee(op: ir.Operation) -> str:
+    """`f`, or `module::kernel`."""
+    if op.name == "func.call":
+        return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    return "::".join(ir.SymbolRefAttr(op.attributes["kernel"]).value)
+
+
+def _inside(buffer: Buffer, op: ir.Operation) -> bool:
+    """Whether the buffer is an allocation inside of a region of `op`."""
+    if buffer.kind != "allocation" or not len(op.regions) or not isinstance(buffer.key, ir.Value):
+        return False
+    owner = buffer.key.owner
+    holder = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
+    while holder is not None:
+        if holder.operation == op:
+            return True
+        holder = holder.operation.parent
+    return False
+
+
+def _symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+__all__ = ["ALLOCATIONS", "DEVICE", "VIEWS", "Buffer", "Effect", "Effects", "Hazard", "Window", "arguments", "callee",
+           "conflict", "hazard"]  # fmt: skip

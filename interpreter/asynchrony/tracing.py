@@ -1,0 +1,149 @@
+"""From a memref to the buffer behind it: views, casts and choices followed, constants folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .. import mlir
+from ..mlir import DYNAMIC, ir
+from .accesses import ALLOCATIONS, VIEWS
+from .windows import Buffer, Window
+
+Known = dict[ir.Value, tuple[Window, ...]]
+
+
+def traced(value: ir.Value, known: Known, on_the_way: frozenset[ir.Value] = frozenset()) -> tuple[Window, ...]:
+    """The windows that `value` may show. `known`: what was found out before."""
+    if value in known:
+        return known[value]
+    if value in on_the_way:
+        return ()
+    here = on_the_way | {value}
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return _argument(ir.BlockArgument(value), owner, known, here)
+    op = owner.operation
+    if op.name in ALLOCATIONS:
+        return (_whole(value, "allocation"),)
+    if op.name == "memref.get_global":
+        return (Window(Buffer("global", ir.FlatSymbolRefAttr(op.attributes["name"]).value), 0, _dims(value)),)
+    if op.name in VIEWS:
+        return tuple(_shown(value, op, window) for window in traced(op.operands[0], known, here))
+    if op.name == "arith.select":
+        return _union(traced(v, known, here) for v in list(op.operands)[1:])
+    position = ir.OpResult(value).result_number
+    if op.name in ("scf.if", "affine.if"):
+        yields = [_terminator(r.blocks[0]) for r in op.regions if len(r.blocks)]
+        return _union(traced(y.operands[position], known, here) for y in yields)
+    if op.name in ("scf.for", "affine.for"):
+        block = op.regions[0].blocks[0]
+        return traced(block.arguments[1 + position], known, here)
+    return (Window(Buffer("unknown", value)),)
+
+
+def _argument(value: ir.BlockArgument, block: ir.Block, known: Known, here: frozenset[ir.Value]) -> tuple[Window, ...]:
+    holder = block.owner.operation
+    position = value.arg_number
+    if holder.name in ("func.func", "gpu.func"):
+        if block != holder.regions[0].blocks[0]:
+            return (Window(Buffer("unknown", value)),)
+        type_ = ir.FunctionType(ir.TypeAttr(holder.attributes["function_type"]).value)
+        if position >= len(type_.inputs):
+            return (_whole(value, "allocation"),)  # a workgroup or private attribution
+        return (_whole(value, "argument"),)
+    if holder.name in ("scf.for", "affine.for") and position:
+        last = _terminator(block)
+        carried = len(block.arguments) - 1
+        first = list(holder.operands)[len(holder.operands) - carried + position - 1]
+        return _union((traced(first, known, here), traced(last.operands[position - 1], known, here)))
+    if holder.name == "gpu.launch":
+        return (_whole(value, "allocation"),)
+    return (Window(Buffer("unknown", value)),)
+
+
+def _terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _union(found: Iterable[tuple[Window, ...]]) -> tuple[Window, ...]:
+    """All of them, each once."""
+    return tuple(dict.fromkeys(window for windows in found for window in windows))
+
+
+def _whole(value: ir.Value, kind: str) -> Window:
+    return Window(Buffer("argument" if kind == "argument" else "allocation", value), 0, _dims(value))
+
+
+def _dims(value: ir.Value) -> tuple[tuple[int, int], ...] | None:
+    """Sizes and strides of a buffer that starts at its first element; None where they are dynamic."""
+    type_ = value.type
+    if not isinstance(type_, ir.MemRefType):
+        return None
+    shape = _static_shape(type_)
+    try:
+        strides, offset = type_.get_strides_and_offset()
+    except RuntimeError:
+        return None
+    if shape is None or offset != 0 or DYNAMIC in strides:
+        return None
+    return tuple(zip(shape, strides, strict=True))
+
+
+def _static_shape(type_: ir.MemRefType) -> list[int] | None:
+    dynamic = any(type_.is_dynamic_dim(i) for i in range(type_.rank))
+    return None if dynamic else [type_.get_dim_size(i) for i in range(type_.rank)]
+
+
+def _shown(value: ir.Value, op: ir.Operation, window: Window) -> Window:
+    """What the view `op` shows of what `window` shows."""
+    lost = Window(window.buffer)
+    if op.name in ("memref.cast", "memref.memory_space_cast", "memref.assume_alignment"):
+        return window
+    if window.dims is None:
+        return lost
+    if op.name == "memref.subview":
+        return _subview(op, window) or lost
+    if op.name in ("memref.collapse_shape", "memref.expand_shape", "memref.transpose"):
+        return window  # the same elements, in other dimensions: only subviews of it need those
+    return lost
+
+
+def _subview(op: ir.Operation, window: Window) -> Window | None:
+    source = op.operands[0].type
+    offsets, sizes, strides = (_folded(op, f"static_{k}", k) for k in ("offsets", "sizes", "strides"))
+    dims = _dims_of_view(source)
+    if dims is None or offsets is None or sizes is None or strides is None or not isinstance(source, ir.MemRefType):
+        return None
+    offset = window.offset + sum(o * stride for o, (_, stride) in zip(offsets, dims, strict=True))
+    stepped = [step * stride for step, (_, stride) in zip(strides, dims, strict=True)]
+    return Window(window.buffer, offset, tuple(zip(sizes, stepped, strict=True)))
+
+
+def _dims_of_view(type_: ir.Type) -> tuple[tuple[int, int], ...] | None:
+    """Sizes and strides by the type, wherever it starts."""
+    if not isinstance(type_, ir.MemRefType):
+        return None
+    try:
+        strides, _ = type_.get_strides_and_offset()
+    except RuntimeError:
+        return None
+    if DYNAMIC in strides:
+        return None
+    return tuple((0 if type_.is_dynamic_dim(i) else type_.get_dim_size(i), s) for i, s in enumerate(strides))
+
+
+def _folded(op: ir.Operation, attribute: str, kind: str) -> list[int] | None:
+    """The static entries, with constants in the place of the dynamic ones; None where one is not constant."""
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    at = 1 + sum(segments[1 : 1 + ("offsets", "sizes", "strides").index(kind)])
+    out: list[int] = []
+    for entry in ir.DenseI64ArrayAttr(op.attributes[attribute]):
+        if entry != DYNAMIC:
+            out.append(entry)
+            continue
+        made = mlir.producer(op.operands[at])
+        at += 1
+        if made is None or made.name != "arith.constant":
+            return None
+        out.append(int(ir.IntegerAttr(made.attributes["value"]).value))
+    return out
