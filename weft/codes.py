@@ -131,6 +131,7 @@ _HOMES = (
     ".dsl.codes",
     ".interpreter.codes",
     ".interpreter.analysis.codes",
+    ".interpreter.asynchrony.codes",
     ".interpreter.distribution.codes",
     ".runtime.codes",
     ".maps.codes",

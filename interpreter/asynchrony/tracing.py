@@ -47,8 +47,7 @@ def _argument(value: ir.BlockArgument, block: ir.Block, known: Known, here: froz
     if holder.name in ("func.func", "gpu.func"):
         if block != holder.regions[0].blocks[0]:
             return (Window(Buffer("unknown", value)),)
-        type_ = ir.FunctionType(ir.TypeAttr(holder.attributes["function_type"]).value)
-        if position >= len(type_.inputs):
+        if holder.name == "gpu.func" and position >= _parameters(holder):
             return (_whole(value, "allocation"),)  # a workgroup or private attribution
         return (_whole(value, "argument"),)
     if holder.name in ("scf.for", "affine.for") and position:
@@ -59,6 +58,10 @@ def _argument(value: ir.BlockArgument, block: ir.Block, known: Known, here: froz
     if holder.name == "gpu.launch":
         return (_whole(value, "allocation"),)
     return (Window(Buffer("unknown", value)),)
+
+
+def _parameters(function: ir.Operation) -> int:
+    return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
 
 
 def _terminator(block: ir.Block) -> ir.Operation:

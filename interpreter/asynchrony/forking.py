@@ -1,0 +1,223 @@
+"""`async-fork`: the tokens of a host function, built anew from what its operations do to memory.
+
+The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join `gpu.wait async [%a, %b]`, no
+operation has more than one dependency, a token that is used once more goes through `gpu.wait async [%t]` first (review
+004: forks are explicit), and one blocking `gpu.wait` ends the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from .. import mlir
+from ..mlir import ir
+from ..rewriter import describe
+from .dependences import Dependences
+from .effects import DEVICE, Effects
+from .rebuilding import is_token, made_async, may_be_async, token_type
+from .windows import Buffer
+
+IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
+"""Host ops whose blocks run one after the other; launches in them are forked block by block."""
+
+FREES = "memref.dealloc"
+
+
+@dataclass
+class Forked:
+    """What became of a module: the last blocking wait, and how many of what."""
+
+    wait: ir.Operation | None = None
+    operations: int = 0
+    roots: int = 0
+    joins: int = 0
+    forks: int = 0
+    waits: int = 0
+    moved: list[str] = field(default_factory=list)
+    """Buffers whose free now stands behind the final wait."""
+
+
+def async_fork(module: ir.Module) -> Forked:
+    """Rebuild the tokens of every host function that launches.
+
+    Raises:
+        WeftError: W0430 … W0434; the module is then as it was.
+    """
+    found = [f for f in mlir.operations(module.operation, "func.func") if _device_ops(f)]
+    old = [op for f in found for op in mlir.operations(f) if may_be_async(op) or op.name == "gpu.wait"]
+    if all(op.name == "gpu.wait" for op in old) and not any(op.name == "gpu.launch" for f in found for op in _device_ops(f)):
+        raise _refused("W0430", "the module has no launch, and nothing else that a device does", None,
+                       hint="`launch` comes first")  # fmt: skip
+    effects = Effects(module)
+    for function in found:
+        _expect_readable(function, effects)
+    blocks = [_Block(block, effects) for block in dict.fromkeys(op.block for op in old)]
+    forked = Forked()
+    for block in blocks:  # all are read before the first is rebuilt
+        block.rebuild(forked)
+    for op in reversed(old):  # tokens go to later ops only: users first
+        op.erase()
+    return forked
+
+
+def _device_ops(root: ir.Operation) -> list[ir.Operation]:
+    return [op for op in mlir.operations(root) if op.name in DEVICE or op.name == "gpu.wait"]
+
+
+def _expect_readable(function: ir.Operation, effects: Effects) -> None:
+    """Refuse what has no order, or effects that cannot be seen."""
+    for op in _device_ops(function):
+        parent = op.parent.operation if op.parent is not None else function
+        while parent != function:
+            if parent.name not in IN_ORDER:
+                raise _refused("W0433", f"{op.name} stands in {describe(parent)}, whose order is not known", op,
+                               hint="launch from straight code, or from scf.for, scf.while or scf.if")  # fmt: skip
+            parent = parent.parent.operation
+        if op.name == "gpu.launch":
+            raise _refused("W0433", "this gpu.launch is not outlined", op,
+                           hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
+    for op in mlir.operations(function):
+        if any(len(region.blocks) > 1 for region in op.regions):
+            raise _refused(
+                "W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for"
+            )
+        if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
+            raise _refused(
+                "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]"
+            )
+        if op.name not in DEVICE and op.name != "gpu.wait" and any(is_token(v) for v in (*op.operands, *op.results)):
+            raise _refused("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
+    unseen = effects.unseen(function)
+    if unseen is not None:
+        raise _refused("W0432", f"what {describe(unseen)} does to memory cannot be seen", unseen,
+                       hint="give the function a body, or bring the kernel into the module")  # fmt: skip
+
+
+def _refused(
+    code: str, message: str, op: ir.Operation | None, hint: str | None = None, notes: tuple[str, ...] = ()
+) -> WeftError:
+    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Item:
+    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host does."""
+
+    op: ir.Operation
+    number: int | None = None
+    waits: tuple[int, ...] = ()
+
+
+class _Block:
+    """One block: read as a whole first, rebuilt afterwards."""
+
+    def __init__(self, block: ir.Block, effects: Effects) -> None:
+        self.block = block
+        self.dependences = Dependences()
+        self.done = 0
+        self.items: list[_Item] = []
+        self.late_frees: list[ir.Operation] = []
+        self.final: tuple[int, ...] = ()
+        self._freed: dict[Buffer, ir.Operation] = {}
+        operations = [view.operation for view in block.operations]
+        self.terminator = operations[-1]
+        for op in operations:
+            self._read(op, effects)
+
+    # ---- reading ------------------------------------------------------------------------------------------------------
+
+    def _read(self, op: ir.Operation, effects: Effects) -> None:
+        if op.name == "gpu.wait":
+            return
+        found = effects.of(op)
+        for effect in found:
+            if effect.buffer in self._freed:
+                raise _refused("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
+                               notes=(f"freed by {describe(self._freed[effect.buffer])}",),
+                               hint="free it behind its last use")  # fmt: skip
+            if effect.kind == "free":
+                self._freed[effect.buffer] = op
+        if may_be_async(op):
+            self.items.append(_Item(op, self.dependences.add(found, self.done)))
+        elif op.name == FREES:
+            if self.dependences.needed(found, self.done):
+                self.late_frees.append(op)
+        elif op == self.terminator:
+            everything = (i for i in range(len(self.dependences.direct)) if not self.done >> i & 1)
+            self.final = self.dependences.reduced(everything)
+        else:
+            needed = self.dependences.needed(found, self.done) if found else ()
+            if needed:
+                self.items.append(_Item(op, waits=needed))
+                self.done |= self.dependences.closure(needed)
+
+    # ---- rebuilding ---------------------------------------------------------------------------------------------------
+
+    def rebuild(self, forked: Forked) -> None:
+        tokens = _Tokens(self._uses(), forked)
+        for item in self.items:
+            with ir.InsertionPoint(item.op):
+                if item.number is None:
+                    forked.wait = tokens.blocking(item.waits)
+                    continue
+                dependency = tokens.one(self.dependences.direct[item.number])
+                made = made_async(item.op, dependency)
+            tokens.values[item.number] = made.results[len(made.results) - 1]
+            forked.operations += 1
+        if self.final:
+            with ir.InsertionPoint(self.terminator):
+                forked.wait = tokens.blocking(self.final)
+        for free in self.late_frees:
+            forked.moved.append(free.operands[0].get_name())
+            free.move_before(self.terminator)
+
+    def _uses(self) -> dict[int, int]:
+        """How many ops other than joins take the token of each operation."""
+        uses: dict[int, int] = {}
+        for item in self.items:
+            needed = item.waits if item.number is None else self.dependences.direct[item.number]
+            if item.number is None or len(needed) == 1:
+                for op in needed:
+                    uses[op] = uses.get(op, 0) + 1
+        for op in self.final:
+            uses[op] = uses.get(op, 0) + 1
+        return uses
+
+
+@dataclass
+class _Tokens:
+    """The tokens of the operations so far, and the waits between them."""
+
+    uses: dict[int, int]
+    forked: Forked
+    values: dict[int, ir.Value] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+
+    def one(self, needed: Sequence[int]) -> ir.Value:
+        """The one token behind all of `needed`."""
+        if not needed:
+            self.forked.roots += 1
+            return self._wait([])
+        if len(needed) == 1:
+            return self._direct(needed[0])
+        self.forked.joins += 1
+        return self._wait([self.values[op] for op in needed])
+
+    def blocking(self, needed: Sequence[int]) -> ir.Operation:
+        """Let the host wait for all of them."""
+        self.forked.waits += 1
+        return ir.Operation.create("gpu.wait", operands=[self._direct(op) for op in needed])
+
+    def _direct(self, op: int) -> ir.Value:
+        """The operation's own token for the first op that takes it, a fork for any other."""
+        if op not in self.taken:
+            self.taken.add(op)
+            return self.values[op]
+        self.forked.forks += 1
+        return self._wait([self.values[op]])
+
+    @staticmethod
+    def _wait(operands: list[ir.Value]) -> ir.Value:
+        return ir.Operation.create("gpu.wait", results=[token_type()], operands=operands).results[0]
