@@ -9,16 +9,17 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const int ty = threadIdx.y;
   const int bx = blockIdx.x;
   const int by = blockIdx.y;
+  float acc = 0.0f;
   const int row = by * 16 + ty;
   const int col = bx * 16 + tx;
-  C[row * 512 + col] = 0.0f;
   for (int k = 0; k < 512; k += 16) {
     A_shared[ty][tx] = A[row * 512 + tx + k];
     B_shared[ty][tx] = B[(ty + k) * 512 + col];
     __syncthreads();
     for (int i = 0; i < 16; ++i) {
-      C[row * 512 + col] += A_shared[ty][i] * B_shared[i][tx];
+      acc += A_shared[ty][i] * B_shared[i][tx];
     }
     __syncthreads();
   }
+  C[row * 512 + col] = acc;
 }

@@ -20,27 +20,30 @@ module attributes {gpu.container_module} {
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
+      %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1xf32>
+      memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
       %0 = affine.apply #map(%block_id_y, %thread_id_y)
       %1 = affine.apply #map(%block_id_x, %thread_id_x)
-      memref.store %cst, %arg2[%0, %1] : memref<512x512xf32>
       scf.for %arg5 = %c0 to %c512 step %c16 {
-        %2 = affine.apply #map1(%thread_id_x, %arg5)
-        %3 = memref.load %arg0[%0, %2] : memref<512x512xf32>
-        memref.store %3, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-        %4 = affine.apply #map1(%thread_id_y, %arg5)
-        %5 = memref.load %arg1[%4, %1] : memref<512x512xf32>
-        memref.store %5, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        %3 = affine.apply #map1(%thread_id_x, %arg5)
+        %4 = memref.load %arg0[%0, %3] : memref<512x512xf32>
+        memref.store %4, %arg3[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+        %5 = affine.apply #map1(%thread_id_y, %arg5)
+        %6 = memref.load %arg1[%5, %1] : memref<512x512xf32>
+        memref.store %6, %arg4[%thread_id_y, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %6 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %7 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
-          %8 = memref.load %arg2[%0, %1] : memref<512x512xf32>
-          %9 = arith.mulf %6, %7 : f32
-          %10 = arith.addf %8, %9 : f32
-          memref.store %10, %arg2[%0, %1] : memref<512x512xf32>
+          %7 = memref.load %arg3[%thread_id_y, %arg6] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %8 = memref.load %arg4[%arg6, %thread_id_x] : memref<16x16xf32, #gpu.address_space<workgroup>>
+          %9 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+          %10 = arith.mulf %7, %8 : f32
+          %11 = arith.addf %9, %10 : f32
+          memref.store %11, %alloca[%c0, %c0] : memref<1x1xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
+      %2 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>
+      memref.store %2, %arg2[%0, %1] : memref<512x512xf32>
       gpu.return
     }
   }

@@ -57,7 +57,8 @@ def contraction(r: random.Random, m: int, n: int, k: int) -> str:
     return f"""{maps}#id = affine_map<(i, j) -> (i, j)>
 func.func @f(%A: {types[0]}, %B: {types[1]}{"" if filled else f", %c: {types[2]}"}) -> {types[2]} {{
 {head if filled else ""}  %p = linalg.generic
-    {{indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%A, %B : {types[0]}, {types[1]}) outs(%c : {types[2]}) {{
+    {{indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}}
+    ins(%A, %B : {types[0]}, {types[1]}) outs(%c : {types[2]}) {{
   ^bb0(%x: {kind}, %y: {kind}, %z0: {kind}):
     %q = {product} %x, %y : {kind}
     %s = {total} %z0, %q : {kind}
@@ -85,20 +86,22 @@ def schedule(r: random.Random, relu: bool, turned: bool, tm: int, tn: int, bk: i
         lines += [f"let (s_{operand}, c_{operand}) = promote-to-shared step.{operand}{options}"]
         lines += [f"map c_{operand} to threads(*) cyclic" + (f" vector {width}" if width > 1 else "")]
     lines += owners.own("step", tm, tn, "")
-    lines += [f"let (kk, micro) = tile mine [_, _, {r.choice([1, 1, 1, 2, bk]) if bk % 2 == 0 else 1}]"]
+    depth = r.choice([1, 1, 1, 2, bk]) if bk % 2 == 0 else 1
+    lines += [f"let (kk, micro) = tile mine [_, _, {depth}]"]
     if relu:
         lines += owners.own("shown", tm, tn, "2")
-    across = r.choice(["k", "k", "k", "k", "kk", None])
+    across = "k" if turned and owners.height else r.choice(["k", "k", "k", "k", "kk", None])
     if across != "k":  # the fill is of no accumulator then: its tiles go to those that own the result's
         fill = owners.own("init", tn if turned else tm, tm if turned else tn, "0")
         lines += [line.replace("threads(y, x)", "threads(x, y)") if turned else line for line in fill]
     registers = [f"promote-to-registers micro.acc across {across}"] if across else []
-    if r.random() < 0.7 and len(staged) == 2:
+    if r.random() < 0.7 and len(staged) == 2 and (tm + tn) * depth <= 100:
         registers.append("vectorize micro")
     lines += registers
     if r.random() < 0.6:
         lines += ["unroll kk"]
-    if staged and r.random() < 0.4:
+    staging = bk * (bm + bn) // (owners.rows * owners.columns)  # elements that a thread keeps from one step to the next
+    if staged and staging <= 60 and r.random() < 0.4:
         lines += ["pipeline k stages 2"]
     cap = " max-registers 128" if r.random() < 0.3 else ""
     return "\n".join([*lines, "insert-barriers", "verify-sync", f"launch tiles{cap}"])

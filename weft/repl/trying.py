@@ -23,7 +23,7 @@ SPACES = (
     "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic", "threads(x: 32) cyclic",
     "warps(y, x)", "warps(x)", "lanes", "grid(y, x)", "grid(x)",
 )  # fmt: skip
-INTEGERS = ("4", "2")
+INTEGERS = ("2", "4")
 TILES = (16, 8, 4, 2, 1)
 MOST_TRIES = 24
 SHOWN = 3
