@@ -77,6 +77,17 @@ def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
     return cast(Tree, tree), tuple(tokens)
 
 
+def accepted(text: str, start: Start) -> frozenset[str]:
+    """The terminals that may stand behind a text; none where the text itself cannot be."""
+    run = language().parser.parse_interactive(text, start)
+    try:
+        for _ in run.iter_parse():
+            pass
+    except (UnexpectedInput, LimitError):
+        return frozenset()
+    return frozenset(run.accepts())
+
+
 def span_at(source: Source, position: int, length: int) -> Span:
     """The span of `length` characters of one line, from an offset."""
     line = source.text.count("\n", 0, position) + 1

@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from lark.exceptions import UnexpectedInput
-
-from ..dsl.lines import LimitError
 from . import handles
 from .command import Desk
 from .doing import TARGETS
@@ -41,17 +38,11 @@ def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
 
 def _expected(desk: Desk, before: str) -> Iterator[str]:
     """Words that the grammar accepts behind `before`."""
-    from ..dsl.syntax import language
+    from ..dsl.syntax import accepted, language
     from ..interpreter.statement import signatures
 
     lang = language()
-    run = lang.parser.parse_interactive(before, "body")
-    try:
-        for _ in run.iter_parse():
-            pass
-    except (UnexpectedInput, LimitError):
-        return
-    accepts = run.accepts()
+    accepts = accepted(before, "body")
     known = signatures()
     spelled = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
     begins = "LET" in accepts and "WORD" in accepts
