@@ -160,6 +160,10 @@ CODES: dict[str, Explanation] = {
         "The tiles of the op do not fit a thread's 255 registers. Tile the reduction by 1 first: then a step needs a column of one "
         "operand and a row of the other.",
     ),
+    "W0395": Explanation(
+        "kept in registers already",
+        "An earlier `promote-to-registers` keeps this operand while that loop runs: nothing is left to do.",
+    ),
     "W0394": Explanation("in registers already", "All operands of the op are a thread's own: there is nothing to load or store."),
     "W0374": Explanation(
         "not a sequential loop of the block",

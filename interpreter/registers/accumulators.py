@@ -33,7 +33,7 @@ class Kept:
 def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Kept:
     """Keep the operand at `position` of a structured op on memrefs in registers while `loop` (a `scf.for` around it) runs.
 
-    Raises W0383 to W0387, without spans.
+    Raises W0383 to W0387 and W0395, without spans.
     """
     base = hoist(op.operands[position], loop)
     made = producer(base)
@@ -60,6 +60,11 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
             hint="tile the op's parallel dimensions, and map the loop to threads",
         )
     return _within_a_thread(base, loop)
+
+
+def _check_new(buffer: ir.Operation) -> None:
+    if REGISTERS in buffer.attributes:
+        raise fail("W0395", "the operand is kept in registers already", hint="once is enough; name another operand")
 
 
 def _within(op: ir.Operation, loop: ir.Operation) -> bool:
@@ -103,6 +108,7 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kep
     if is_temporary(base):
         kept = producer(base)
         assert kept is not None
+        _check_new(kept)
         first, base_remark = _first_value(base, loop), "it accumulates in a temporary already, which stays in registers"
         remarks = [base_remark]
     else:
@@ -239,6 +245,7 @@ def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
     root = base_of(base)
     made = None if root is None else producer(root)
     if made is not None and root is not None and (is_temporary(root) or made.name == "memref.alloca"):
+        _check_new(made)
         made.attributes[REGISTERS] = ir.UnitAttr.get()
         return Kept(made, (f"each thread keeps {part} in registers", "it is a thread's own already"))
     first = _first_value(base, loop)

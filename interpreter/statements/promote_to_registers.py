@@ -39,6 +39,7 @@ class PromoteToRegisters(Statement):
         W0385: no loop over threads says which thread owns what.
         W0386: a part without a static shape.
         W0387: more than a thread's registers hold.
+        W0395: it is kept in registers already.
 
     Source: LICM's scalar promotion, for tiles; design, section The language.
 
