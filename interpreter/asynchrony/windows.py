@@ -87,7 +87,9 @@ class Window:
 
         That tells columns of a matrix apart, and even from odd elements, whatever views they came through.
         """
-        strides = sorted({stride for _, stride in (*(self.dims or ()), *(other.dims or ()))} | {1}, reverse=True)
+        strides = sorted(
+            {stride for size, stride in (*(self.dims or ()), *(other.dims or ())) if size > 1} | {1}, reverse=True
+        )
         if strides[-1] < 1 or any(big % small for big, small in pairwise(strides)):
             return False
         mine, theirs = self._digits(strides), other._digits(strides)
