@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..mlir import ir
 from .linear import (
@@ -39,6 +39,8 @@ class Algebra:
     def __init__(self, shape: LaunchShape) -> None:
         self.shape = shape
         self._hardware: dict[tuple[str, str], Symbol] = {}
+        self._split: dict[Symbol, Linear] = {}
+        self.definitions: list[Symbol] = []
         self._products: dict[tuple[Linear, Linear], Linear] = {}
         self._numbers = itertools.count()
 
@@ -53,7 +55,10 @@ class Algebra:
         link: Link | None = None,
     ) -> Symbol:
         letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
-        return Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link)
+        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link)
+        if kind == "defined":
+            self.definitions.append(symbol)
+        return symbol
 
     def defined(self, depends: Depends, formula: Callable[[Linear], Formula]) -> Linear:
         """A value that is what `formula` of it says."""
@@ -84,7 +89,12 @@ class Algebra:
             else:
                 symbol = Symbol(f"{'B' if what == 'block_dim' else 'G'}{axis}", "parameter", NOTHING, 1)
             self._hardware[key] = symbol
-        return Linear.of(self._hardware[key])
+        symbol = self._hardware[key]
+        return self._split.get(symbol) or Linear.of(symbol)
+
+    def split(self, digits: Mapping[Symbol, Linear]) -> None:
+        """From now on these ids are sums of their digits (see `digits`)."""
+        self._split.update(digits)
 
     def thread_ids(self) -> tuple[Linear, ...]:
         return tuple(self.hardware("thread_id", axis) for axis in AXES)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import islpy as isl
 
-from .injective import same_owner
+from .injective import apart, same_owner
 from .linear import Linear, Naming
 from .model import Access, Barrier, KernelModel, Loop
 from .relations import PairClass, Solver, Unknown, meeting
@@ -146,7 +146,8 @@ def _classes(model: KernelModel, a: Access, b: Access, shared: tuple[Loop, ...],
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     for i, a in enumerate(model.accesses):
         for b in model.accesses[i:]:
-            if model.may_meet(a, b) and "write" in (a.kind, b.kind) and not (a.atomic and b.atomic):
+            written = "write" in (a.kind, b.kind) and not (a.atomic and b.atomic)
+            if written and model.may_meet(a, b) and not apart(a, b):
                 yield a, b
 
 

@@ -8,6 +8,7 @@ from ...dsl.diagnostics import fail
 from ..mlir import ir
 from ..rewriter import describe
 from .algebra import AXES
+from .digits import split_ids
 from .linear import NOTHING
 from .model import KernelModel
 from .reader import Reader, only_block
@@ -131,6 +132,7 @@ def _read(reader: Reader, op: ir.Operation, body: ir.Block) -> KernelModel:
     reader.find_written(op)
     reader.block(body, ())
     model = reader.finish()
+    split_ids(model)
     model.barriers, model.divergent = split_uniform(model, Solver())
     return model
 

@@ -17,7 +17,7 @@ NOMINAL_TRIPS = 1024
 """How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Loop:
     """A loop around accesses. `counter` counts its iterations from 0; `variable` is the loop variable, a form of it."""
 
@@ -32,7 +32,7 @@ class Loop:
         return NOMINAL_TRIPS if self.trips is None else self.trips
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Step:
     """One level of a path: which op of the block (`position`), which of its regions, and what holds inside."""
 
