@@ -1,8 +1,8 @@
 """The host function of a scheduled module → a `Plan`: what is allocated, copied, launched and freed, in which order.
 
 The function is interpreted, not translated: constants fold, loops and branches with known bounds are unrolled, calls
-are followed. What depends on an input's shape or on a scalar stays an expression. Everything runs on one stream in
-program order, which is an order that any tokens allow.
+are followed. What depends on an input's shape or on a scalar stays an expression. Without tokens everything runs on one
+stream in program order; with tokens, on as many as they let be busy at once (`host_order.py`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from .functions import (
     symbol,
 )
 from .host_memory import static_strides
+from .host_order import on_streams
 from .host_program import Host, HostValue
 from .host_values import row_major
 from .kernels import kernel_functions, shared_memory
 from .plan import Alloc, Buffer, BufferView, Copy, DimOf, Free, Kernel, Param, Plan, Role, Scalar, ScalarOf, Size
 from .plan_check import validate
+
+STREAMS = "weft.streams"
+"""How many streams a run of the function may use, on a `func.func`."""
 
 RULES_FROM = (host_arithmetic, host_launch, host_memory)
 """Importing them fills the table of rules."""
@@ -47,12 +51,15 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     returned = host.run_function(function, given, function)
     _declare_results(function, returned, host)
     _free_the_rest(host)
+    steps = host.steps
+    if host.ordered:
+        steps = on_streams(steps, *_order(host), most=_most_streams(function))
     kernels = tuple(
         Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op))
         for k in kernel_functions(module)
         if k.name in host.launched
     )
-    plan = Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(host.steps), kernels)
+    plan = Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), kernels)
     return validate(plan, f"the plan of @{plan.entry}")
 
 
@@ -108,6 +115,7 @@ def _return_buffer(host: Host, name: str, view: BufferView, function: str) -> No
     host.buffers[name] = Buffer(name, buffer.dtype, view.shape, "output")
     if any(isinstance(s, Free) and s.buffer == view.buffer for s in host.steps):
         raise fail("W0731", f"@{function} returns memory that it has freed")
+    host.needs.append(frozenset(range(len(host.steps))))  # the caller gets it when all is done
     host.steps.append(Copy(source=view, target=whole))
 
 
@@ -117,6 +125,18 @@ def _free_the_rest(host: Host) -> None:
     for step in tuple(host.steps):
         if isinstance(step, Alloc) and step.buffer not in freed:
             host.steps.append(Free(buffer=step.buffer))
+
+
+def _order(host: Host) -> tuple[list[frozenset[int]], list[bool]]:
+    """What each step needs, and whether it stays where it is: only frees without a token move."""
+    rest = len(host.steps) - len(host.needs)
+    needs = [*host.needs, *(frozenset() for _ in range(rest))]
+    return needs, [not isinstance(step, Free) or number in host.ordered for number, step in enumerate(host.steps)]
+
+
+def _most_streams(function: ir.Operation) -> int | None:
+    """What `async-fork streams n` said."""
+    return ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
 
 
 def _params(kernel: ir.Operation) -> tuple[Param, ...]:

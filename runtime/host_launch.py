@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .functions import KERNEL_OPERANDS, array_type, called, symbol
-from .host_program import TOKEN, Host, HostValue, Token, rule
+from .host_program import Host, HostValue, Token, rule
 from .plan import Arg, BufferView, Launch, ScalarValue, Size
 
 
@@ -29,7 +29,7 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     _check_known(host, op, callee, "known_block_size", sizes[3:])
     _check_known(host, op, callee, "known_grid_size", sizes[:3])
     host.launched.add(name)
-    host.add(
+    return host.issue(
         Launch(
             kernel=name,
             grid=(sizes[0], sizes[1], sizes[2]),
@@ -39,7 +39,6 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         ),
         op,
     )
-    return [TOKEN] * len(op.results)
 
 
 def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, sizes: Sequence[Size]) -> None:

@@ -9,7 +9,7 @@ from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .constants import constant_bytes
 from .functions import array_type, symbol
-from .host_program import TOKEN, Host, HostValue, rule
+from .host_program import Host, HostValue, Token, rule
 from .host_values import collapse, expand, reduce_rank, row_major, subview
 from .plan import Alloc, Buffer, BufferView, Copy, Free, Size
 
@@ -31,8 +31,7 @@ def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         name = f"temp{host.temporaries}"
     host.temporaries += 1
     host.buffers[name] = Buffer(name, dtype, sizes, "temp")
-    host.add(Alloc(buffer=name), op)
-    return [BufferView(name, 0, sizes, row_major(sizes)), TOKEN][: len(op.results)]
+    return [BufferView(name, 0, sizes, row_major(sizes)), *host.issue(Alloc(buffer=name), op)]
 
 
 @rule("memref.dealloc", "gpu.dealloc")
@@ -40,8 +39,7 @@ def _dealloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[len(op.operands) - 1], op)
     if host.buffers[view.buffer].role != "temp":
         raise host.error("W0731", op, f"{op.name} frees `{view.buffer}`, which belongs to the caller")
-    host.add(Free(buffer=view.buffer), op)
-    return [TOKEN] * len(op.results)
+    return host.issue(Free(buffer=view.buffer), op)
 
 
 @rule("memref.copy", "gpu.memcpy", "linalg.copy")
@@ -53,8 +51,7 @@ def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if isinstance(to, BufferView) and to.buffer in host.shapeless:
         _give_shape(host, to.buffer, from_)
         host.values[target] = BufferView(to.buffer, 0, from_.shape, row_major(from_.shape))
-    host.add(Copy(source=from_, target=host.view(target, op)), op)
-    return [TOKEN] * len(op.results)
+    return host.issue(Copy(source=from_, target=host.view(target, op)), op)
 
 
 def _give_shape(host: Host, name: str, like: BufferView) -> None:
@@ -65,7 +62,12 @@ def _give_shape(host: Host, name: str, like: BufferView) -> None:
 
 @rule("gpu.wait")
 def _wait(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    return [TOKEN] * len(op.results)
+    tokens = [t for v in op.operands if isinstance(t := host.value(v, op), Token)]
+    together = Token(frozenset().union(*(t.steps for t in tokens)))
+    if len(op.results):
+        return [together]
+    host.wait(together)
+    return []
 
 
 @rule("memref.get_global")

@@ -12,17 +12,21 @@ from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .functions import symbol
-from .plan import AnyStep, Buffer, BufferView, Scalar, Size, Value
+from .plan import Alloc, AnyStep, Buffer, BufferView, Copy, Launch, Scalar, Size, Value
+from .plan_check import used_buffers
 
 MAX_STEPS = 100_000
+TOKEN_TYPE = "!gpu.async.token"
 MAX_DEPTH = 32
 
 
+@dataclass(frozen=True)
 class Token:
-    """The value of a `!gpu.async.token`: program order already does what it asks for."""
+    """The value of a `!gpu.async.token`: the numbers of the steps behind which it is."""
+
+    steps: frozenset[int] = frozenset()
 
 
-TOKEN = Token()
 HostValue = Value | BufferView | Token
 Env = dict[ir.Value, HostValue]
 
@@ -36,6 +40,8 @@ class Host:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     steps: list[AnyStep] = field(default_factory=list)
+    needs: list[frozenset[int]] = field(default_factory=list)
+    """For each step those that must be done before, by their numbers. Program order is one order that they allow."""
     launched: set[str] = field(default_factory=set)
     shapeless: set[str] = field(default_factory=set)
     """Results whose shape only the copy into them will tell."""
@@ -43,6 +49,14 @@ class Host:
     values: Env = field(default_factory=dict)
 
     depth: int = 0
+    waited: frozenset[int] = frozenset()
+    """The steps that the host has waited for last: whatever comes later is behind them."""
+    epoch: int = 0
+    """How often the host has waited; by step, the epoch in which it was issued."""
+    epochs: list[int] = field(default_factory=list)
+    allocated: dict[str, int] = field(default_factory=dict)
+    ordered: set[int] = field(default_factory=set)
+    """The steps that have a token."""
 
     def run_function(
         self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation
@@ -107,10 +121,38 @@ class Host:
             )
         return found
 
-    def add(self, step: AnyStep, op: ir.Operation) -> None:
+    def issue(self, step: AnyStep, op: ir.Operation) -> list[HostValue]:
+        """Append what `op` does. Its token if it has one; else the host waits for it (not for memory to be there)."""
         if len(self.steps) >= MAX_STEPS:
             raise self.error("W0736", op, f"the host program has more than {MAX_STEPS} steps")
+        tokens = [value for v in op.operands if isinstance(value := self.values.get(v), Token)]
+        own = any(str(r.type) == TOKEN_TYPE for r in op.results)
+        number = len(self.steps)
         self.steps.append(step)
+        self.needs.append(self._behind(tokens) | self._allocations(step))
+        self.epochs.append(self.epoch)
+        if isinstance(step, Alloc):
+            self.allocated[step.buffer] = number
+        if own:
+            self.ordered.add(number)
+            return [Token(frozenset({number}))]
+        if isinstance(step, Launch | Copy):
+            self.wait(Token(frozenset({number})))
+        return []
+
+    def _behind(self, tokens: Sequence[Token]) -> frozenset[int]:
+        """What the tokens and the host's last wait stand for; tokens of this epoch imply the latter."""
+        steps = frozenset().union(*(t.steps for t in tokens))
+        return steps if any(self.epochs[s] == self.epoch for s in steps) else steps | self.waited
+
+    def _allocations(self, step: AnyStep) -> frozenset[int]:
+        used = () if isinstance(step, Alloc) else (name for name, _ in used_buffers(step, ""))
+        return frozenset(self.allocated[name] for name in used if name in self.allocated)
+
+    def wait(self, token: Token) -> None:
+        """The host goes on when the token's steps are done."""
+        self.waited = self._behind([token])
+        self.epoch += 1
 
     def error(self, code: str, op: ir.Operation, message: str, hint: str | None = None) -> WeftError:
         return WeftError(Diagnostic(code, message, hint=hint, payload=describe(op)))

@@ -1,0 +1,194 @@
+"""Which stream each operation runs on, and which events it waits for.
+
+Operations are numbered in the order in which they are issued; `needs[i]` are those that must be done before operation i
+starts. A stream does its operations in order, so it carries a chain: the fewest streams are a minimum chain cover of the
+order, as many as the largest set of operations of which none waits for another (R. P. Dilworth, 1950). It comes from a
+maximum matching between operations and those that may follow them (D. R. Fulkerson, 1956), exactly up to `EXACT`
+operations; beyond, a greedy takes any stream whose last operation is done before, and reports how few there could be.
+
+Sets of operations are the bits of an integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+EXACT = 1000
+CLOSED = 20_000
+"""Up to that many operations the order is closed transitively (50 MB); beyond, only what was said directly is known."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A stream for each operation, and its events.
+
+    Args:
+        streams: by operation.
+        after: by operation, those of other streams that it has to wait for; none that others imply.
+        used: how many streams there are.
+        fewest: so many streams are needed at least for all that can run at once to do so; `used`, where that is proven.
+    """
+
+    streams: tuple[int, ...]
+    after: tuple[tuple[int, ...], ...]
+    used: int
+    fewest: int
+
+
+def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) -> Assignment:
+    """Streams for operations, as few as let everything run at once that may; at most `most`, if given."""
+    chains, fewest = exact_chains(needs) if len(needs) <= EXACT else greedy_chains(needs)
+    streams = packed(chains, most)
+    used = max(streams, default=-1) + 1
+    return Assignment(streams, waited(needs, streams), used, min(fewest, used))
+
+
+def closed(needs: Sequence[Collection[int]]) -> list[int]:
+    """For each operation all that come before it, as bits."""
+    before: list[int] = []
+    for direct in needs:
+        bits = 0
+        for op in direct:
+            bits |= before[op] | 1 << op
+        before.append(bits)
+    return before
+
+
+def members(bits: int) -> Iterator[int]:
+    """The numbers in a set, from the highest down."""
+    while bits:
+        top = bits.bit_length() - 1
+        yield top
+        bits ^= 1 << top
+
+
+# ---- chains ---------------------------------------------------------------------------------------------------------
+
+
+def exact_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
+    """A minimum chain cover: the chain of each operation, and how many there are."""
+    before = closed(needs)
+    follows: list[int | None] = [None] * len(needs)  # which operation stands in front of each on its chain
+    free = (1 << len(needs)) - 1  # those that nothing follows yet
+    for op, direct in enumerate(needs):
+        for earlier in sorted(direct, reverse=True):  # what was said directly needs no event when it is on one stream
+            if free >> earlier & 1:
+                follows[op], free = earlier, free ^ 1 << earlier
+                break
+    followed_by: dict[int, int] = {earlier: op for op, earlier in enumerate(follows) if earlier is not None}
+    for op in range(len(needs)):
+        if follows[op] is None and before[op]:
+            free = _augment(op, before, follows, followed_by, free)
+    return _numbered(follows)
+
+
+def _augment(op: int, before: list[int], follows: list[int | None], followed_by: dict[int, int], free: int) -> int:
+    """Find `op` something to follow, others changing what they follow if need be. What is still free afterwards."""
+    came_from: dict[int, int] = {}
+    unseen = ~0
+    queue = [op]
+    for wanting in queue:
+        candidates = before[wanting] & unseen
+        ready = candidates & free
+        if ready:
+            found = ready.bit_length() - 1
+            free ^= 1 << found
+            came_from[found] = wanting
+            _switch(found, op, came_from, follows, followed_by)
+            return free
+        unseen &= ~candidates
+        for earlier in members(candidates):
+            came_from[earlier] = wanting
+            queue.append(followed_by[earlier])
+    return free
+
+
+def _switch(
+    found: int, op: int, came_from: dict[int, int], follows: list[int | None], followed_by: dict[int, int]
+) -> None:
+    """Along the augmenting path, from its free end back to `op`: everybody follows what was found for it."""
+    earlier = found
+    while True:
+        wanting = came_from[earlier]
+        previous = follows[wanting]
+        follows[wanting], followed_by[earlier] = earlier, wanting
+        if wanting == op or previous is None:
+            return
+        earlier = previous
+
+
+def greedy_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
+    """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, which are all unordered."""
+    before = closed(needs) if len(needs) <= CLOSED else None
+    follows: list[int | None] = [None] * len(needs)
+    depth: list[int] = []
+    ends = 0
+    for op, direct in enumerate(needs):
+        depth.append(1 + max((depth[earlier] for earlier in direct), default=-1))
+        own = [earlier for earlier in direct if ends >> earlier & 1]
+        others = before[op] & ends if before is not None and not own else 0
+        if own or others:
+            follows[op] = earlier = max(own) if own else others.bit_length() - 1
+            ends ^= 1 << earlier
+        ends |= 1 << op
+    levels: dict[int, int] = {}
+    for level in depth:
+        levels[level] = levels.get(level, 0) + 1
+    return _numbered(follows)[0], max(levels.values(), default=0)
+
+
+def _numbered(follows: Sequence[int | None]) -> tuple[list[int], int]:
+    """Chains counted in the order of their first operations."""
+    chains: list[int] = []
+    count = 0
+    for earlier in follows:
+        if earlier is None:
+            chains.append(count)
+            count += 1
+        else:
+            chains.append(chains[earlier])
+    return chains, count
+
+
+# ---- streams and events ----------------------------------------------------------------------------------------------
+
+
+def packed(chains: Sequence[int], most: int | None) -> tuple[int, ...]:
+    """A stream for each chain; where there are more chains than streams, the one with the least on it gets the next."""
+    count = max(chains, default=-1) + 1
+    if most is None or count <= most:
+        return tuple(chains)
+    length = [0] * count
+    for chain in chains:
+        length[chain] += 1
+    load = [0] * most
+    stream_of: list[int] = []
+    for chain in range(count):
+        stream = load.index(min(load))
+        load[stream] += length[chain]
+        stream_of.append(stream)
+    return tuple(stream_of[chain] for chain in chains)
+
+
+def waited(needs: Sequence[Collection[int]], streams: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Whom each operation has to wait for besides those in front of it on its stream: none that others imply."""
+    if len(set(streams)) <= 1:
+        return ((),) * len(needs)
+    closing = len(needs) <= CLOSED
+    before: list[int] = []
+    last: dict[int, int] = {}
+    found: list[tuple[int, ...]] = []
+    for op, direct in enumerate(needs):
+        previous = last.get(streams[op])
+        implied = 0 if previous is None else (before[previous] if closing else 0) | 1 << previous
+        kept: list[int] = []
+        for earlier in sorted(direct, reverse=True):
+            if streams[earlier] == streams[op] or implied >> earlier & 1:
+                continue
+            kept.append(earlier)
+            implied |= (before[earlier] if closing else 0) | 1 << earlier
+        found.append(tuple(reversed(kept)))
+        before.append(implied if closing else 0)
+        last[streams[op]] = op
+    return tuple(found)
