@@ -2,7 +2,7 @@
 
     python benchmarks/analysis.py
 
-The recipe's kernel first, then a k loop that stages 1 … 40 buffers, with a place for a barrier before each op; how the time
+The kernels of recipes first, then a k loop that stages 1 … 40 buffers, with a place for a barrier before each op; how the time
 grows with their number shows in the exponent between neighbours.
 """
 
@@ -19,6 +19,7 @@ from weft.interpreter.analysis.unwritten import unwritten_reads
 from weft.pipeline import Recipe, applied
 
 RUNS = 5
+RECIPES = ("shared", "simt", "simt_pipelined")
 BUFFERS = (1, 2, 5, 10, 20, 40)
 TILE = "memref<16x16xf32, #gpu.address_space<workgroup>>"
 WIDE = "memref<1024x1024xf32>"
@@ -100,9 +101,9 @@ def measured(module: mlir.ir.Module) -> tuple[float, int]:
 
 
 def main(counts: tuple[int, ...] = BUFFERS) -> None:
-    recipe = applied(Recipe.open("shared", None, {}))
-    seconds, barriers = measured(recipe.module)
-    print(f"recipe `shared`: {seconds * 1e3:.1f} ms, {barriers} barriers proven")
+    for name in RECIPES:
+        seconds, barriers = measured(applied(Recipe.open(name)).module)
+        print(f"recipe `{name}`: {seconds * 1e3:.1f} ms, {barriers} barriers proven")
     before: tuple[int, float] | None = None
     for count in counts:
         seconds, barriers = measured(mlir.parse(staged(count), mlir.context()))

@@ -13,7 +13,7 @@ RUNS = 7
 
 
 def main() -> None:
-    for name in sys.argv[1:] or ("naive", "shared"):
+    for name in sys.argv[1:] or ("naive", "shared", "simt", "simt_pipelined"):
         done = min((applied(Recipe.open(name)) for _ in range(RUNS)), key=_seconds)
         steps = sorted(done.session.steps, key=lambda step: -step.seconds)
         print(f"{name}: {len(steps)} statements, {_seconds(done) * 1e3:.1f} ms")

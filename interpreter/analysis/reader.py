@@ -8,7 +8,7 @@ from ...dsl.diagnostics import fail
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import describe
-from .algebra import AXES, id_symbol
+from .algebra import AXES, at_or_above, id_symbol
 from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, less
 from .memory_ops import ASYNCHRONOUS, touches, written_memrefs
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
@@ -136,7 +136,7 @@ class Reader:
         else:
             variable, guard = self._strided(number, low, step)
             guards.append(guard)
-        guards += [less(variable, high) for high in highs]
+        guards += [less(variable, high) for high in highs if not at_or_above(high - variable, 1)]
         trips = None if last is None else last + 1
         return Loop(number, symbol, variable, trips, label), tuple(guards)
 
