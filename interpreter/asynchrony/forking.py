@@ -47,7 +47,9 @@ def async_fork(module: ir.Module) -> Forked:
     """
     found = [f for f in mlir.operations(module.operation, "func.func") if _device_ops(f)]
     old = [op for f in found for op in mlir.operations(f) if may_be_async(op) or op.name == "gpu.wait"]
-    if all(op.name == "gpu.wait" for op in old) and not any(op.name == "gpu.launch" for f in found for op in _device_ops(f)):
+    if all(op.name == "gpu.wait" for op in old) and not any(
+        op.name == "gpu.launch" for f in found for op in _device_ops(f)
+    ):
         raise _refused("W0430", "the module has no launch, and nothing else that a device does", None,
                        hint="`launch` comes first")  # fmt: skip
     effects = Effects(module)
