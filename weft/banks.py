@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .console import shortened
 from .result import BankAccess
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _statements(steps: Sequence[Step]) -> dict[str, str]:
         for alloc in operations(step.module.operation, "memref.alloc"):
             if "weft.name" in alloc.attributes:
                 name = ir.StringAttr(alloc.attributes["weft.name"]).value
-                found.setdefault(name, f"{step.span.source.name}:{step.span.line}: {step.text}")
+                found.setdefault(name, shortened(f"{step.span.source.name}:{step.span.line}: {step.text}"))
     return found
 
 

@@ -73,11 +73,11 @@ class _Panel:
                 number = int(self.table.numbers[row, column])
                 x, y = LEFT + column * self.cell, TOP + row * CELL_HEIGHT
                 fill, text = ("#f4f4f4", "·") if number == NOBODY else (colour_of(number), str(number))
-                faint = ' class="x"' if pale(number) else ""
-                self.parts.append(
-                    f'<g{faint}><rect x="{x}" y="{y}" width="{self.cell}" height="{CELL_HEIGHT}" fill="{fill}"/>'
-                    f'<text class="n" x="{x + self.cell // 2}" y="{y + 14}">{text}</text></g>'
+                cell = (
+                    f'<rect x="{x}" y="{y}" width="{self.cell}" height="{CELL_HEIGHT}" fill="{fill}"/>'
+                    f'<text class="n" x="{x + self.cell // 2}" y="{y + 14}">{text}</text>'
                 )
+                self.parts.append(f'<g class="x">{cell}</g>' if pale(number) else cell)
 
     def legend(self, entries: Sequence[tuple[str, str]], note: str) -> None:
         y = TOP + self.table.numbers.shape[0] * CELL_HEIGHT + 12
