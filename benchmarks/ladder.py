@@ -4,7 +4,7 @@
     python benchmarks/ladder.py measure build/ladder                # with CuPy and NumPy alone: the table, and ladder.json
     python benchmarks/ladder.py record ladder.json                  # keep it in docs/performance/, for the page
 
-`measure` without a folder prepares by itself, where Weft is installed. It writes into `$OUT` if that is set. Inputs are
+`measure` without a folder prepares by itself, where Weft is installed. It writes `ladder.json`, or what `-o` names. Inputs are
 random, outputs are poisoned with NaN before each check, and each result is compared with cuBLAS, which is compared with
 sums in f64. Times are medians, by CUDA's events; cuBLAS is timed before and after each rung.
 """
@@ -198,6 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     preparing.add_argument("schedules", nargs="*", help="by default the tutorial's rungs")
     measuring = commands.add_parser("measure", help="run and time them")
     measuring.add_argument("folder", type=Path, nargs="?")
+    measuring.add_argument("-o", dest="output", type=Path, default=Path("ladder.json"), help="where the measurement goes")
     recording = commands.add_parser("record", help="keep a measurement for docs/performance.md")
     recording.add_argument("file", type=Path)
     chosen = parser.parse_args(arguments)
@@ -213,8 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import cupy
 
     measured = measure(kernels, cupy)
-    out = Path(os.environ.get("OUT", "."))
-    (out / "ladder.json").write_text(json.dumps(measured, indent=1) + "\n")
+    chosen.output.write_text(json.dumps(measured, indent=1) + "\n")
     return 0 if all(result["right"] for result in measured["results"]) else 1
 
 

@@ -160,6 +160,11 @@ CODES: dict[str, Explanation] = {
         "The tiles of the op do not fit a thread's 255 registers. Tile the reduction by 1 first: then a step needs a column of one "
         "operand and a row of the other.",
     ),
+    "W0396": Explanation(
+        "an op that reads what it writes",
+        "Two operands are views of one buffer, one is read and the other written, and not element by element in the same place. "
+        "The op calls its iterations parallel, but its result depends on their order, which tiles, threads and copies change.",
+    ),
     "W0395": Explanation(
         "kept in registers already",
         "An earlier `promote-to-registers` keeps this operand while that loop runs: nothing is left to do.",

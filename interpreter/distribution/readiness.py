@@ -83,6 +83,8 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     hints = {
         "scf.forall": "map this loop to threads",
         "scf.parallel": "map this loop to threads",
+        "linalg.fill": "map it, or `tile` it and map the loop; or `promote-to-registers` the accumulator across the outermost "
+        "loop of the reduction, which takes the fill along",
         "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
     }
     raise WeftError(

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import Diagnostic, WeftError
+from ..levels import refuse_overlap
 from ..mlir import ir
 from ..rewriter import Rewriter
 from ..statement import (
@@ -71,6 +72,7 @@ class Map(Statement):
         W0348: a vector that divides no row, or is too wide.
         W0349: a space that is not to be had.
         W0364: an order for anything but a grid of two axes, of known size, with one tile per block.
+        W0396: an op whose input and output overlap.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 
@@ -97,6 +99,7 @@ class Map(Statement):
                 "W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once"
             )
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
+        refuse_overlap(rewrite, op, "target")
         mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op), self.group)
         try:
             check_map(op, mapping)

@@ -79,7 +79,8 @@ class Pipeline(Statement):
             buffers = rotate(found)
         self._affordable(rewrite, rewrite.find(self.loop))
         names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
-        rewrite.remark(f"{len(buffers)} copies run one iteration ahead, through registers: {names}")
+        copies = "1 copy runs" if len(buffers) == 1 else f"{len(buffers)} copies run"
+        rewrite.remark(f"{copies} one iteration ahead, through registers: {names}")
         return {}
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:

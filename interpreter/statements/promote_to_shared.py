@@ -40,6 +40,7 @@ class PromoteToShared(Statement):
         W0333: the op stands in no loop: there is no tile.
         W0334: `transpose` needs two dimensions or more.
         W0335: more shared memory than a block may have.
+        W0396: an input and an output overlap.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
 
@@ -56,6 +57,7 @@ class PromoteToShared(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         op = levels.on_tensors(rewrite, self.operand.handle)
+        levels.refuse_overlap(rewrite, op, "operand")
         position = self._position(rewrite, op)
         value = op.operands[position]
         shape = self._shape(rewrite, op, value)

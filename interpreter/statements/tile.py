@@ -47,6 +47,7 @@ class Tile(Statement):
         W0338: a dimension of size 0.
         W0340: the loop is mapped already.
         W0343: the loop's iterations depend on each other.
+        W0396: an input and an output overlap.
 
     Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.
 
@@ -68,6 +69,7 @@ class Tile(Statement):
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         op = levels.on_tensors(rewrite, self.target)
+        levels.refuse_overlap(rewrite, op, "target")
         if not levels.is_memref(op) and absorb_pads(op):
             rewrite.remark("reads through tensor.pad: the padding is a mask, not a copy")
         extents = pad_extents(space, whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..levels import refuse_overlap
 from ..mlir import ir, operations
 from ..rewriter import Rewriter
 from ..statement import Handle, Results, Statement, handle, statement
@@ -35,6 +36,7 @@ class Vectorize(Statement):
         W0392: a tile without a static shape.
         W0393: the fragments take more registers than a thread has.
         W0394: every operand is in registers already, or read under a mask in the op's body.
+        W0396: an input and an output overlap.
 
     Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
     of the whole tile instead, of which no readable text can be made.
@@ -64,6 +66,7 @@ class Vectorize(Statement):
                 "W0391", "the op stands in no loop over threads, so that no thread does it alone", at="target", payload=op,
                 hint="tile it, and map the loop to threads; or `map` the op with `vector n`",
             )  # fmt: skip
+        refuse_overlap(rewrite, op, "target")
         inputs, names = segments(op)[0], operand_names(op)
         numbers = [n for n, v in enumerate(op.operands) if isinstance(v.type, ir.MemRefType) and not in_own_array(v)]
         if not numbers:

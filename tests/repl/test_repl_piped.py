@@ -198,3 +198,9 @@ def test_bytes_that_are_no_text(here: Path, bad: bytes) -> None:
     )
     assert done.returncode == 1 and b"Traceback" not in done.stderr + done.stdout
     assert b"error[W" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [".", "..", "/", "~nobody-of-that-name/f", "x" * 300, "a\x00b"])
+def test_no_name_for_a_file(shared, name: str) -> None:
+    out = shared(f"step\nsave {name}\nhandles\n", code=1)
+    assert "error[W0066]" in out and "gemm" in out.rpartition("handles")[2], "and the session goes on"

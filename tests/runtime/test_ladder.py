@@ -40,7 +40,6 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.fixture
 def ladder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     made = load_module("ladder", ROOT / "benchmarks" / "ladder.py")
-    monkeypatch.setenv("OUT", str(tmp_path))
     monkeypatch.setenv("CUPY_TF32", "1")
     return made
 
@@ -77,7 +76,9 @@ def test_a_right_kernel_is_timed(ladder: ModuleType, cupy: ModuleType) -> None:
     assert result["tflops"] == pytest.approx(2 * M * N * K / 0.0015 / 1e12)
     assert set(launches(cupy)) == {("launch", "matmul", (3, 2, 1), (16, 16, 1), 0)}
     assert ("compile", ("--gpu-architecture=sm_90a", "--x")) in cupy.LOG
-    assert len(launches(cupy)) == 1 + 2 + ladder.MOST_SAMPLES, "checked, warmed up twice, and 0.5 s of samples of 1.5 ms"
+    assert len(launches(cupy)) == 1 + 2 + ladder.MOST_SAMPLES, (
+        "checked, warmed up twice, and 0.5 s of samples of 1.5 ms"
+    )
 
 
 def test_samples_are_a_millisecond_and_half_a_second(ladder: ModuleType, cupy: ModuleType) -> None:
@@ -134,7 +135,11 @@ def test_a_library_in_tf32_is_noticed(ladder: ModuleType, cupy: ModuleType, monk
 
 
 def test_from_schedule_to_page(
-    ladder: ModuleType, cupy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ladder: ModuleType,
+    cupy: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """prepare, measure and record, as `docs/performance.md` says."""
     import os
@@ -145,7 +150,7 @@ def test_from_schedule_to_page(
     assert (first["rung"], first["block"], first["grid"]) == ("1-naive", [32, 8, 1], [2, 5, 1])
     assert first["text"] != second["text"] and "matmul(" in first["text"] and "--fmad=true" in first["options"]
 
-    assert ladder.main(["measure", str(tmp_path / "kernels")]) == 0
+    assert ladder.main(["measure", str(tmp_path / "kernels"), "-o", str(tmp_path / "ladder.json")]) == 0
     assert os.environ["CUPY_TF32"] == "0"
     assert re.search(r"1-naive +48x40x24 .*TFLOP/s +cuBLAS .* of it", capsys.readouterr().out)
     measured = json.loads((tmp_path / "ladder.json").read_text())
@@ -157,14 +162,16 @@ def test_from_schedule_to_page(
     assert json.loads((tmp_path / "docs" / "h200.json").read_text()) == measured
 
     cupy.KERNELS["matmul"] = multiply(scale=2)
-    assert ladder.main(["measure", str(tmp_path / "kernels")]) == 1
+    assert ladder.main(["measure", str(tmp_path / "kernels"), "-o", str(tmp_path / "ladder.json")]) == 1
     assert ladder.main(["record", str(tmp_path / "ladder.json")]) == 1
     assert json.loads((tmp_path / "docs" / "h200.json").read_text()) == measured, "a wrong run is not kept"
 
 
-def test_without_a_folder_it_prepares_by_itself(ladder: ModuleType, cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_it_prepares_by_itself(
+    ladder: ModuleType, cupy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ladder, "prepare", lambda schedules: [a_kernel(rung=Path(s).stem) for s in schedules])
-    assert ladder.main(["measure"]) == 0
+    assert ladder.main(["measure", "-o", str(tmp_path / "ladder.json")]) == 0
 
 
 def test_measuring_needs_no_weft() -> None:

@@ -33,4 +33,5 @@ CODES: dict[str, Explanation] = {
         "no such handle",
         "`handles` lists the handles there are, alive and consumed. A consumed handle names no op any more.",
     ),
+    "W0066": Explanation("no name for a file", "`save` takes the name of a file, with or without `.weft`; `~` is your own folder."),
 }

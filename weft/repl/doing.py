@@ -33,11 +33,17 @@ def save(desk: Desk, text: str) -> None:
     names = [word for word in words if word != "--overwrite"]
     if len(names) != 1:
         raise misused("save FILE [--overwrite]", "`save` needs the name of one file")
-    path = Path(names[0]).expanduser()
-    if path.suffix != ".weft":
-        path = path.with_name(path.name + ".weft")
+    try:
+        path = Path(names[0]).expanduser()
+        if path.suffix != ".weft":
+            path = path.with_name(path.name + ".weft")
+        there = path.exists()
+        if not path.stem.strip(".") or not path.name.isprintable():
+            raise ValueError("it has no letter in it, or one that cannot be printed")
+    except (OSError, RuntimeError, ValueError) as error:  # no such user, no name in it, too long, a null byte
+        raise fail("W0066", f"`{names[0]}` is no name for a file: {error}", hint="`save mine.weft`") from None
     written = saved_text(desk.bench, path)
-    if path.exists() and not overwrite:
+    if there and not overwrite:
         raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
     write_atomically(path, written.encode())
     count = desk.bench.position
