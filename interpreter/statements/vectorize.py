@@ -80,6 +80,8 @@ class Vectorize(Statement):
             rewrite.remark(
                 fragment(op, number, read=number < inputs or reads, written=number >= inputs, name=names[number])
             )
+        if any(True for _ in operations(op, "memref.load")):
+            rewrite.remark("what the op reads under a mask stays in its body, element by element")
         return {}
 
     def _check_room(self, rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
