@@ -189,11 +189,13 @@ class CupyDevice:
             if not self._streams:
                 self._freed.clear()
 
-    def record(self, stream: Stream) -> Event:
+    def create_event(self) -> Event:
+        with self._failures("making an event"):
+            return self._cupy.cuda.Event()
+
+    def record(self, event: Event, stream: Stream) -> None:
         with self._failures("recording an event"):
-            event = self._cupy.cuda.Event()
             event.record(stream)
-            return event
 
     def wait(self, stream: Stream, event: Event) -> None:
         with self._failures("waiting for an event"):

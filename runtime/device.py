@@ -109,8 +109,11 @@ class Device(Protocol):
 
     def destroy_stream(self, stream: Stream) -> None: ...
 
-    def record(self, stream: Stream) -> Event:
-        """An event that is reached when all that was issued to `stream` before is done."""
+    def create_event(self) -> Event: ...
+
+    def record(self, event: Event, stream: Stream) -> None:
+        """The event is reached when all that was issued to `stream` before is done. It may have been recorded before:
+        who waits for that already goes on doing so."""
         ...
 
     def wait(self, stream: Stream, event: Event) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .plan import Alloc, AnyStep, Free
-from .plan_check import MAX_STREAMS, used_buffers
+from .plan_check import MAX_STREAMS
+from .plan_uses import used_buffers
 from .streams import Assignment, assign_streams, waited
 
 Needs = Sequence[frozenset[int]]

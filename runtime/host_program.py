@@ -13,7 +13,7 @@ from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .functions import symbol
 from .plan import Alloc, AnyStep, Buffer, BufferView, Copy, Launch, Scalar, Size, Value
-from .plan_check import used_buffers
+from .plan_uses import used_buffers
 
 MAX_STEPS = 100_000
 TOKEN_TYPE = "!gpu.async.token"

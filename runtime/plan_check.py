@@ -12,6 +12,7 @@ from math import prod
 
 from ..dsl.diagnostics import Diagnostic, WeftError
 from .dtypes import NUMPY, itemsize
+from .issue import commands, event_faults, unordered_uses
 from .plan import (
     ROLES,
     Alloc,
@@ -30,6 +31,7 @@ from .plan import (
     ScalarOf,
     ScalarValue,
 )
+from .plan_uses import used_buffers
 
 MAX_BLOCK = (1024, 1024, 64)
 MAX_THREADS = 1024
@@ -186,6 +188,17 @@ class _Checker:
                 yield from self.copied(step, place)
             elif isinstance(step, Launch):
                 yield from self.launched(step, place)
+        if all(0 <= earlier < i for i, step in enumerate(self.plan.steps) for earlier in step.after):
+            yield from self.across_streams()
+
+    def across_streams(self) -> Iterator[Diagnostic]:
+        """Events live from where they are recorded to where they are waited for last, memory from stream to stream."""
+        if len({step.stream for step in self.plan.steps}) < 2:
+            return
+        for i, message in event_faults(commands(self.plan.steps)):
+            yield self.error("W0707", f"steps[{i}]", message)
+        for i, message in unordered_uses(self.plan):
+            yield self.error("W0706", f"steps[{i}]", message)
 
     def order(self, step: AnyStep, index: int, place: str) -> Iterator[Diagnostic]:
         if not 0 <= step.stream < MAX_STREAMS:
@@ -297,19 +310,6 @@ class _Checker:
             yield self.error(
                 "W0705", f"{place}.strides", f"{list(arg.strides)} for {described(param)}, which is row-major"
             )
-
-
-def used_buffers(step: AnyStep, place: str) -> Iterator[tuple[str, str]]:
-    """The buffers a step names, each with its place."""
-    if isinstance(step, Alloc | Free):
-        yield step.buffer, f"{place}.buffer"
-    elif isinstance(step, Copy):
-        yield step.source.buffer, f"{place}.source.buffer"
-        yield step.target.buffer, f"{place}.target.buffer"
-    else:
-        for i, arg in enumerate(step.args):
-            if isinstance(arg, BufferView):
-                yield arg.buffer, f"{place}.args[{i}].buffer"
 
 
 def is_static(sizes: Iterable[object]) -> bool:

@@ -14,7 +14,9 @@ import numpy as np
 from .device import Device, Event, Memory, Stream, View
 from .dtypes import NUMPY, narrow, poison_byte
 from .inputs import check_inputs
+from .issue import commands
 from .plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Free, Kernel, Launch, Plan, ScalarValue
+from .pool import Pool
 from .resolve import concrete_shape, resolve
 from .signature import plan_signature
 from .simulator.bank_report import BankUse
@@ -45,7 +47,7 @@ class RunResult:
         races, faults: what a simulator found; None on a device that does not look.
         barriers: barriers that a thread executed, summed over the launches; None likewise.
         banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
-        streams_created, streams_destroyed: counted as it happened.
+        streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
         repeats: seconds of each further run of the steps, where `repeat` asked for them.
     """
 
@@ -60,6 +62,8 @@ class RunResult:
     streams_destroyed: int
     repeats: tuple[float, ...] = ()
     banks: tuple[tuple[str, BankUse], ...] | None = None
+    events_created: int = 0
+    events_destroyed: int = 0
 
 
 def run_plan(
@@ -100,19 +104,16 @@ class _Run:
     device: Device
     seconds: dict[str, float] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
-    streams: dict[int, Stream] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
     reports: list[LaunchReport | None] = field(default_factory=list)
     banks: list[tuple[str, BankUse]] = field(default_factory=list)
-    created: int = 0
-    destroyed: int = 0
 
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
         self.kernels: dict[str, Kernel] = {k.name: k for k in self.plan.kernels}
-        stream_of = [s.stream for s in self.plan.steps]
-        self.awaited = {earlier for s in self.plan.steps for earlier in s.after if stream_of[earlier] != s.stream}
-        """Steps that another stream waits for: an event is recorded behind each."""
+        self.commands = commands(self.plan.steps)
+        self.pool = Pool(self.device)
+        self.streams = self.pool.streams
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -127,11 +128,8 @@ class _Run:
         """Streams and the caller's buffers, made on entry; all that is left of anything is given back on exit."""
         with ExitStack() as stack:
             stack.callback(self._free_all)
-            stack.callback(self._destroy_streams)
-            stack.callback(self._destroy_events)
-            for number in sorted({WHOLE_DEVICE, *(s.stream for s in self.plan.steps)}):
-                self.streams[number] = self.device.create_stream()
-                self.created += 1
+            stack.callback(self.pool.close)
+            self.pool.open(sorted({WHOLE_DEVICE, *(s.stream for s in self.plan.steps)}))
             for buffer in self.plan.buffers:
                 if buffer.role != "temp":
                     self._alloc(buffer)
@@ -144,16 +142,6 @@ class _Run:
 
     def _free_all(self) -> None:
         self._each(self.memory, self.device.free)
-
-    def _destroy_events(self) -> None:
-        self._each(self.events, self.device.destroy_event)
-
-    def _destroy_streams(self) -> None:
-        def destroy(stream: Stream) -> None:
-            self.destroyed += 1
-            self.device.destroy_stream(stream)
-
-        self._each(self.streams, destroy)
 
     @staticmethod
     def _each(things: dict[Any, Any], give_back: Callable[[Any], None]) -> None:
@@ -176,19 +164,19 @@ class _Run:
 
     def steps(self, *, record: bool, wait: bool = True) -> None:
         """Issue all steps. `record`: keep the reports, poison temporaries. `wait`: until they are done."""
-        for i, step in enumerate(self.plan.steps):
-            self._await(step)
-            self._do(step, record)
-            if i in self.awaited:
-                self.events[i] = self.device.record(self.streams[step.stream])
+        for command in self.commands:
+            match command.action:
+                case "do":
+                    self._do(self.plan.steps[command.step], record)
+                case "record":
+                    event = self.events[command.step] = self.pool.take()
+                    self.device.record(event, self.streams[command.stream])
+                case "wait":
+                    self.device.wait(self.streams[command.stream], self.events[command.step])
+                case "release":
+                    self.pool.give_back(self.events.pop(command.step))
         if wait:
             self.device.synchronize()
-        self._destroy_events()
-
-    def _await(self, step: AnyStep) -> None:
-        for earlier in step.after:
-            if earlier in self.events:
-                self.device.wait(self.streams[step.stream], self.events[earlier])
 
     def _do(self, step: AnyStep, record: bool) -> None:
         stream = self.streams[step.stream]
@@ -224,23 +212,30 @@ class _Run:
         return View(self.memory[buffer.name], buffer.name, buffer.dtype, int(view.offset), shape, strides)  # type: ignore[arg-type]
 
     def measure(self) -> float:
-        """Seconds of one more run of the steps: the device's own where all is on one stream, else the caller's."""
-        stream = self.streams[WHOLE_DEVICE]
-        single = len(self.streams) == 1
+        """Seconds of one more run of the steps, by the device's clock, or by the caller's where it keeps no time."""
+        start, end = self.pool.take(), self.pool.take()
+        others = [s for number, s in self.streams.items() if number != WHOLE_DEVICE]
         before = time.perf_counter()
-        with ExitStack() as stack:
-            start, end = None, None
-            if single:
-                start = self.device.record(stream)
-                stack.callback(self.device.destroy_event, start)
-            self.steps(record=False, wait=False)
-            if single:
-                end = self.device.record(stream)
-                stack.callback(self.device.destroy_event, end)
-            self.device.synchronize()
-            mine = time.perf_counter() - before
-            theirs = self.device.elapsed(start, end) if single else None
-            return mine if theirs is None else theirs
+        self.device.record(start, self.streams[WHOLE_DEVICE])
+        for stream in others:
+            self.device.wait(stream, start)
+        self.steps(record=False, wait=False)
+        self._join(others)
+        self.device.record(end, self.streams[WHOLE_DEVICE])
+        self.device.synchronize()
+        mine = time.perf_counter() - before
+        theirs = self.device.elapsed(start, end)
+        self.pool.give_back(start)
+        self.pool.give_back(end)
+        return mine if theirs is None else theirs
+
+    def _join(self, streams: Sequence[Stream]) -> None:
+        """Let the first stream wait for the others."""
+        for stream in streams:
+            event = self.pool.take()
+            self.device.record(event, stream)
+            self.device.wait(self.streams[WHOLE_DEVICE], event)
+            self.pool.give_back(event)
 
     def download(self) -> dict[str, np.ndarray]:
         outputs: dict[str, np.ndarray] = {}
@@ -265,8 +260,10 @@ class _Run:
             races=tuple(race for r in found for race in r.races) if looked else None,
             faults=tuple(fault for r in found for fault in r.faults) if looked else None,
             barriers=sum(r.barriers for r in found) if looked else None,
-            streams_created=self.created,
-            streams_destroyed=self.destroyed,
+            streams_created=self.pool.created,
+            streams_destroyed=self.pool.destroyed,
+            events_created=self.pool.events_created,
+            events_destroyed=self.pool.events_destroyed,
             repeats=repeats,
             banks=tuple(self.banks) if looked and all(r.banks is not None for r in found) else None,
         )

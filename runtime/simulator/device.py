@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -37,9 +37,11 @@ class SimStream:
     destroyed: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SimEvent:
-    reached: float = field(default_factory=time.perf_counter)
+    """`reached`: when it was recorded last."""
+
+    reached: float = 0.0
 
 
 class SimDevice:
@@ -152,9 +154,12 @@ class SimDevice:
         stream.destroyed = True
         self.alive["streams"] -= 1
 
-    def record(self, stream: SimStream) -> SimEvent:
+    def create_event(self) -> SimEvent:
         self.alive["events"] += 1
         return SimEvent()
+
+    def record(self, event: SimEvent, stream: SimStream) -> None:
+        event.reached = time.perf_counter()
 
     def wait(self, stream: SimStream, event: SimEvent) -> None:
         """The event was reached before this call could be made."""

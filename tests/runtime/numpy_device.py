@@ -79,10 +79,13 @@ class NumpyDevice:
         self.log.append(("destroy_stream",))
         self.alive["streams"] -= 1
 
-    def record(self, stream: int) -> int:
-        self._call("record", stream)
+    def create_event(self) -> int:
+        self._call("create_event")
         self.alive["events"] += 1
         return self.calls
+
+    def record(self, event: int, stream: int) -> None:
+        self._call("record", event, stream)
 
     def wait(self, stream: int, event: int) -> None:
         self._call("wait", stream, event)

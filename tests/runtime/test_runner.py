@@ -31,6 +31,7 @@ def test_it_runs() -> None:
     result = run_plan(two_stream_plan(), numpy, INPUTS, text="kernels")
     np.testing.assert_array_equal(result.outputs["y"], 3 * X)
     assert (result.streams_created, result.streams_destroyed) == (2, 2)
+    assert (result.events_created, result.events_destroyed) == (1, 1)
     assert [(k.name, k.grid, k.block, k.shared_bytes) for k in result.kernels] == [
         ("scale", (1, 1, 1), (8, 1, 1), 128)
     ] * 2
@@ -46,12 +47,14 @@ def test_streams_wait_for_each_other() -> None:
     run_plan(two_stream_plan(), numpy, INPUTS)
     order = [call[0] for call in numpy.log if call[0] in ("launch", "copy", "record", "wait")]
     assert order == ["launch", "record", "wait", "copy", "record", "wait", "launch"]
-    records = [call[1] for call in numpy.log if call[0] == "record"]
-    waits = [call[1] for call in numpy.log if call[0] == "wait"]
-    assert records[0] == waits[1] != records[1] == waits[0]
+    records = [call[1:] for call in numpy.log if call[0] == "record"]  # event, stream
+    waits = [call[1:] for call in numpy.log if call[0] == "wait"]  # stream, event
+    (event, first), (again, second) = records
+    assert waits == [(second, event), (first, again)] and first != second
+    assert event == again, "an event is recorded anew when all that wait for it were told"
 
 
-CALLS = 40
+CALLS = 50
 
 
 def test_the_fault_injection_covers_every_call() -> None:

@@ -43,7 +43,8 @@ def test_a_plan_in_small() -> None:
     device.copy(view(b, "b", 0), view(b, "b", 4), stream)
     device.download(b, out, stream)
     assert out.tolist() == [2, 6, 10, 14] * 2
-    event = device.record(stream)
+    event = device.create_event()
+    device.record(event, stream)
     device.wait(stream, event)
     device.synchronize()
     device.destroy_event(event)
