@@ -61,7 +61,7 @@ def divisible(bound: Bound, divisor: int, given: Sequence[ir.Value] = ()) -> boo
             return False
         return divisible(loop.operands[0], divisor, given) and divisible(loop.operands[2], divisor, given)
     operands = list(owner.operands)
-    if owner.name == "affine.apply":
+    if owner.name in ("affine.apply", "affine.min", "affine.max"):
         return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor, given)
     if owner.name == "arith.muli":
         return any(divisible(o, divisor, given) for o in operands)
@@ -86,4 +86,4 @@ def _expression_divisible(
             return check(expression.lhs) or check(expression.rhs)
         return False
 
-    return check(apply.results[0])
+    return all(check(result) for result in apply.results)

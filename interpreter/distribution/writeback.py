@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ..mlir import ir, operations, producer, scf
 from ..rewriter import describe
-from .arithmetic import Bound, Sum, conjunction, delinearise
-from .elements import StructuredOp, emit_element
-from .guards import inside
+from .arithmetic import Sum, delinearise
+from .elements import StructuredOp
 from .kernel import Outlined
+from .legality import MAX_VECTOR_BITS
 from .lowering import copies_to_linalg
 from .mapping import ATTRIBUTE, mapping_of
-from .owned import loop_over, when
+from .parts import Part
 from .space import extents, indexing_maps, is_parallel_op, static_extents, subview_offsets, subview_sizes
 from .symbolic import spelled
+from .temporaries import REGISTERS
 from .tiles import clone_nest, end_of, thread_nest, tiles_of
 from .views import base_of, drop_dead_view, is_temporary
 
@@ -149,7 +149,17 @@ def _copy_tiles(
     tile = clone_nest(tiles[0], copy)
     with end_of(tile.nest[-1]):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
-        _copy_part(copy, structured, number, tile.view.results[0], offsets, sizes)
+        lanes = _most_lanes(temporary)
+        Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
+
+
+def _most_lanes(temporary: ir.Value) -> int:
+    """Elements in the widest access of a temporary: one, unless `promote-to-registers` made it."""
+    kind, alloc = temporary.type, producer(temporary)
+    assert isinstance(kind, ir.MemRefType)
+    if alloc is None or REGISTERS not in alloc.attributes:
+        return 1
+    return max(MAX_VECTOR_BITS // max(getattr(kind.element_type, "width", 64), 8), 1)
 
 
 def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
@@ -198,7 +208,7 @@ def _copy_elements(
         counters = [Sum.of(i, e) for i, e in zip(body.arguments, trips, strict=True)]
         at = delinearise(counters[0], space) if row else counters
         offsets = [at[d].times(lanes[d]) for d in order]
-        _copy_part(copy, structured, number, None, offsets, [lanes[d] for d in order])
+        Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
 
 
 def _walked(owner: ir.Operation, temporary: ir.Value) -> tuple[list[int], list[int]] | None:
@@ -212,33 +222,3 @@ def _walked(owner: ir.Operation, temporary: ir.Value) -> tuple[list[int], list[i
         if indexing.is_permutation and indexing.n_dims == len(space):
             return [r.position for r in indexing.results if isinstance(r, ir.AffineDimExpr)], space
     return None
-
-
-def _copy_part(
-    copy: ir.Operation,
-    structured: StructuredOp,
-    number: int,
-    tile: ir.Value | None,
-    offsets: Sequence[Sum],
-    sizes: Sequence[Bound],
-) -> None:
-    """Copy the elements [offset, offset + size) of the temporary, as far as the copy's extents reach."""
-    order = [r.position for r in structured.maps[number].results if isinstance(r, ir.AffineDimExpr)]
-    bounds = extents(copy)
-
-    def nest(axis: int, local: tuple[Sum, ...]) -> None:
-        if axis < len(sizes):
-            return loop_over(sizes[axis], lambda e: nest(axis + 1, (*local, e)))
-        at = [offset + e for offset, e in zip(offsets, local, strict=True)]
-        indices = [Sum()] * len(order)
-        for position, index in zip(order, at, strict=True):
-            indices[position] = index
-        instead = {number: (tile, [e.emit() for e in local])} if tile is not None else None
-        guards = [condition for i, bound in zip(indices, bounds, strict=True) for condition in inside(i, bound)]
-        if guards:
-            with when(conjunction(guards)):
-                emit_element(structured, indices, instead)
-        else:
-            emit_element(structured, indices, instead)
-
-    nest(0, ())

@@ -83,12 +83,13 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const int row3 = row2 + i;
-    const bool in_row3 = row3 < 1000;
-    #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const int col5 = col4 + j;
-      if (in_row3 && col5 < 777) {
-        C[row3 * 777 + col5] = acc[i][j];
+    if (row3 < 1000) {
+      #pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const int col5 = col4 + j;
+        if (col5 < 777) {
+          C[row3 * 777 + col5] = acc[i][j];
+        }
       }
     }
   }

@@ -182,13 +182,14 @@ module attributes {gpu.container_module} {
       scf.for %arg5 = %c0 to %c8 step %c1 {
         %21 = affine.apply #map12(%19, %arg5)
         %22 = arith.cmpi slt, %21, %c1000 : index
-        scf.for %arg6 = %c0 to %c8 step %c1 {
-          %23 = affine.apply #map12(%20, %arg6)
-          %24 = arith.cmpi slt, %23, %c777 : index
-          %25 = arith.andi %22, %24 : i1
-          scf.if %25 {
-            %26 = memref.load %alloca[%arg5, %arg6] : memref<8x8xf32>
-            memref.store %26, %arg2[%21, %23] : memref<1000x777xf32>
+        scf.if %22 {
+          scf.for %arg6 = %c0 to %c8 step %c1 {
+            %23 = affine.apply #map12(%20, %arg6)
+            %24 = arith.cmpi slt, %23, %c777 : index
+            scf.if %24 {
+              %25 = memref.load %alloca[%arg5, %arg6] : memref<8x8xf32>
+              memref.store %25, %arg2[%21, %23] : memref<1000x777xf32>
+            }
           }
         }
       }

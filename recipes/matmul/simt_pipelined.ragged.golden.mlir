@@ -291,13 +291,14 @@ module attributes {gpu.container_module} {
       scf.for %arg5 = %c0 to %c8 step %c1 {
         %25 = affine.apply #map15(%23, %arg5)
         %26 = arith.cmpi slt, %25, %c1000 : index
-        scf.for %arg6 = %c0 to %c8 step %c1 {
-          %27 = affine.apply #map15(%24, %arg6)
-          %28 = arith.cmpi slt, %27, %c777 : index
-          %29 = arith.andi %26, %28 : i1
-          scf.if %29 {
-            %30 = memref.load %alloca_1[%arg5, %arg6] : memref<8x8xf32>
-            memref.store %30, %arg2[%25, %27] : memref<1000x777xf32>
+        scf.if %26 {
+          scf.for %arg6 = %c0 to %c8 step %c1 {
+            %27 = affine.apply #map15(%24, %arg6)
+            %28 = arith.cmpi slt, %27, %c777 : index
+            scf.if %28 {
+              %29 = memref.load %alloca_1[%arg5, %arg6] : memref<8x8xf32>
+              memref.store %29, %arg2[%25, %27] : memref<1000x777xf32>
+            }
           }
         }
       }

@@ -26,6 +26,7 @@ RECIPES = ("simt", "simt_pipelined")
 SOAK = "WEFT_SOAK" in os.environ
 SMALL = ((1, 1, 1), (127, 129, 65))
 LARGE = ((1000, 777, 333), (512, 512, 512))
+RAGGED = ((1, 1, 1), (200, 200, 9), (1000, 777, 13), (64, 64, 64))
 SPACE = [(recipe, dtype) for recipe in RECIPES for dtype in ("f32", "f64")]
 
 
@@ -96,6 +97,21 @@ def test_machine_code(recipe: str, chip: str) -> None:
         assert sass.inner_loop(text, "matmul", chip).divisions == 0
     double = sass.resources(ready(recipe, 1000, 777, 333, "f64").cuda, "matmul", chip)
     assert double.spill_bytes == double.stack_bytes == 0, double
+
+
+@pytest.mark.parametrize("chip", ARCHITECTURES)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_registers_where_guards_or_short_loops_cost_most(recipe: str, chip: str) -> None:
+    for size in RAGGED:
+        used = sass.resources(ready(recipe, *size).cuda, "matmul", chip)
+        assert used.spill_bytes == used.stack_bytes == 0, (size, used)
+        assert used.registers <= 128, (size, used)
+
+
+def test_a_ragged_result_goes_back_as_wide_as_its_rows_allow() -> None:
+    for columns, width in ((200, 128), (202, 64), (201, 32)):
+        text = ready("simt", 200, columns, 16).cuda
+        assert set(sass.whole(text, "matmul", "sm_80").global_stores) == {width}, columns
 
 
 @pytest.mark.parametrize(("recipe", "barriers"), [("simt", 2), ("simt_pipelined", 1)])

@@ -10,9 +10,9 @@ module attributes {gpu.container_module} {
   }
   gpu.module @f_kernel {
     gpu.func @f(%arg0: memref<20x37xf32> {weft.name = "C"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 3, 2, 1>} {
+      %c0 = arith.constant 0 : index
       %c37 = arith.constant 37 : index
       %c20 = arith.constant 20 : index
-      %c0 = arith.constant 0 : index
       %cst = arith.constant 1.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
       %thread_id_y = gpu.thread_id y
