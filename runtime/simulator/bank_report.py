@@ -53,6 +53,7 @@ def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...
     """One entry an op and buffer, in the order of the kernel's text."""
     by_buffer: dict[str, list[Tally]] = {}
     for (_, name, _), tally in counter.tallies.items():
+        tally.settle()
         by_buffer.setdefault(name, []).append(tally)
     padding = {name: _padding(tallies) for name, tallies in by_buffer.items()}
     uses: list[BankUse] = []

@@ -29,6 +29,10 @@ WIDEST = 16
 MOST_PATTERNS = 64
 """Patterns of one op that are remembered at a time. A data-dependent access has more: it is counted, but nothing is advised."""
 
+MOST_PENDING = 32
+LARGE = 4096
+"""Elements of an access that is looked at by itself."""
+
 Kind = Literal["load", "store"]
 
 
@@ -41,9 +45,7 @@ class Count:
     ideal: int = 0
 
     def __add__(self, other: Count) -> Count:
-        return Count(
-            self.executions + other.executions, self.wavefronts + other.wavefronts, self.ideal + other.ideal
-        )
+        return Count(self.executions + other.executions, self.wavefronts + other.wavefronts, self.ideal + other.ideal)
 
     def times(self, factor: int) -> Count:
         return Count(self.executions * factor, self.wavefronts * factor, self.ideal * factor)
@@ -124,27 +126,53 @@ class Tally:
     exact: bool = True
     patterns: dict[tuple[object, ...], Pattern] = field(default_factory=dict)
     _folded: Count = field(default_factory=Count)
-    _last: Pattern | None = None
-    _contents: bytes = b""
+    _pending: list[np.ndarray] = field(default_factory=list)
+    _mask: np.ndarray | None = None
+    _shape: tuple[int, ...] = ()
+    _blocks: int = 0
 
     def __post_init__(self) -> None:
         self.row = self.shape[-1] if self.shape else 1
         self.together = max(WORD // self.itemsize, 1)
 
     def note(self, flat: np.ndarray, mask: np.ndarray | None, blocks: int) -> None:
-        """An execution by a batch of `blocks` blocks. Called for every access: what is done here is done a million times."""
-        first = flat.item(0)
+        """An execution by a batch of `blocks` blocks. Called for every access: what is done here is done a million times, so
+        small accesses wait for others of their kind and are looked at together. (No array of the generated code changes later.)"""
+        pending = self._pending
+        if mask is not self._mask or flat.shape != self._shape or blocks != self._blocks or len(pending) == MOST_PENDING:
+            self.settle()
+            self._mask, self._shape, self._blocks = mask, flat.shape, blocks
+            pending = self._pending
+        pending.append(flat)
+        if flat.size > LARGE:
+            self.settle()
+
+    def settle(self) -> None:
+        """Count what waits."""
+        if not self._pending:
+            return
+        pending, shape, blocks = self._pending, self._shape, self._blocks
+        self._pending = []
+        relative = (np.concatenate(pending) if shape else np.array(pending)).reshape(len(pending), -1)
+        firsts = relative[:, :1].copy()
         if self.together > 1:  # whole words, or the shift would move elements from one word to another
-            first -= first % self.together
-        relative = flat - first
-        contents, shape = relative.tobytes(), flat.shape
-        pattern = self._last
-        if pattern is None or contents != self._contents or mask is not pattern.mask or shape != pattern.elements.shape:
-            key = (shape, contents, None if mask is None else (mask.shape, mask.tobytes()))
-            pattern = self.patterns.get(key) or self._new(key, relative, mask)
-            self._last, self._contents = pattern, contents
-        begin, times = first % self.row, pattern.times
-        times[begin] = times.get(begin, 0) + blocks // pattern.columns
+            firsts -= firsts % self.together
+        relative -= firsts
+        begins = (firsts[:, 0] % self.row).tolist()
+        if (relative == relative[0]).all():
+            self._enter(relative[0].reshape(shape), begins, blocks)
+            return
+        for one, begin in zip(relative, begins, strict=True):
+            self._enter(one.reshape(shape), [begin], blocks)
+
+    def _enter(self, relative: np.ndarray, begins: list[int], blocks: int) -> None:
+        """Executions of one pattern, by where in a row they began."""
+        mask = self._mask
+        key = (relative.shape, relative.tobytes(), None if mask is None else (mask.shape, mask.tobytes()))
+        pattern = self.patterns.get(key) or self._new(key, relative, mask)
+        times, share = pattern.times, blocks // pattern.columns
+        for begin in begins:
+            times[begin] = times.get(begin, 0) + share
 
     def total(self) -> Count:
         found = self._folded
