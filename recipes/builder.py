@@ -3,7 +3,7 @@ text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -54,7 +54,7 @@ class Builder:
         parameters: in the order in which a schedule may give them without names.
         build: `build(**values)` gives the MLIR text; the values have been checked against `parameters`.
         operations: `operations(**values)` counts its arithmetic operations, for benchmarks.
-        baseline: `baseline(xp, arrays)` computes the same with an array library, NumPy or CuPy, from arrays by name.
+        baseline: `baseline(xp, arrays, **values)` computes the same with an array library, NumPy or CuPy, from arrays by name.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Builder:
     parameters: tuple[BuilderParameter, ...]
     build: Callable[..., str]
     operations: Callable[..., int]
-    baseline: Callable[[Any, Mapping[str, Any]], Any]
+    baseline: Callable[..., Any]
 
     def parameter(self, name: str) -> BuilderParameter | None:
         return next((p for p in self.parameters if p.name == name), None)

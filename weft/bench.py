@@ -78,16 +78,16 @@ def _timed(name: str, builder: Builder, made: Planned, repeat: int, gpu: bool) -
     phases = {**made.applied.recipe.clock.seconds, "load": result.seconds["load"]}
     values = made.applied.recipe.payload_values
     operations = builder.operations(**values)
-    return Timing(name, values, best, library(builder, arrays, repeat), operations, phases)
+    return Timing(name, values, best, library(builder, values, arrays, repeat), operations, phases)
 
 
-def _cpu_baseline(builder: Builder, arrays: Mapping[str, np.ndarray], repeat: int) -> float:
+def _cpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
     import numpy
 
-    return _best(lambda: builder.baseline(numpy, arrays), repeat)
+    return _best(lambda: builder.baseline(numpy, arrays, **values), repeat)
 
 
-def _gpu_baseline(builder: Builder, arrays: Mapping[str, np.ndarray], repeat: int) -> float:
+def _gpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
     import cupy
 
     there = {name: cupy.asarray(array) for name, array in arrays.items()}
@@ -95,7 +95,7 @@ def _gpu_baseline(builder: Builder, arrays: Mapping[str, np.ndarray], repeat: in
 
     def once() -> float:
         start.record()
-        builder.baseline(cupy, there)
+        builder.baseline(cupy, there, **values)
         end.record()
         end.synchronize()
         return cupy.cuda.get_elapsed_time(start, end) / 1e3

@@ -30,6 +30,32 @@ CODES: dict[str, Explanation] = {
     "W0059": Explanation(
         "a command that this version does not have", "The command is planned; this version refuses it."
     ),
+    "W0410": Explanation(
+        "a foreign constant without elements",
+        "`krnl.global`, the constant of ONNX's dialect, is read as a `memref.global`, and that needs a list of elements.\n\n"
+        'wrong:  "krnl.global"() {name = "w", shape = [2]} : () -> memref<2xf32>\n'
+        'right:  "krnl.global"() {name = "w", shape = [2], value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> memref<2xf32>',
+    ),
+    "W0411": Explanation(
+        "a foreign constant that does not fit its type",
+        "A `krnl.global` is one memref of static shape and plain layout, its `shape` and its value's type say the same, and it "
+        "stands in a function of the payload's own module.\n\n"
+        "wrong:  value = dense<1.0> : tensor<3xf32>} : () -> memref<2xf32>\n"
+        "right:  value = dense<1.0> : tensor<2xf32>} : () -> memref<2xf32>",
+    ),
+    "W0412": Explanation(
+        "elements that are not in the text",
+        "`dense_resource<key>` says that the elements stand at the end of the text, between `{-#` and `#-}`. A module that was "
+        "printed with its large constants elided has lost them.\n\n"
+        "wrong:  value = dense_resource<__elided__> : tensor<64xf32>\n"
+        "right:  value = dense<1.0> : tensor<64xf32>",
+    ),
+    "W0413": Explanation(
+        "a foreign constant that is written to",
+        "A `krnl.global` is a constant: kernels share it, and the compiler may put it where nothing can write. An op that Weft "
+        "doesn't know counts as one that writes.\n\n"
+        "right:  copy the constant into a `memref.alloc`, and write there",
+    ),
     "W0480": Explanation(
         "a setting that is no pair", "wrong:  weft run shared --set bm\nright:  weft run shared --set bm=32"
     ),

@@ -16,6 +16,7 @@ from .recipes.builder import Builder, Value
 
 if TYPE_CHECKING:
     from .interpreter.mlir import ir
+    from .older_mlir import Older
 
 
 def builder_of(file: tree.File, override: Path | None) -> Builder | None:
@@ -114,41 +115,63 @@ def parse_payload(source: Source) -> ir.Module:
 
 
 def parse_module(source: Source) -> ir.Module:
-    """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations. Raises W0487."""
+    """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations.
+
+    Text of older MLIR is read where it can be (`older_mlir.py`, `foreign_constants.py`). Raises W0487, W0410 … W0413.
+    """
+    from .foreign_constants import read_constants
     from .interpreter import mlir
 
-    context = mlir.context()
+    older: Older | None = None
     try:
-        module = mlir.parse(source.text, context)
+        module = mlir.parse(source.text, mlir.context())
     except mlir.ir.MLIRError as error:
-        raise WeftError(*_parse_diagnostics(source, error)) from error
-    _name_locations(module, source.name)
+        if (older := older_text(source, error)) is None:
+            raise WeftError(*_parse_diagnostics(source, error)) from error
+        try:
+            module = mlir.parse(older.text, mlir.context())
+        except mlir.ir.MLIRError as other:
+            raise WeftError(*_parse_diagnostics(source, other, older)) from other
+    _name_locations(module, source.name, older)
     _expect_no_marks(module)
+    read_constants(module, source)
     return module
 
 
-def _parse_diagnostics(source: Source, error: ir.MLIRError) -> Iterator[Diagnostic]:
+def older_text(source: Source, error: ir.MLIRError) -> Older | None:
+    """The text with its symbols made dimensions, where they are what the parser objects to."""
+    from .older_mlir import REJECTED, rewritten
+
+    if any(REJECTED in found.message for found in error.error_diagnostics):
+        return rewritten(source.text)
+    return None
+
+
+def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None = None) -> Iterator[Diagnostic]:
     for number, found in enumerate(error.error_diagnostics):
         if number == 3:  # what follows the first few is echo
             return
         notes = tuple(str(note.message) for note in found.notes)
         place = re.search(r":(\d+):(\d+)\)?$", str(found.location))
         line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+        line, column = older.place(line, column) if older is not None else (line, column)
         span = Span(source, line, column, line, column + 1)
         yield Diagnostic("W0487", f"the payload does not parse: {found.message}", span, notes=notes)
     if not error.error_diagnostics:
         yield Diagnostic("W0487", f"the payload does not parse: {error}", Span(source, 1, 1, 1, 2))
 
 
-def _name_locations(module: ir.Module, name: str) -> None:
-    """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it."""
+def _name_locations(module: ir.Module, name: str, older: Older | None = None) -> None:
+    """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it. Places in text
+    that was rewritten become those of the user's."""
     from .interpreter import mlir
 
     with module.context:
         for op in mlir.operations(module.operation):
             location = op.location
             if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
-                op.location = mlir.ir.Location.file(name, location.start_line, location.start_col)
+                line, column = location.start_line, location.start_col
+                op.location = mlir.ir.Location.file(name, *(older.place(line, column) if older else (line, column)))
 
 
 _OF_FINISHED_MODULES = ("weft.name", "weft.unroll", "weft.max_registers")

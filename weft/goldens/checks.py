@@ -65,6 +65,7 @@ def directives(source: Source) -> list[Directive]:
 def check(golden: Golden, text: str) -> None:
     """Try the CHECK lines of a file on a text. Raises W0906 for a file that is wrong in itself, W0907 where
     one does not hold."""
+    from filecheck.error import CheckError
     from filecheck.finput import FInput
     from filecheck.matcher import Matcher
     from filecheck.options import Options
@@ -80,6 +81,9 @@ def check(golden: Golden, text: str) -> None:
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # a trace of version 1.0.6 at CHECK-DAG
             status = matcher.run()
+    except CheckError as error:  # a label's line that uses a variable which no line before it has set
+        at = lines.get(error.op.source_line, next(iter(lines.values())))
+        raise _malformed(f"a CHECK line that can't be tried: {error.message}", at.span) from None
     except (NotImplementedError, re.error) as error:
         raise _malformed(f"a CHECK line that can't be tried: {error}", next(iter(lines.values())).span) from None
     if status:

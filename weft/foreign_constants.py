@@ -1,0 +1,196 @@
+"""`krnl.global`, the constant of ONNX's dialect, as a `memref.global` with the same elements.
+
+The dialect is not registered here, so that its op is parsed as data: a name, a shape, a value. What would have to be guessed
+is refused: a value that is not there, elements that were left out of the text, a constant that the program writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .dsl.diagnostics import Diagnostic, Source, Span, WeftError
+
+if TYPE_CHECKING:
+    from .interpreter.mlir import ir
+
+NAME = "krnl.global"
+_RESOURCE = re.compile(r"dense_resource<([\w$.-]+|\"[^\"]*\")>")
+_ALIGNMENT_BYTES = 4
+"""A blob in the text begins with its alignment, 32 bits."""
+
+
+def read_constants(module: ir.Module, source: Source) -> None:
+    """Replace every `krnl.global` of a module, in place.
+
+    Raises:
+        WeftError: W0410 for one without a value, W0411 for a value that is not of the constant's type, W0412 for elements that
+            are not in the text, W0413 for a constant that is written to.
+    """
+    from .interpreter import mlir
+    from .interpreter.rewriter import describe
+
+    made: dict[str, tuple[ir.Attribute, ir.Type]] = {}
+    for op in mlir.operations(module.operation, NAME):
+        try:
+            with module.context, op.location:
+                _replace(op, module, made, source)
+        except _Refusal as refusal:
+            span, message = _span(op, source), f"`{NAME}`: {refusal.message}"
+            raise WeftError(
+                Diagnostic(refusal.code, message, span, hint=refusal.hint, payload=describe(op))
+            ) from refusal
+
+
+class _Refusal(Exception):
+    """What is wrong with a constant; the caller knows where it stands."""
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint = code, message, hint
+
+
+def _replace(
+    op: ir.Operation, module: ir.Module, made: dict[str, tuple[ir.Attribute, ir.Type]], source: Source
+) -> None:
+    """A global, and a `memref.get_global` in the constant's place."""
+    from .interpreter.mlir import ir, memref
+    from .runtime.functions import is_written
+
+    type_ = _type(op)
+    value = _value(op, type_, source)
+    if is_written(op.results[0]):
+        raise _Refusal("W0413", "this constant is written to", "copy it into an allocation, and write there")
+    symbol = _symbol(op, module, made, value, type_)
+    with ir.InsertionPoint(op):
+        got = memref.GetGlobalOp(type_, ir.FlatSymbolRefAttr.get(symbol))
+    op.results[0].replace_all_uses_with(got.result)
+    op.operation.erase()
+
+
+def _span(op: ir.Operation, source: Source) -> Span | None:
+    """The op's place in the text, where it has one."""
+    from .interpreter.mlir import ir
+
+    at = op.location
+    if not isinstance(at, ir.FileLineColLoc) or at.filename != source.name:
+        return None
+    return Span(source, at.start_line, at.start_col, at.start_line, at.start_col + 1)
+
+
+def _type(op: ir.Operation) -> ir.MemRefType:
+    """The constant's type: a static memref of plain layout, as its `shape` says."""
+    from .interpreter.mlir import ir
+
+    type_ = op.results[0].type if len(op.results) == 1 and not len(op.operands) else None
+    if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
+        raise _Refusal("W0411", "this constant is not one memref of static shape")
+    sizes = list(type_.shape)
+    if type_ != ir.MemRefType.get(sizes, type_.element_type, None, type_.memory_space):
+        raise _Refusal("W0411", f"the layout of {type_} is not the plain one", "print the constant row-major")
+    shape = op.attributes.get("shape", None)
+    if isinstance(shape, ir.ArrayAttr) and [str(n).split(" ")[0] for n in shape] != [str(n) for n in sizes]:
+        raise _Refusal("W0411", f"its shape is {shape}, and its type {type_}")
+    if op.parent is None or not _directly_in_module(op):
+        raise _Refusal("W0411", "this constant stands in a kernel or a module inside the module")
+    return type_
+
+
+def _directly_in_module(op: ir.Operation) -> bool:
+    """Whether the symbol table around the op is the payload's module: a global there can be named."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in ("builtin.module", "gpu.module"):
+        parent = parent.operation.parent
+    return parent is not None and parent.operation.name == "builtin.module" and parent.operation.parent is None
+
+
+def _value(op: ir.Operation, type_: ir.MemRefType, source: Source) -> ir.Attribute:
+    """The elements, as a dense attribute of the memref's shape and element type."""
+    from .interpreter.mlir import ir
+
+    value = op.attributes.get("value", None)
+    if value is None:
+        raise _Refusal("W0410", "this constant has no value", "print it with its elements: `value = dense<…>`")
+    resource = _RESOURCE.match(str(value))
+    wanted = ir.RankedTensorType.get(list(type_.shape), type_.element_type)
+    if resource is None and not isinstance(value, ir.DenseElementsAttr):
+        raise _Refusal("W0410", f"the value is no list of elements: {_short(value)}", "print it as `dense<…>`")
+    found = ir.ShapedType(getattr(value, "type"))  # noqa: B009  (an Attribute by its static type)
+    if found != wanted:
+        raise _Refusal("W0411", f"the value is a {found}, and the constant a {type_}")
+    return _blob(op, resource[1].strip('"'), wanted, source) if resource is not None else value
+
+
+def _blob(op: ir.Operation, key: str, type_: ir.RankedTensorType, source: Source) -> ir.Attribute:
+    """The elements of a `dense_resource<key>`, from the hex digits at the end of the text (the bindings don't show them)."""
+    from .interpreter.mlir import ir
+
+    digits = re.search(rf'(?m)^\s*"?{re.escape(key)}"?\s*:\s*"0x([0-9A-Fa-f]*)"', _resources(source.text))
+    if digits is None:
+        raise _Refusal(
+            "W0412", f"the elements of `{key}` are not in the text", "print the module without eliding its constants"
+        )
+    data = bytes.fromhex(digits[1])[_ALIGNMENT_BYTES:] if len(digits[1]) % 2 == 0 else b""
+    attribute = f'dense<"0x{data.hex()}"> : {type_}'
+    try:
+        return ir.Attribute.parse(attribute, op.context)
+    except ir.MLIRError as error:
+        raise _Refusal("W0412", f"`{key}` has {len(data)} bytes, and they are not the elements of a {type_}") from error
+
+
+def _resources(text: str) -> str:
+    """The part of the text that holds the blobs: from the last `{-#` on."""
+    start = text.rfind("{-#")
+    return text[start:] if start >= 0 else ""
+
+
+def _symbol(
+    op: ir.Operation,
+    module: ir.Module,
+    made: dict[str, tuple[ir.Attribute, ir.Type]],
+    value: ir.Attribute,
+    type_: ir.MemRefType,
+) -> str:
+    """The name of a global with this value; a constant that is named twice is one global."""
+    from .interpreter.mlir import ir, operations
+
+    given = op.attributes.get("name", None)
+    plain = re.sub(r"\W", "_", given.value, flags=re.ASCII) if isinstance(given, ir.StringAttr) else ""
+    for name in _candidates(plain or "constant"):
+        if name in made and made[name] == (value, type_):
+            return name
+        taken = {ir.StringAttr(o.attributes["sym_name"]).value for o in _symbols(operations(module.operation))}
+        if name not in taken:
+            break
+    attributes: dict[str, ir.Attribute] = {
+        "sym_name": ir.StringAttr.get(name),
+        "sym_visibility": ir.StringAttr.get("private"),
+        "type": ir.TypeAttr.get(type_),
+        "initial_value": value,
+        "constant": ir.UnitAttr.get(),
+    }
+    if "alignment" in op.attributes:
+        attributes["alignment"] = op.attributes["alignment"]
+    first = next(o for o in module.body.operations if o.operation.name != "memref.global")  # the op's function, at least
+    with ir.InsertionPoint(first):
+        ir.Operation.create("memref.global", attributes=attributes)
+    made[name] = (value, type_)
+    return name
+
+
+def _symbols(ops: Iterator[ir.Operation]) -> Iterator[ir.Operation]:
+    return (op for op in ops if "sym_name" in op.attributes)
+
+
+def _candidates(name: str) -> Iterator[str]:
+    yield name
+    number = 0
+    while True:
+        yield f"{name}_{number}"
+        number += 1
+
+
+def _short(value: ir.Attribute) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
