@@ -220,16 +220,21 @@ def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, in
         root = root.parent.operation
     if op.name == "func.call":
         wanted = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-        found = (f for f in mlir.operations(root, "func.func") if symbol(f) == wanted)
-        return next(found, None), position
+        return _named(root, "func.func", wanted), position
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     start = sum(segments[:KERNEL_OPERANDS])
     index = position - start if start <= position < start + segments[KERNEL_OPERANDS] else None
-    for container in mlir.operations(root, "gpu.module"):
-        if symbol(container) == outer:
-            return next((f for f in mlir.operations(container, "gpu.func") if symbol(f) == inner), None), index
-    return None, index
+    container = _named(root, "gpu.module", outer)
+    return None if container is None else _named(container, "gpu.func", inner), index
+
+
+def _named(holder: ir.Operation, kind: str, name: str) -> ir.Operation | None:
+    """The op of that kind and symbol right inside of a module: there, and nowhere deeper, symbols are looked up."""
+    for view in holder.regions[0].blocks[0].operations:
+        if view.operation.name == kind and symbol(view.operation) == name:
+            return view.operation
+    return None
 
 
 KERNEL_OPERANDS = 11

@@ -46,7 +46,8 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
     """
     function = entry_function(module, entry)
-    host = Host(module, {k.symbol: k.name for k in kernel_functions(module)})
+    kernels = kernel_functions(module)
+    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels})
     given = _declare_arguments(function, host)
     returned = host.run_function(function, given, function)
     _declare_results(function, returned, host)
@@ -54,12 +55,10 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     steps = host.steps
     if host.ordered:
         steps = on_streams(steps, *_order(host), most=_most_streams(function))
-    kernels = tuple(
-        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op))
-        for k in kernel_functions(module)
-        if k.name in host.launched
+    launched = tuple(
+        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op)) for k in kernels if k.name in host.launched
     )
-    plan = Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), kernels)
+    plan = Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), launched)
     return validate(plan, f"the plan of @{plan.entry}")
 
 

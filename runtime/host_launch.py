@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
-from .functions import KERNEL_OPERANDS, array_type, called, symbol
+from .functions import KERNEL_OPERANDS, array_type, symbol
 from .host_program import Host, HostValue, Token, rule
 from .plan import Arg, BufferView, Launch, ScalarValue, Size
 
@@ -22,8 +22,7 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     shared = operands[starts[10] : starts[10] + segments[10]]
     kernel_operands = operands[starts[KERNEL_OPERANDS] : starts[KERNEL_OPERANDS] + segments[KERNEL_OPERANDS]]
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
-    name = host.kernel_names.get(f"{outer}::{inner}")
-    callee, _ = called(op)
+    name, callee = (known.get(f"{outer}::{inner}") for known in (host.kernel_names, host.kernel_ops))
     if name is None or callee is None:
         raise host.error("W0731", op, f"the module has no kernel @{outer}::@{inner}")
     _check_known(host, op, callee, "known_block_size", sizes[3:])

@@ -37,6 +37,8 @@ class Host:
 
     module: ir.Module
     kernel_names: Mapping[str, str]
+    kernel_ops: Mapping[str, ir.Operation]
+    """By symbol, `module::function`."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     steps: list[AnyStep] = field(default_factory=list)

@@ -30,14 +30,16 @@ class Command:
     stream: int = 0
 
 
-def commands(steps: Sequence[AnyStep]) -> tuple[Command, ...]:
-    """All that is to be issued, in order."""
+def commands(steps: Sequence[AnyStep], order: Sequence[int] | None = None) -> tuple[Command, ...]:
+    """All that is to be issued: the steps as they stand, or in `order`, which streams and events must allow."""
+    order = range(len(steps)) if order is None else order
     last_wait: dict[int, int] = {}
-    for i, step in enumerate(steps):
-        for earlier in _events(steps, step):
+    for i in order:
+        for earlier in _events(steps, steps[i]):
             last_wait[earlier] = i
     found: list[Command] = []
-    for i, step in enumerate(steps):
+    for i in order:
+        step = steps[i]
         waits = _events(steps, step)
         found += [Command("wait", earlier, step.stream) for earlier in waits]
         found += [Command("release", earlier) for earlier in waits if last_wait[earlier] == i]

@@ -14,6 +14,7 @@ import numpy as np
 from .device import Device, Event, Memory, Stream, View
 from .dtypes import NUMPY, narrow, poison_byte
 from .inputs import check_inputs
+from .interleaving import interleaved
 from .issue import commands
 from .plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Free, Kernel, Launch, Plan, ScalarValue
 from .pool import Pool
@@ -67,13 +68,21 @@ class RunResult:
 
 
 def run_plan(
-    plan: Plan, device: Device, inputs: Mapping[str, np.ndarray], *, text: str | None = None, repeat: int = 0
+    plan: Plan,
+    device: Device,
+    inputs: Mapping[str, np.ndarray],
+    *,
+    text: str | None = None,
+    repeat: int = 0,
+    order: int | None = None,
 ) -> RunResult:
     """Run the plan once on `inputs`, and `repeat` times more to measure.
 
     Args:
         inputs: an array per input and inout buffer and per scalar, by name; they are not changed.
         text: the kernels, as `device.wants` says; None: they are loaded already.
+        order: a seed, for a device that does everything at once: its streams take turns as it says; None: as the plan
+            stands.
 
     Errors: W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound for these shapes, and what
         the device raises (W072x). Nothing stays allocated then.
@@ -83,7 +92,7 @@ def run_plan(
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
     shapes = {b.name: given[b.name].shape for b in plan.inputs}
     fixed = resolve(plan, shapes, scalars)
-    run = _Run(fixed, device)
+    run = _Run(fixed, device, order)
     with run.phase("load"):
         if text is not None:
             device.load(text, fixed.kernels)
@@ -102,6 +111,7 @@ def run_plan(
 class _Run:
     plan: Plan
     device: Device
+    order: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
@@ -111,7 +121,8 @@ class _Run:
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
         self.kernels: dict[str, Kernel] = {k.name: k for k in self.plan.kernels}
-        self.commands = commands(self.plan.steps)
+        steps = self.plan.steps
+        self.commands = commands(steps, None if self.order is None else interleaved(steps, self.order))
         self.pool = Pool(self.device)
         self.streams = self.pool.streams
 

@@ -75,7 +75,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     with clock.phase("inputs"):
         arrays = _inputs(made.plan, signature, options)
     text = made.cuda if device.wants == "cuda" else done.located_text
-    result = _run(made.plan, device, arrays, text, clock)
+    result = _run(made.plan, device, arrays, text, clock, options.seed)
     reference = _reference_name(options.reference)
     try:
         expected = _expected(made, arrays, options.reference, clock)
@@ -134,11 +134,12 @@ def physical_memory() -> int | None:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _run(plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock) -> RunResult:
+def _run(plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock, seed: int) -> RunResult:
+    """On the simulator, the seed also says how streams take turns; a GPU decides that by itself."""
     from .runtime.runner import run_plan
 
     with clock.watched("run"):
-        result = run_plan(plan, device, arrays, text=text)
+        result = run_plan(plan, device, arrays, text=text, order=seed if device.wants == "mlir" else None)
     clock.add(result.seconds)
     return result
 
@@ -151,7 +152,9 @@ def _expected(
     if how == "none":
         return None
     if how == "gpu":
-        raise fail("W0059", "`--reference gpu` is not in this version", hint="`--reference jit` runs the payload on the CPU")
+        raise fail(
+            "W0059", "`--reference gpu` is not in this version", hint="`--reference jit` runs the payload on the CPU"
+        )
     with clock.phase("reference"):
         return reference(made.applied.payload, made.plan.entry, dict(arrays))
 
@@ -247,7 +250,8 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
             arrays = read_npz(options.inputs, bundle.signature)
         else:
             arrays = bundle.inputs if bundle.inputs is not None else random_inputs(bundle.signature, options.seed)
-    result = _run(bundle.plan, device, arrays, bundle.cuda if device.wants == "cuda" else bundle.module, clock)
+    text = bundle.cuda if device.wants == "cuda" else bundle.module
+    result = _run(bundle.plan, device, arrays, text, clock, options.seed)
     expected = bundle.expected if own and options.reference != "none" else None
     comparison = _compared(comparable(bundle), result, expected, clock)
     _save(options.save, result)

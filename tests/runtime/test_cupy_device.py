@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -12,14 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from runtime_programs import two_stream_plan
+from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime import cubin_cache
 from weft.runtime.cupy_device import CupyDevice, architecture, cuda_problem, parameters
 from weft.runtime.device import View
 from weft.runtime.dtypes import narrow
-from weft.runtime.plan import BufferView, Copy, Param
+from weft.runtime.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
 from weft.runtime.runner import run_plan
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
@@ -193,3 +194,55 @@ def test_no_device(cupy: ModuleType) -> None:
 def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert cuda_problem() == "CuPy is not installed"
+
+
+def forked_plan() -> Plan:
+    """Two chains of two launches each that start from one, and a launch that needs both."""
+    param = Param("v", "f32", (8,), (1,))
+
+    def step(source: str, target: str, **order: Any) -> Launch:
+        args = (whole(source, 8), whole(target, 8), ScalarValue("f32", 2.0))
+        return Launch(kernel="scale", grid=(1, 1, 1), block=(8, 1, 1), args=args, **order)
+
+    names = ("s", "l", "r", "m", "n")
+    return Plan(
+        "f",
+        (
+            Buffer("x", "f32", (8,), "input"),
+            Buffer("y", "f32", (8,), "output"),
+            *(Buffer(n, "f32", (8,), "temp") for n in names),
+        ),
+        (),
+        (
+            *(Alloc(buffer=n) for n in names),
+            step("x", "s"),
+            step("s", "l"),
+            step("s", "r", stream=1, after=(5,)),
+            step("l", "m"),
+            step("r", "n", stream=1),
+            step("n", "y", after=(9,)),
+            *(Free(buffer=n) for n in names),
+        ),
+        (Kernel("scale", "kernels::scale", (param, replace(param, name="w"), Param("factor", "f32"))),),
+    )
+
+
+@pytest.mark.parametrize("fail_at", range(6))
+def test_a_launch_that_fails_leaves_nothing(cupy: ModuleType, fail_at: int) -> None:
+    cupy.FAIL_AT.append(fail_at)
+    with pytest.raises(WeftError) as caught:
+        run_plan(forked_plan(), CupyDevice(), {"x": INPUTS["x"]}, text="text")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "W0723" and "launching `scale`" in diagnostic.message
+    del caught
+    gc.collect()
+    assert cupy.LIVE == {"bytes": 0, "streams": 0, "events": 0}
+    assert cupy.MADE["streams"] == 2
+
+
+def test_events_are_used_again(cupy: ModuleType) -> None:
+    result = run_plan(forked_plan(), CupyDevice(), {"x": INPUTS["x"]}, text="text", repeat=5)
+    np.testing.assert_array_equal(result.outputs["y"], 16 * INPUTS["x"])
+    assert result.events_created == result.events_destroyed == cupy.MADE["events"] == 3  # two of them measure
+    gc.collect()
+    assert cupy.LIVE == {"bytes": 0, "streams": 0, "events": 0}

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 @schedule_options
 @entry_option
 @click.option("--target", type=click.Choice(["auto", "sim", "cuda"]), default="auto", help="Where to run.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the random inputs.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, metavar="N",
+    help="Of the random inputs; on the simulator also of how streams take turns.",
+)  # fmt: skip
 @click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option("--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit", help="What to compare with.")

@@ -16,7 +16,10 @@ KERNELS: dict[str, Any] = {}
 LOG: list[tuple[Any, ...]] = []
 FAIL: set[str] = set()
 CAPABILITY = "90"
-LIVE = {"bytes": 0}
+LIVE = {"bytes": 0, "streams": 0, "events": 0}
+MADE = {"streams": 0, "events": 0}
+FAIL_AT: list[int] = []
+"""Which launches fail, by number: each counts down."""
 
 
 class CUDARuntimeError(RuntimeError):
@@ -120,8 +123,13 @@ def _alloc(size: int) -> MemoryPointer:
 
 class Stream:
     def __init__(self, non_blocking: bool = False) -> None:
+        LIVE["streams"] += 1
+        MADE["streams"] += 1
         _check("stream")
         assert non_blocking
+
+    def __del__(self) -> None:
+        LIVE["streams"] -= 1
 
     def synchronize(self) -> None:
         _check("stream.synchronize")
@@ -137,6 +145,14 @@ class Stream:
 
 
 class Event:
+    def __init__(self) -> None:
+        LIVE["events"] += 1
+        MADE["events"] += 1
+        _check("event")
+
+    def __del__(self) -> None:
+        LIVE["events"] -= 1
+
     def record(self, stream: Stream) -> None:
         LOG.append(("record",))
 
@@ -159,6 +175,9 @@ class Function:
 
     def __call__(self, grid: Any, block: Any, args: tuple[Any, ...], *, shared_mem: int, stream: Stream) -> None:
         _check("launch")
+        FAIL_AT[:] = [left - 1 for left in FAIL_AT]
+        if -1 in FAIL_AT:
+            raise CUDADriverError("CUDA_ERROR_LAUNCH_FAILED: made to fail")
         for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`
             assert type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
         LOG.append(("launch", self.name, grid, block, shared_mem))
