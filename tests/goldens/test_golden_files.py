@@ -175,6 +175,7 @@ def test_what_a_let_binds() -> None:
     ("// CHECK: __global__\n// CHECK-NEXT: __global__", "W0907"),
     ("// CHECK-COUNT-9: threadIdx", "W0907"),
     ("// CHECK: [[unknown]]", "W0906"),
+    ("// CHECK: __global__ {{.*}} [[unknown]] float", "W0906"),
     ("// CHECK: {{[}}", "W0906"),
     ("// CHECK: [[x:", "W0906"),
     ("// CHECK: [[#x+1]]", "W0906"),

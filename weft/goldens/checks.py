@@ -81,9 +81,8 @@ def check(golden: Golden, text: str) -> None:
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # a trace of version 1.0.6 at CHECK-DAG
             status = matcher.run()
-    except CheckError as error:  # a label's line that uses a variable which no line before it has set
-        at = lines.get(error.op.source_line, next(iter(lines.values())))
-        raise _malformed(f"a CHECK line that can't be tried: {error.message}", at.span) from None
+    except CheckError:  # it has said what fails, looks for a shorter match, and stumbles over the unknown variable again
+        status = 1
     except (NotImplementedError, re.error) as error:
         raise _malformed(f"a CHECK line that can't be tried: {error}", next(iter(lines.values())).span) from None
     if status:
