@@ -21,14 +21,17 @@ ALLOCATIONS = {"memref.alloc", "memref.alloca", "gpu.alloc"}
 NO_ACCESS = {*VIEWS, "memref.dim", "memref.rank", "memref.get_global", "memref.prefetch"}
 
 READS = {
-    "memref.load": (0,), "affine.load": (0,), "affine.vector_load": (0,), "vector.load": (0,), "vector.maskedload": (0,),
-    "vector.gather": (0,), "vector.transfer_read": (0,), "gpu.subgroup_mma_load_matrix": (0,), "nvgpu.ldmatrix": (0,),
+    "memref.load": 0, "affine.load": 0, "affine.vector_load": 0, "vector.load": 0, "vector.maskedload": 0,
+    "vector.gather": 0, "vector.transfer_read": 0, "gpu.subgroup_mma_load_matrix": 0, "nvgpu.ldmatrix": 0,
 }  # fmt: skip
+"""Ops that read one of their operands, by its position."""
+
 WRITES = {
-    "memref.store": (1,), "affine.store": (1,), "affine.vector_store": (1,), "vector.store": (1,),
-    "vector.maskedstore": (0,), "vector.scatter": (0,), "vector.transfer_write": (1,),
-    "gpu.subgroup_mma_store_matrix": (1,),
+    "memref.store": 1, "affine.store": 1, "affine.vector_store": 1, "vector.store": 1,
+    "vector.maskedstore": 0, "vector.scatter": 0, "vector.transfer_write": 1,
+    "gpu.subgroup_mma_store_matrix": 1,
 }  # fmt: skip
+"""Ops that write one of their operands."""
 
 
 def is_memref(value: ir.Value) -> bool:
@@ -45,21 +48,24 @@ def accesses(op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
     elif name in ("memref.dealloc", "gpu.dealloc"):
         yield "free", op.operands[len(op.operands) - 1]
     elif name in READS:
-        yield from (("read", op.operands[i]) for i in READS[name])
+        yield "read", op.operands[READS[name]]
     elif name in WRITES:
-        yield from (("write", op.operands[i]) for i in WRITES[name])
+        yield "write", op.operands[WRITES[name]]
     elif name == "memref.copy":
-        yield from (("read", op.operands[0]), ("write", op.operands[1]))
+        yield "read", op.operands[0]
+        yield "write", op.operands[1]
     elif name == "gpu.memcpy":
         last = len(op.operands) - 1
-        yield from (("write", op.operands[last - 1]), ("read", op.operands[last]))
+        yield "write", op.operands[last - 1]
+        yield "read", op.operands[last]
     elif name == "gpu.memset":
         yield "write", op.operands[len(op.operands) - 2]
     elif name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
         yield from _structured(op)
     elif name == "nvgpu.device_async_copy":
         memrefs = [v for v in op.operands if is_memref(v)]
-        yield from (("write", memrefs[0]), ("read", memrefs[1]))
+        yield "write", memrefs[0]
+        yield "read", memrefs[1]
     elif not _hands_on(op):
         for value in op.operands:
             if is_memref(value):

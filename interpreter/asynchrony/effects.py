@@ -121,21 +121,27 @@ class Effects:
             if each.name in ("func.call", "gpu.launch_func"):
                 yield from self._of_arguments(each)
             else:
-                yield from accesses(each)
+                yield from ((kind, value) for kind, value in accesses(each) if is_memref(value))
 
     def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
         given = arguments(op)
         summary = self._summary(op)
         if summary is None:
-            yield from ((kind, v) for v in given if is_memref(v) for kind in ("read", "write"))
+            for value in filter(is_memref, given):
+                yield "read", value
+                yield "write", value
             return
-        yield from ((kind, given[at]) for kind, at in summary if isinstance(at, int))
+        for kind, at in summary:
+            if isinstance(at, int):
+                yield kind, given[at]
 
     def _of_globals(self, op: ir.Operation) -> Iterator[tuple[AccessKind, Buffer]]:
         inner = (op,) if not len(op.regions) else mlir.operations(op)
         for each in inner:
             if each.name in ("func.call", "gpu.launch_func"):
-                yield from ((kind, at) for kind, at in self._summary(each) or () if isinstance(at, Buffer))
+                for kind, at in self._summary(each) or ():
+                    if isinstance(at, Buffer):
+                        yield kind, at
 
     def _summary(self, op: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
         """What the called function does, by its arguments' numbers; None if that cannot be seen."""
@@ -191,9 +197,10 @@ def callee(op: ir.Operation) -> str:
 
 def _inside(buffer: Buffer, op: ir.Operation) -> bool:
     """Whether the buffer is an allocation inside of a region of `op`."""
-    if buffer.kind != "allocation" or not len(op.regions) or not isinstance(buffer.key, ir.Value):
+    value = buffer.key
+    if buffer.kind != "allocation" or not len(op.regions) or isinstance(value, str):
         return False
-    owner = buffer.key.owner
+    owner = value.owner
     holder = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
     while holder is not None:
         if holder.operation == op:

@@ -16,7 +16,7 @@ from ..mlir import ir
 from ..rewriter import describe
 from .dependences import Dependences
 from .effects import DEVICE, Effects
-from .rebuilding import is_token, made_async, may_be_async, token_type
+from .rebuilding import is_token, made_async, may_be_async, on_given_stream, token_type
 from .windows import Buffer
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
@@ -80,6 +80,10 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
         if op.name == "gpu.launch":
             raise _refused("W0433", "this gpu.launch is not outlined", op,
                            hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
+        if on_given_stream(op):
+            raise _refused(
+                "W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`"
+            )
     for op in mlir.operations(function):
         if any(len(region.blocks) > 1 for region in op.regions):
             raise _refused(

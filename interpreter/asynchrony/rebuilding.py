@@ -27,6 +27,11 @@ def may_be_async(op: ir.Operation) -> bool:
     return op.name in ("gpu.launch_func", "memref.copy") or op.name in PLAIN_OPERANDS
 
 
+def on_given_stream(op: ir.Operation) -> bool:
+    """`gpu.launch_func <%stream : i64>`: who gave the stream orders what is on it."""
+    return op.name == "gpu.launch_func" and list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1] > 0
+
+
 def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
     """A copy of `op` in front of it that waits for `dependency`; its last result is its token. All else that `op` gave is
     taken from the copy from now on. A `memref.copy` becomes the `gpu.memcpy` that it is on a device."""

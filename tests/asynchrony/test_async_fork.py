@@ -218,6 +218,11 @@ REFUSED = {
         "memref.dealloc uses",
     ),
     "an op of an unknown dialect": (f'{W.format("%a")}\n"krnl.call"(%a) : (memref<8xf32>) -> ()', "W0432", "krnl.call"),
+    "a launch on the caller's stream": (
+        "%s = arith.constant 0 : i64\n" + W.format("%a").replace("@k::@w", "<%s : i64> @k::@w"),
+        "W0431",
+        "a stream of the caller's",
+    ),
     "a launch that is not outlined": (
         "gpu.launch blocks(%i, %j, %k) in (%l = %c1, %m = %c1, %n = %c1) threads(%q, %r, %s) in (%t = %c1, %u = %c1, %v = %c1) "
         "{\nmemref.store %x, %a[%c0] : memref<8xf32>\ngpu.terminator\n}",
