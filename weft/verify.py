@@ -1,13 +1,15 @@
-"""Judging a complete module that was written elsewhere: every kernel, as its launches use it."""
+"""Judging a complete module that was written elsewhere: every kernel, as its launches use it, and the order of the launches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .naming import written_names
 from .payload import parse_module
+from .refusals import in_our_words
 
 if TYPE_CHECKING:
     from .interpreter.analysis.findings import Findings
@@ -42,11 +44,29 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class JudgedHost:
+    """One host function that uses tokens or frees memory.
+
+    Args:
+        operations: launches, copies, allocations and frees in its text.
+        tokens: how many it makes.
+        distinct: arguments that were taken as distinct memory.
+    """
+
+    name: str
+    place: str
+    operations: int
+    tokens: int
+    diagnostics: tuple[Diagnostic, ...]
+    distinct: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """The whole module. `unjudged`: what keeps it from being called right although no kernel is wrong."""
+    """The whole module."""
 
     kernels: tuple[Judged, ...]
-    unjudged: tuple[Diagnostic, ...] = ()
+    hosts: tuple[JudgedHost, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -54,12 +74,12 @@ class Verdict:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return (*(d for k in self.kernels for d in k.diagnostics), *self.unjudged)
+        return tuple(d for part in (*self.kernels, *self.hosts) for d in part.diagnostics)
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """Buffers taken as distinct, of all kernels."""
-        return tuple(dict.fromkeys(name for k in self.kernels for name in k.distinct))
+        """Buffers taken as distinct, of all kernels and host functions."""
+        return tuple(dict.fromkeys(name for part in (*self.kernels, *self.hosts) for name in part.distinct))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -71,6 +91,13 @@ class Verdict:
                 }
                 for k in self.kernels
             ],
+            "functions": [
+                {
+                    "name": h.name, "place": h.place, "operations": h.operations, "tokens": h.tokens,
+                    "ok": not h.diagnostics, "faults": [_diagnostic_json(d) for d in h.diagnostics],
+                }
+                for h in self.hosts
+            ],
             "assumed_distinct": list(self.distinct),
             "diagnostics": [_diagnostic_json(d) for d in self.diagnostics],
         }  # fmt: skip
@@ -79,19 +106,23 @@ class Verdict:
 def verify_source(
     source: Source, *, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False
 ) -> Verdict:
-    """Judge every kernel of the module that `source` holds.
+    """Judge every kernel of the module that `source` holds, and the tokens, streams and memory of its host functions.
 
     Args:
         block, grid: sizes for what neither the launch nor the kernel says.
         may_alias: buffers from outside may overlap; else they are taken as distinct, and the verdict says so.
 
     Raises:
-        WeftError: W0487 where it does not parse; W0611 to W0613, W0640 where there is nothing that can be judged.
+        WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
+            be judged.
     """
-    from .interpreter.analysis.launches import kernel_uses, model_of, uses_tokens
+    from .interpreter.analysis.launches import kernel_uses, model_of
 
-    module = parse_module(source)
-    _inline_launchers(module)
+    try:
+        module = parse_module(source)
+    except WeftError as error:
+        raise in_our_words(error) from error
+    called = _inline_launchers(module)
     names = written_names(source)
     judged: list[Judged] = []
     try:
@@ -100,10 +131,35 @@ def verify_source(
         for use in found:
             model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
             judged.append(_judge(use, model, source, may_alias, said=(use.place,) if uses.count(use.name) > 1 else ()))
+        hosts = _judge_hosts(module, source, names, may_alias, called)
     except WeftError as error:
         raise WeftError.of((*(d for k in judged for d in k.diagnostics), *error.diagnostics)) from error
-    token = uses_tokens(module)
-    return Verdict(tuple(judged), () if token is None else (_unjudged(token),))
+    return Verdict(tuple(judged), tuple(hosts))
+
+
+def _judge_hosts(
+    module: ir.Module, source: Source, names: Callable[[ir.Value], str | None], may_alias: bool, called: set[str]
+) -> list[JudgedHost]:
+    """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
+    from .interpreter import mlir
+    from .interpreter.asynchrony.effects import Effects
+    from .interpreter.asynchrony.faults import judge_host
+    from .interpreter.asynchrony.tokens import uses_tokens
+    from .interpreter.rewriter import describe
+
+    effects = Effects(module)
+    out: list[JudgedHost] = []
+    for function in mlir.operations(module.operation, "func.func"):
+        name = str(mlir.ir.StringAttr(function.attributes["sym_name"]).value)
+        frees = any(True for _ in mlir.operations(function, "memref.dealloc", "gpu.dealloc"))
+        private = "sym_visibility" in function.attributes and name in called
+        if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
+            continue
+        found = judge_host(function, effects, source=source, names=names, may_alias=may_alias)
+        out.append(
+            JudgedHost(f"@{name}", describe(function), found.operations, found.tokens, found.diagnostics, found.distinct)
+        )
+    return out
 
 
 def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool, said: tuple[str, ...]) -> Judged:
@@ -143,29 +199,22 @@ def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
     return tuple(used) if written and len(used) > 1 else ()
 
 
-def _unjudged(token: ir.Operation) -> Diagnostic:
-    from .interpreter.rewriter import describe
-
-    return Diagnostic(
-        "W0614",
-        "the launches are ordered by tokens, and this version does not judge tokens",
-        notes=(f"the first is at {describe(token)}", "the kernels were judged each by itself"),
-        hint="launch synchronously (without `async` and tokens) to have the whole module judged",
-    )
-
-
-def _inline_launchers(module: ir.Module) -> None:
-    """Inline host functions that launch and are called: what a caller passes twice is then seen to be the same."""
+def _inline_launchers(module: ir.Module) -> set[str]:
+    """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be the same,
+    and what it waits for too. Returns the functions that are called."""
     from .interpreter import mlir
+    from .interpreter.asynchrony.effects import DEVICE
+    from .interpreter.asynchrony.tokens import uses_tokens
 
-    launching = {
+    inlined = {
         str(mlir.ir.StringAttr(f.attributes["sym_name"]).value)
         for f in mlir.operations(module.operation, "func.func")
-        if any(True for _ in mlir.operations(f, "gpu.launch", "gpu.launch_func"))
+        if uses_tokens(f) or any(True for _ in mlir.operations(f, "memref.dealloc", *DEVICE))
     }
-    calls = [str(c.attributes["callee"]).lstrip("@") for c in mlir.operations(module.operation, "func.call")]
-    if launching.intersection(calls):
+    calls = {str(c.attributes["callee"]).lstrip("@") for c in mlir.operations(module.operation, "func.call")}
+    if inlined.intersection(calls):
         mlir.run_passes(module, "inline{default-pipeline=}")
+    return calls
 
 
 def _diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:

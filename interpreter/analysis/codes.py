@@ -60,11 +60,6 @@ CODES: dict[str, Explanation] = {
         "The launch, the kernel's attributes and the command line must agree about the sizes of blocks and grids, and a block "
         "has 1 to 1024 threads.",
     ),
-    "W0614": Explanation(
-        "the order of asynchronous launches is not judged",
-        "The module orders its launches by tokens. Races inside each kernel are judged; whether the tokens order the launches "
-        "is not, in this version, so the module is not called right.",
-    ),
     "W0640": Explanation(
         "an op whose effects on memory are not known",
         "The race analysis reads scf, affine, memref and vector ops. A call, or an op of a lower level (nvgpu, nvvm, llvm), "

@@ -98,14 +98,6 @@ def model_of(
     )
 
 
-def uses_tokens(module: ir.Module) -> ir.Operation | None:
-    """The first op of the host that makes or takes an asynchronous token."""
-    for op in mlir.operations(module.operation):
-        if any(str(v.type) == "!gpu.async.token" for v in (*op.results, *op.operands)):
-            return op
-    return None
-
-
 def _expect_sequential(launch: ir.Operation) -> None:
     parent = launch.parent
     while parent is not None:

@@ -1,4 +1,4 @@
-"""`weft verify P.mlir`: race check of a complete module that already has its barriers."""
+"""`weft verify P.mlir`: race check of a complete module that already has its barriers and tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import rich_click as click
 from .options import PATH
 
 if TYPE_CHECKING:
-    from ..verify import Judged, Sizes, Verdict
+    from ..verify import Judged, JudgedHost, Sizes, Verdict
 
 
 class SizesParameter(click.ParamType):
@@ -34,7 +34,9 @@ class SizesParameter(click.ParamType):
 @click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as one JSON object on stdout.")
 def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool, as_json: bool) -> int:
-    """Prove a module that already has its barriers free of races, or show two threads that nothing orders.
+    """Prove a module that already has its barriers or tokens free of races and of token, stream and memory faults.
+
+    What is wrong is shown by a case of it: two threads, or two launches, that nothing orders.
 
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
     """
@@ -59,6 +61,8 @@ def _summary(verdict: Verdict) -> None:
         say(_line(kernel))
         for barrier in kernel.superfluous:
             say(f"  {barrier} could go: what it orders is ordered without it")
+    for host in verdict.hosts:
+        say(_host_line(host))
     if verdict.distinct:
         names = ", ".join(f"`{name}`" for name in verdict.distinct)
         say(f"assumed: {names} are distinct buffers (`--may-alias` assumes the opposite)")
@@ -70,6 +74,14 @@ def _line(kernel: Judged) -> str:
     if not kernel.diagnostics:
         return f"✓ {kernel.name}: race-free, {barriers} ({where})"
     return f"✗ {kernel.name}: not race-free, {barriers} ({where})"
+
+
+def _host_line(host: JudgedHost) -> str:
+    what = f"{host.operations} operation{'s' * (host.operations != 1)}, {host.tokens} token{'s' * (host.tokens != 1)}"
+    if not host.diagnostics:
+        return f"✓ {host.name}: ordered, nothing leaks ({what}, {host.place})"
+    faults = f"{len(host.diagnostics)} fault{'s' * (len(host.diagnostics) != 1)}"
+    return f"✗ {host.name}: {faults} of tokens, streams or memory ({what}, {host.place})"
 
 
 def _sizes(sizes: Sizes) -> str:

@@ -1,0 +1,94 @@
+"""Is every token waited for exactly once, on every path, and is its stream given up then and not before?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from ..mlir import ir
+from .history import Condition, History, Token, Use, contradict
+from .tokens import dependencies, is_blocking, is_fork
+
+TokenFaultKind = Literal["never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"]
+MOST_CHOICES = 12
+"""Whether a token is used on all paths is asked of at most so many conditions at once."""
+
+
+@dataclass(frozen=True)
+class TokenFault:
+    """What is wrong with a token, and the two uses that clash, where it is that.
+
+    Args:
+        made: where the token comes from; None for an argument of the function.
+    """
+
+    kind: TokenFaultKind
+    value: ir.Value
+    made: ir.Operation | None
+    first: ir.Operation | None = None
+    second: ir.Operation | None = None
+
+
+def token_faults(history: History) -> list[TokenFault]:
+    """All of them, each once, in program order of where the tokens are made."""
+    found: dict[TokenFault, None] = {}
+    for event in history.events:
+        if not event.asynchronous and dependencies(event.op):
+            first = dependencies(event.op)[0]
+            found[TokenFault("synchronous", first, None, event.op)] = None
+    for token in history.tokens:
+        for fault in (_never(token), *_clashes(token)):
+            if fault is not None:
+                found[fault] = None
+    return list(found)
+
+
+def _never(token: Token) -> TokenFault | None:
+    if not token.uses:
+        kind: TokenFaultKind = "leaks" if token.maker is not None and is_fork(token.maker) else "never"
+        return TokenFault(kind, token.value, token.maker)
+    if not _on_every_path(token):
+        return TokenFault("some paths", token.value, token.maker, token.uses[0].op)
+    return None
+
+
+def _on_every_path(token: Token) -> bool:
+    """Whether one of the uses happens, whatever the conditions are, wherever the token is made."""
+    rest = [use.when - token.when for use in token.uses if not contradict(use.when, token.when)]
+    if frozenset() in rest:
+        return True
+    keys = list(dict.fromkeys(key for when in rest for key, _ in when))
+    if len(keys) > MOST_CHOICES:
+        return False
+    for values in product((True, False), repeat=len(keys)):
+        world: set[Condition] = set(zip(keys, values, strict=True))
+        if not any(when <= world for when in rest):
+            return False
+    return True
+
+
+def _clashes(token: Token) -> list[TokenFault]:
+    found: list[TokenFault] = []
+    for number, use in enumerate(token.uses):
+        for earlier in token.uses[:number]:
+            kind = None if contradict(earlier.when, use.when) else _clash(earlier, use)
+            if kind is not None:
+                found.append(TokenFault(kind, token.value, token.maker, earlier.op, use.op))
+                break
+    return found
+
+
+def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
+    """Two uses of one token: one of them has to be an explicit fork, and none comes after its stream was given up."""
+    if is_blocking(earlier.op):
+        return "twice" if is_blocking(later.op) else "used after"
+    if is_fork(earlier.op) or is_fork(later.op):
+        return None
+    if not is_blocking(later.op):
+        return "forked"
+    finished = earlier.event is not None and later.past >> earlier.event & 1
+    return "twice" if finished else "destroyed in use"
+
+
+
