@@ -24,11 +24,15 @@ module attributes {gpu.container_module} {
     %c3 = arith.constant 3 : index
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
-    gpu.launch_func  @test_parallel_kernel::@test_parallel blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<3x1x7x7xf32>, %0 : memref<5x1x3x3xf32>, %1 : memref<5xf32>, %alloc : memref<3x5x7x7xf32>)
+    %4 = gpu.wait async
+    %5 = gpu.launch_func async [%4] @test_parallel_kernel::@test_parallel blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<3x1x7x7xf32>, %0 : memref<5x1x3x3xf32>, %1 : memref<5xf32>, %alloc : memref<3x5x7x7xf32>)
     %alloc_0 = memref.alloc() {alignment = 16 : i64} : memref<3x5x7x7xf32>
-    gpu.launch_func  @test_parallel_1_kernel::@test_parallel_1 blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<3x1x7x7xf32>, %2 : memref<5x1x3x3xf32>, %3 : memref<5xf32>, %alloc_0 : memref<3x5x7x7xf32>)
+    %6 = gpu.wait async
+    %7 = gpu.launch_func async [%6] @test_parallel_1_kernel::@test_parallel_1 blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<3x1x7x7xf32>, %2 : memref<5x1x3x3xf32>, %3 : memref<5xf32>, %alloc_0 : memref<3x5x7x7xf32>)
     %alloc_1 = memref.alloc() {alignment = 16 : i64} : memref<3x5x7x7xf32>
-    gpu.launch_func  @test_parallel_2_kernel::@test_parallel_2 blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%alloc : memref<3x5x7x7xf32>, %alloc_0 : memref<3x5x7x7xf32>, %alloc_1 : memref<3x5x7x7xf32>)
+    %8 = gpu.wait async [%5, %7]
+    %9 = gpu.launch_func async [%8] @test_parallel_2_kernel::@test_parallel_2 blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%alloc : memref<3x5x7x7xf32>, %alloc_0 : memref<3x5x7x7xf32>, %alloc_1 : memref<3x5x7x7xf32>)
+    gpu.wait [%9]
     return %alloc_1 : memref<3x5x7x7xf32>
   }
   gpu.module @test_parallel_kernel {

@@ -1,4 +1,4 @@
-"""Two convolutions and their sum, from the text that was posted to three launches: right by two references, race-free, compiled."""
+"""Two convolutions and their sum, from the posted text to three launches on two streams: right by two references, race-free."""
 
 from __future__ import annotations
 
@@ -121,6 +121,21 @@ def test_weights_travel_with_the_bundle(tmp_path: Path) -> None:
         "const_constant_3": (3, {float(np.float32(0.2))}),
     }
     assert run_bundle(folder, RunOptions("sim", 0, None, None, "none")).report.races == ()
+
+
+def test_the_convolutions_run_on_two_streams_and_the_sum_after_both() -> None:
+    plan = made((2, 3, 4)).plan
+    first, second, both = plan.launches
+    assert first.stream != second.stream and not first.after and not second.after
+    other = second if both.stream == first.stream else first
+    assert both.stream in (first.stream, second.stream) and both.after == (plan.steps.index(other),)
+    assert len({step.stream for step in plan.steps}) == 2
+
+
+def test_any_order_of_the_streams_gives_the_same() -> None:
+    for seed in range(6):
+        report = run_schedule(RECIPE, None, settings((2, 3, 4)), None, RunOptions("sim", seed)).report
+        assert report.ok and report.streams_created == report.streams_destroyed == 2, report
 
 
 def test_the_scheduled_module_is_verified() -> None:
