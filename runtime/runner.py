@@ -19,52 +19,14 @@ from .issue import commands
 from .plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Free, Kernel, Launch, Plan, ScalarValue
 from .pool import Pool
 from .resolve import concrete_shape, resolve
+from .run_result import KernelRun, RunResult
 from .signature import plan_signature
 from .simulator.bank_report import BankUse
-from .simulator.report import Fault, LaunchReport, Race
+from .simulator.report import LaunchReport
+from .timeline import Timed
 
 WHOLE_DEVICE = 0
 """The stream that everything runs on which no step orders otherwise."""
-
-
-@dataclass(frozen=True)
-class KernelRun:
-    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory."""
-
-    name: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What came of a run.
-
-    Args:
-        outputs: every output and inout buffer, by name.
-        seconds: wall time of the phases `load`, `upload`, `run`, `download`.
-        kernels: the launches, in order.
-        races, faults: what a simulator found; None on a device that does not look.
-        barriers: barriers that a thread executed, summed over the launches; None likewise.
-        banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
-        streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
-        repeats: seconds of each further run of the steps, where `repeat` asked for them.
-    """
-
-    device: str
-    outputs: Mapping[str, np.ndarray]
-    seconds: Mapping[str, float]
-    kernels: tuple[KernelRun, ...]
-    races: tuple[Race, ...] | None
-    faults: tuple[Fault, ...] | None
-    barriers: int | None
-    streams_created: int
-    streams_destroyed: int
-    repeats: tuple[float, ...] = ()
-    banks: tuple[tuple[str, BankUse], ...] | None = None
-    events_created: int = 0
-    events_destroyed: int = 0
 
 
 def run_plan(
@@ -75,6 +37,7 @@ def run_plan(
     text: str | None = None,
     repeat: int = 0,
     order: int | None = None,
+    trace: bool = False,
 ) -> RunResult:
     """Run the plan once on `inputs`, and `repeat` times more to measure.
 
@@ -83,6 +46,7 @@ def run_plan(
         text: the kernels, as `device.wants` says; None: they are loaded already.
         order: a seed, for a device that does everything at once: its streams take turns as it says; None: as the plan
             stands.
+        trace: time every launch and copy of the run, for `RunResult.timeline`.
 
     Errors: W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound for these shapes, and what
         the device raises (W072x). Nothing stays allocated then.
@@ -100,7 +64,7 @@ def run_plan(
         with run.phase("upload"):
             run.upload(given)
         with run.phase("run"):
-            run.steps(record=True)
+            run.steps(record=True, trace=trace)
         with run.phase("download"):
             outputs = run.download()
         repeats = [run.measure() for _ in range(repeat)]
@@ -117,6 +81,7 @@ class _Run:
     events: dict[int, Event] = field(default_factory=dict)
     reports: list[LaunchReport | None] = field(default_factory=list)
     banks: list[tuple[str, BankUse]] = field(default_factory=list)
+    timeline: tuple[Timed, ...] | None = None
 
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
@@ -173,12 +138,19 @@ class _Run:
                 self.device.upload(self.memory[buffer.name], _contents(buffer, given), stream)
         self.device.synchronize()
 
-    def steps(self, *, record: bool, wait: bool = True) -> None:
-        """Issue all steps. `record`: keep the reports, poison temporaries. `wait`: until they are done."""
+    def steps(self, *, record: bool, wait: bool = True, trace: bool = False) -> None:
+        """Issue all steps. `record`: keep the reports, poison temporaries. `wait`: until they are done. `trace`: time them."""
+        start = self._stamp(WHOLE_DEVICE) if trace else None
+        stamps: list[tuple[int, Event, Event]] = []
         for command in self.commands:
             match command.action:
                 case "do":
-                    self._do(self.plan.steps[command.step], record)
+                    step = self.plan.steps[command.step]
+                    timed = trace and isinstance(step, Launch | Copy)
+                    begin = self._stamp(step.stream) if timed else None
+                    self._do(step, record)
+                    if timed:
+                        stamps.append((command.step, begin, self._stamp(step.stream)))
                 case "record":
                     event = self.events[command.step] = self.pool.take()
                     self.device.record(event, self.streams[command.stream])
@@ -188,6 +160,27 @@ class _Run:
                     self.pool.give_back(self.events.pop(command.step))
         if wait:
             self.device.synchronize()
+        if trace:
+            self.timeline = self._timeline(start, stamps)
+            for event in (start, *(e for _, *both in stamps for e in both)):
+                self.pool.give_back(event)
+
+    def _stamp(self, stream: int) -> Event:
+        """An event that tells when the stream got here."""
+        event = self.pool.take()
+        self.device.record(event, self.streams[stream])
+        return event
+
+    def _timeline(self, start: Event, stamps: Sequence[tuple[int, Event, Event]]) -> tuple[Timed, ...] | None:
+        found: list[Timed] = []
+        for number, begin, end in stamps:
+            step = self.plan.steps[number]
+            since, until = self.device.elapsed(start, begin), self.device.elapsed(start, end)
+            if since is None or until is None or not isinstance(step, Launch | Copy):
+                return None
+            name = step.kernel if isinstance(step, Launch) else f"{step.source.buffer} → {step.target.buffer}"
+            found.append(Timed(name, number, step.stream, since, until))
+        return tuple(sorted(found, key=lambda t: t.begin))
 
     def _do(self, step: AnyStep, record: bool) -> None:
         stream = self.streams[step.stream]
@@ -275,6 +268,7 @@ class _Run:
             streams_destroyed=self.pool.destroyed,
             events_created=self.pool.events_created,
             events_destroyed=self.pool.events_destroyed,
+            timeline=self.timeline,
             repeats=repeats,
             banks=tuple(self.banks) if looked and all(r.banks is not None for r in found) else None,
         )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -40,6 +41,8 @@ class RunOptions:
     inputs: Path | None = None
     save: Path | None = None
     reference: Reference = "jit"
+    trace: Path | None = None
+    """Where the timeline goes, in Chrome's trace format."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     with clock.phase("inputs"):
         arrays = _inputs(made.plan, signature, options)
     text = made.cuda if device.wants == "cuda" else done.located_text
-    result = _run(made.plan, device, arrays, text, clock, options.seed)
+    result = _run(made.plan, device, arrays, text, clock, options)
     reference = _reference_name(options.reference)
     try:
         expected = _expected(made, arrays, options.reference, clock)
@@ -134,14 +137,27 @@ def physical_memory() -> int | None:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _run(plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock, seed: int) -> RunResult:
+def _run(
+    plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock, options: RunOptions
+) -> RunResult:
     """On the simulator, the seed also says how streams take turns; a GPU decides that by itself."""
     from .runtime.runner import run_plan
 
     with clock.watched("run"):
-        result = run_plan(plan, device, arrays, text=text, order=seed if device.wants == "mlir" else None)
+        order = options.seed if device.wants == "mlir" else None
+        result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None)
     clock.add(result.seconds)
+    _write_trace(options.trace, result, plan.entry)
     return result
+
+
+def _write_trace(path: Path | None, result: RunResult, entry: str) -> None:
+    from .files import write_atomically
+    from .runtime.timeline import chrome_trace
+
+    if path is not None:
+        trace = chrome_trace(result.timeline or (), result.device, entry)
+        write_atomically(path, (json.dumps(trace, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _expected(
@@ -251,7 +267,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
         else:
             arrays = bundle.inputs if bundle.inputs is not None else random_inputs(bundle.signature, options.seed)
     text = bundle.cuda if device.wants == "cuda" else bundle.module
-    result = _run(bundle.plan, device, arrays, text, clock, options.seed)
+    result = _run(bundle.plan, device, arrays, text, clock, options)
     expected = bundle.expected if own and options.reference != "none" else None
     comparison = _compared(comparable(bundle), result, expected, clock)
     _save(options.save, result)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
+@click.option("--trace", type=PATH, metavar="T.json", help="Write the timeline here, as Chrome's trace viewer reads it.")
 @click.option("--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit", help="What to compare with.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 def run(
@@ -35,6 +36,7 @@ def run(
     seed: int,
     inputs: Path | None,
     save: Path | None,
+    trace: Path | None,
     reference: Reference,
     as_json: bool,
 ) -> int:
@@ -48,9 +50,10 @@ def run(
     from ..files import expect_writable
     from ..settings import parse_settings
 
-    if save is not None:
-        expect_writable(save)
-    options = RunOptions(target=target, seed=seed, inputs=inputs, save=save, reference=reference)
+    for output in (save, trace):
+        if output is not None:
+            expect_writable(output)
+    options = RunOptions(target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace)
     with progress(f"weft run {file}") as watch:
         clock = Clock(watch)
         if Path(file).is_dir():
