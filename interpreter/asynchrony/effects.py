@@ -121,7 +121,9 @@ class Effects:
             if each.name in ("func.call", "gpu.launch_func"):
                 yield from self._of_arguments(each)
             else:
-                yield from ((kind, value) for kind, value in accesses(each) if is_memref(value))
+                for kind, value in accesses(each):
+                    if is_memref(value):
+                        yield kind, value
 
     def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
         given = arguments(op)
