@@ -154,7 +154,8 @@ REFERENCE: dict[str, Explanation] = {
     ),
     "W0802": Explanation(
         "the CPU reference cannot run this op",
-        "The payload launches kernels itself, or calls a function that has no body. Run without a reference: `--reference none`.",
+        "The payload launches kernels itself, calls a function that has no body, or has ops of a dialect that is not "
+        "upstream's. Run without a reference: `--reference none`.",
     ),
 }
 

@@ -58,6 +58,8 @@ def _refuse_foreign(module: ir.Module) -> None:
             message = "the payload launches kernels itself: the CPU reference cannot run them"
         elif op.name == "func.func" and not op.regions[0].blocks:
             message = f"the payload calls @{ir.StringAttr(op.attributes['sym_name']).value}, which has no body"
+        elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
+            message = f"the payload has `{op.name}`, an op of a dialect that is not upstream's"
         else:
             continue
         raise WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))

@@ -15,14 +15,15 @@ from .dsl.diagnostics import Diagnostic, Source, Span, WeftError
 if TYPE_CHECKING:
     from .interpreter.mlir import ir
 
-NAME = "krnl.global"
+NAME, ENTRY = "krnl.global", "krnl.entry_point"
 _RESOURCE = re.compile(r"dense_resource<([\w$.-]+|\"[^\"]*\")>")
 _ALIGNMENT_BYTES = 4
 """A blob in the text begins with its alignment, 32 bits."""
 
 
 def read_constants(module: ir.Module, source: Source) -> None:
-    """Replace every `krnl.global` of a module, in place.
+    """Replace every `krnl.global` of a module, in place, and take out `krnl.entry_point`, which computes nothing: it tells ONNX's
+    own runtime which function to call.
 
     Raises:
         WeftError: W0410 for one without a value, W0411 for a value that is not of the constant's type, W0412 for elements that
@@ -41,6 +42,9 @@ def read_constants(module: ir.Module, source: Source) -> None:
             raise WeftError(
                 Diagnostic(refusal.code, message, span, hint=refusal.hint, payload=describe(op))
             ) from refusal
+    for op in mlir.operations(module.operation, ENTRY):
+        if not len(op.results):
+            op.operation.erase()
 
 
 class _Refusal(Exception):
@@ -83,8 +87,9 @@ def _type(op: ir.Operation) -> ir.MemRefType:
     """The constant's type: a static memref of plain layout, as its `shape` says."""
     from .interpreter.mlir import ir
 
-    type_ = op.results[0].type if len(op.results) == 1 and not len(op.operands) else None
-    if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
+    shown = op.results[0].type if len(op.results) == 1 and not len(op.operands) else None
+    type_ = ir.MemRefType(shown) if isinstance(shown, ir.MemRefType) else None
+    if type_ is None or not type_.has_static_shape:
         raise _Refusal("W0411", "this constant is not one memref of static shape")
     sizes = list(type_.shape)
     if type_ != ir.MemRefType.get(sizes, type_.element_type, None, type_.memory_space):

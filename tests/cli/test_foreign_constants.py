@@ -12,7 +12,6 @@ from weft.payload import parse_payload
 from weft.runtime.host import make_plan
 from weft.runtime.reference import reference
 
-F32 = np.dtype(np.float32)
 READER = """\
 func.func @f(%C: memref<TYPE>) {
   %w = "krnl.global"() {name = "w", shape = SHAPE, value = VALUE} : () -> memref<TYPE>
@@ -107,3 +106,22 @@ def test_a_constant_in_a_kernel_is_refused() -> None:
     text = f"gpu.module @k {{ gpu.func @k() kernel {{ %w = {GLOBAL}\n gpu.return }} }} func.func @f() {{ return }}"
     with pytest.raises(WeftError, match="W0411"):
         parse_payload(Source("p.mlir", f"module attributes {{gpu.container_module}} {{ {text} }}"))
+
+
+ENTRY = '"krnl.entry_point"() {func = @f, numInputs = 1 : i32} : () -> ()'
+
+
+def test_the_entry_point_of_another_runtime_computes_nothing() -> None:
+    text = constant("2xf32", "[2]", "dense<3.0> : tensor<2xf32>")
+    module = parse_payload(Source("p.mlir", f"module {{\n{text}{ENTRY}\n}}"))
+    assert not list(operations(module.operation, "krnl.entry_point"))
+    np.testing.assert_array_equal(reference(module, None, {"C": np.zeros(2, np.float32)})["C"], [3, 3])
+
+
+@pytest.mark.parametrize("where", ["inside", "outside"])
+def test_the_reference_refuses_other_foreign_ops(where: str) -> None:
+    op = '"other.op"() : () -> ()\n'
+    text = "module {\nfunc.func @f(%C: memref<2xf32>) {\nINSIDE return }\nOUTSIDE}"
+    text = text.replace(where.upper(), op).replace("INSIDE", "").replace("OUTSIDE", "")
+    with pytest.raises(WeftError, match=r"W0802.*other\.op"):
+        reference(parse_payload(Source("p.mlir", text)), None, {"C": np.zeros(2, np.float32)})

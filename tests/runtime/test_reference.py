@@ -283,8 +283,18 @@ def test_large_contractions_are_tiled_and_keep_their_order() -> None:
 
 
 REFUSED = {
-    "an unknown op": (
+    "an op without a lowering": (
         "W0800: the CPU reference cannot lower @main",
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %r = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "return %r : tensor<4xf32> }",
+    ),
+    "an op of a GPU": (
+        "W0801: the CPU reference cannot link @main",
+        """func.func @main(%x: memref<4xindex>) { %t = gpu.thread_id x %c = arith.constant 0 : index
+        memref.store %t, %x[%c] : memref<4xindex> return }""",
+    ),
+    "an unknown op": (
+        "W0802: the payload has `foo.bar`, an op of a dialect that is not upstream's",
         'func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %r = "foo.bar"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n'
         "return %r : tensor<4xf32> }",
     ),
