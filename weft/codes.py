@@ -158,7 +158,6 @@ _HOMES = (
     ".interpreter.codes",
     ".interpreter.analysis.codes",
     ".interpreter.asynchrony.codes",
-    ".interpreter.asynchrony.fault_codes",
     ".interpreter.distribution.codes",
     ".runtime.codes",
     ".maps.codes",

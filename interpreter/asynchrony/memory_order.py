@@ -62,6 +62,7 @@ class MemoryOrder:
     _outside: list[Place] = field(default_factory=list)
     _said: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
     _events: list[dict[Place, list[Effect]]] = field(default_factory=list)
+    _chosen: list[frozenset[Buffer]] = field(default_factory=list)
 
     def attach(self, history: History) -> None:
         self.history = history
@@ -70,6 +71,7 @@ class MemoryOrder:
         """Judge `event` against all before it. Returns what is taken as done from now on, because it was reported."""
         mine = self._located(event)
         self._events.append(mine)
+        self._chosen.append(self._chosen_memory(event))
         extra = 0
         for place, effects in mine.items():
             changes = any(e.changes for e in effects)
@@ -102,6 +104,11 @@ class MemoryOrder:
         for effect in event.effects:
             found.setdefault((effect.buffer, self._iteration(effect.buffer, event, loose)), []).append(effect)
         return found
+
+    def _chosen_memory(self, event: Event) -> frozenset[Buffer]:
+        """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
+        shown = [self._history.effects.windows(v) for v in event.op.operands if is_memref(v)]
+        return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
     def _iteration(self, buffer: Buffer, event: Event, loose: bool) -> tuple[int, ...] | None:
         if buffer.kind != "allocation" or isinstance(buffer.key, str):
@@ -150,7 +157,7 @@ class MemoryOrder:
         if wanted.kind == "alloc":
             return
         kind: FaultKind = "freed twice" if wanted.kind == "free" else "used after free"
-        self._report(kind, None, first, event, freeing, wanted, _assumed(place, other))
+        self._report(kind, None, first, event, freeing, wanted, self._assumed(number, other, event, place))
 
     def _unordered(self, number: int, other: Place, event: Event, place: Place) -> bool:
         first = self._history.events[number]
@@ -165,9 +172,15 @@ class MemoryOrder:
                 kind: FaultKind = "unordered" if event.on_device else "host"
                 if b.kind == "free":
                     kind = "freed in use"
-                self._report(kind, hazard, first, event, a, b, _assumed(place, other))
+                self._report(kind, hazard, first, event, a, b, self._assumed(number, other, event, place))
                 return True
         return False
+
+    def _assumed(self, number: int, other: Place, event: Event, place: Place) -> bool:
+        """Whether it is not proven that the two events touch the same memory."""
+        if place != other or place[1] is None or place[0].kind == "unknown":
+            return True
+        return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
 
     def _report(
         self, kind: FaultKind, hazard: Hazard | None, first: Event, second: Event, done: Effect, wanted: Effect, assumed: bool
@@ -176,10 +189,6 @@ class MemoryOrder:
         if key not in self._said:
             self._said.add(key)
             self.faults.append(MemoryFault(kind, hazard, first, second, done, wanted, assumed))
-
-
-def _assumed(place: Place, other: Place) -> bool:
-    return place != other or place[1] is None or place[0].kind == "unknown"
 
 
 def _came_through_a_loop(value: ir.Value) -> bool:

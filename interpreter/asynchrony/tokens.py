@@ -56,6 +56,8 @@ def constant(value: ir.Value) -> int | None:
     if made is None or made.name != "arith.constant":
         return None
     attribute = made.attributes["value"]
+    if isinstance(attribute, ir.BoolAttr):
+        return int(attribute.value)
     return int(ir.IntegerAttr(attribute).value) if isinstance(attribute, ir.IntegerAttr) else None
 
 

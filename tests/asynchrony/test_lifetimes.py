@@ -168,6 +168,17 @@ RIGHT: dict[str, str] = {
     "waited for under one condition and the other": lines(
         ROOT, SET_A, "scf.if %c {", "gpu.wait [%a]", "}", "scf.if %c {", "} else {", "gpu.wait [%a]", "}"
     ),
+    "under a condition that is known": lines(
+        "%true = arith.constant true", ROOT, SET_A, "scf.if %true {", "gpu.wait [%a]", "}"
+    ),
+    "a loop of many iterations": lines(
+        ROOT, SET_A, "%c200 = arith.constant 200 : index",
+        loop(launch("copy", "A", "B", after="%t", token="x"), f"scf.yield %x : {TOK}", trips="%c200"), "gpu.wait [%l]",
+    ),
+    "a loop in a loop": lines(
+        ROOT, loop(loop(launch("set", "A", after="%u", token="x"), f"scf.yield %x : {TOK}", start="%t", result="m").replace(
+            "scf.for %i", "scf.for %k").replace("iter_args(%t =", "iter_args(%u ="), f"scf.yield %m : {TOK}", start="%r"), "gpu.wait [%l]",
+    ),
     "arms exclude each other": lines(
         ROOT, f"%l = scf.if %c -> ({TOK}) {{", launch("set", "A", after="%r", token="x"), f"scf.yield %x : {TOK}", "} else {",
         f"scf.yield %r : {TOK}", "}", "scf.if %c {", "} else {", f"%v = memref.load %A[%c0] : {V}", "}", "gpu.wait [%l]",
@@ -381,6 +392,13 @@ def test_arguments_that_may_overlap() -> None:
     assert verify_source(Source("p.mlir", module(body))).hosts[0].distinct == ("A", "B")
     (said,) = [d for d in found(module(body), may_alias=True) if d.code == "W0629"]
     assert "(assumed)" in said.message
+
+
+def test_memory_that_is_chosen_is_assumed_to_be_the_same() -> None:
+    body = lines(f"%m = memref.alloc() : {V}", f"%s = arith.select %c, %m, %A : {V}", f"memref.dealloc %s : {V}",
+                 f"%v = memref.load %m[%c0] : {V}")  # fmt: skip
+    (said,) = found(module(body))
+    assert (said.code, said.message) == ("W0631", "`m` is used after it was freed (assumed)")
 
 
 def test_a_called_function_is_judged_where_it_is_called() -> None:
