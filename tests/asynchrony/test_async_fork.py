@@ -7,8 +7,10 @@ import time
 import pytest
 from launch_graphs import LaunchSpec, dependencies, host, ordered_before, parsed, program, random_launches
 
-from weft.dsl.diagnostics import WeftError
+from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter import mlir
+from weft.interpreter.asynchrony.effects import Effects
+from weft.interpreter.asynchrony.faults import judge_host
 from weft.interpreter.asynchrony.forking import Forked, async_fork
 from weft.interpreter.mlir import ir
 
@@ -20,6 +22,10 @@ def forked(text: str) -> tuple[ir.Module, Forked]:
     with module.context, ir.Location.unknown():
         made = async_fork(module)
         module.operation.verify()
+        effects = Effects(module)
+        for function in mlir.operations(module.operation, "func.func"):
+            if len(function.regions[0].blocks):  # what is proven of other people's tokens holds of ours
+                assert not judge_host(function, effects, source=Source("forked", str(module))).diagnostics
     return module, made
 
 
