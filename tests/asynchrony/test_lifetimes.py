@@ -176,8 +176,9 @@ RIGHT: dict[str, str] = {
         loop(launch("copy", "A", "B", after="%t", token="x"), f"scf.yield %x : {TOK}", trips="%c200"), "gpu.wait [%l]",
     ),
     "a loop in a loop": lines(
-        ROOT, loop(loop(launch("set", "A", after="%u", token="x"), f"scf.yield %x : {TOK}", start="%t", result="m").replace(
-            "scf.for %i", "scf.for %k").replace("iter_args(%t =", "iter_args(%u ="), f"scf.yield %m : {TOK}", start="%r"), "gpu.wait [%l]",
+        ROOT, f"%l = scf.for %i = %c0 to %n step %c1 iter_args(%t = %r) -> ({TOK}) {{",
+        f"%m = scf.for %k = %c0 to %n step %c1 iter_args(%u = %t) -> ({TOK}) {{", launch("set", "A", after="%u", token="x"),
+        f"scf.yield %x : {TOK}", "}", f"scf.yield %m : {TOK}", "}", "gpu.wait [%l]",
     ),
     "arms exclude each other": lines(
         ROOT, f"%l = scf.if %c -> ({TOK}) {{", launch("set", "A", after="%r", token="x"), f"scf.yield %x : {TOK}", "} else {",
