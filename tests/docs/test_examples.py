@@ -38,8 +38,8 @@ def named_files(page: Path) -> dict[str, Block]:
 @pytest.mark.parametrize(("page", "section"), SECTIONS, ids=[f"{p.stem}-{s.title}" for p, s in SECTIONS])
 def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
-        monkeypatch.delenv(name)  # an example that runs pytest is no worker of this run
+    for name in [name for name in os.environ if name == "CI" or name.startswith("PYTEST_")]:
+        monkeypatch.delenv(name)  # an example that runs pytest is a run of its own
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     for name, block in named_files(page).items():

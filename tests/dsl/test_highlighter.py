@@ -43,7 +43,8 @@ def test_colors(text: str, kind: object, value: str) -> None:
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda p: p.stem)
 def test_statements_of_recipes(path: Path) -> None:
-    items = [item.value if isinstance(item, Let) else item for item in parse_file(path).main.body]
+    body = [item for schedule in parse_file(path).schedules for item in schedule.body]
+    items = [item.value if isinstance(item, Let) else item for item in body]
     wanted = [item.keyword for item in items if isinstance(item, Statement)]
     tokens = list(WeftLexer().get_tokens(path.read_text()))
     assert [value for kind, value in tokens if kind is Name.Builtin] == wanted
