@@ -98,7 +98,8 @@ def test_the_rest_gets_the_parsers_message_at_its_place(body: str, message: str,
 def test_ops_keep_their_places_behind_what_was_rewritten() -> None:
     line = "%x = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%i)[%j] %y = affine.load %A[%x] : memref<64xf32>"
     source = Source("p.mlir", LOOPS.replace("BODY", line))
-    (load,) = operations(parse_payload(source).operation, "affine.load")
+    module = parse_payload(source)  # kept: its ops must not outlive it
+    (load,) = operations(module.operation, "affine.load")
     assert f'"p.mlir":4:{source.line(4).index("affine.load") + 1}' in str(load.location)
 
 

@@ -68,7 +68,8 @@ def test_the_posted_text_takes_the_schedule_at_its_full_size() -> None:
 
 def test_places_of_ops_are_those_of_the_posted_text() -> None:
     source = Source(POSTED.name, POSTED.read_text())
-    ops = [op for op in operations(parse_payload(source).operation) if op.name.startswith("affine.") and op.name != "affine.yield"]
+    module = parse_payload(source)  # kept: its ops must not outlive it
+    ops = [op for op in operations(module.operation) if op.name.startswith("affine.") and op.name != "affine.yield"]
     assert len(ops) == 43
     for op in ops:
         line, column = (int(n) for n in str(op.location).rstrip(")").split(":")[-2:])
