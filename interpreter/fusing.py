@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import mlir
 from .gathers import is_gather
 from .mlir import ir
+from .nesting import is_within
 from .rewriter import Rewriter
 from .statement import Handle
 
@@ -86,16 +87,6 @@ def loop_inits(loop: ir.Operation) -> list[ir.Value]:
     operands = list(loop.operands)
     return operands[len(operands) - count :] if count else []
 
-
-def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
-    """Whether `op` is nested in `ancestor` (or is it)."""
-    current: ir.Operation | None = op
-    while current is not None:
-        if current == ancestor:
-            return True
-        parent = current.parent
-        current = parent.operation if parent is not None else None
-    return False
 
 
 def remove_if_dead(op: ir.Operation) -> bool:

@@ -6,6 +6,7 @@ from ..clone import clone_module
 from ..distribution import launch_loop
 from ..distribution.mapping import mapping_of
 from ..mlir import gpu, ir, operations
+from ..nesting import is_within
 from .kernels import kernel_model
 from .model import KernelModel
 
@@ -16,7 +17,7 @@ def mapped_roots(module: ir.Module) -> list[ir.Operation]:
     """The outermost mapped loops and ops of the module: what `launch` can be told to launch. In program order."""
     roots: list[ir.Operation] = []
     for op in operations(module.operation):
-        if mapping_of(op) is not None and not any(_inside(op, root) for root in roots):
+        if mapping_of(op) is not None and not any(is_within(op, root) for root in roots):
             roots.append(op)
     return roots
 
@@ -80,15 +81,6 @@ def _works(op: ir.Operation) -> bool:
     if op.name.startswith(("linalg.", "vector.transfer")) or len(op.regions):
         return True
     return op.name in ("memref.load", "memref.store", "affine.load", "affine.store", "memref.copy")
-
-
-def _inside(op: ir.Operation, ancestor: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation == ancestor:
-            return True
-        parent = parent.operation.parent
-    return False
 
 
 def _number(op: ir.Operation, number: int) -> ir.Attribute:

@@ -6,7 +6,8 @@ result, tiles, threads or staged copies another. No statement can keep that, so 
 
 from __future__ import annotations
 
-from ..mlir import DYNAMIC, ir, producer
+from ..asynchrony.tracing import traced
+from ..mlir import ir
 from .space import indexing_maps
 from .symbolic import spelled
 from .views import base_of
@@ -38,21 +39,4 @@ def _same_buffer(a: ir.Value, b: ir.Value) -> bool:
 
 def _apart(a: ir.Value, b: ir.Value) -> bool:
     """Whether two views are windows of one buffer that have no element in common."""
-    mine, its = _window(a), _window(b)
-    if mine is None or its is None or mine[0] != its[0]:
-        return False
-    return any(low + size <= start or start + length <= low
-               for (low, size), (start, length) in zip(mine[1], its[1], strict=True))  # fmt: skip
-
-
-def _window(view: ir.Value) -> tuple[ir.Value, list[tuple[int, int]]] | None:
-    """The buffer, and from where on and how many of its elements per dimension; None where that is not known."""
-    made = producer(view)
-    if made is None or made.name != "memref.subview":
-        return None
-    numbers = [list(ir.DenseI64ArrayAttr(made.attributes[f"static_{key}"])) for key in ("offsets", "sizes", "strides")]
-    if any(number == DYNAMIC for part in numbers for number in part):
-        return None
-    offsets, sizes, strides = numbers
-    spans = [(size - 1) * stride + 1 for size, stride in zip(sizes, strides, strict=True)]
-    return made.operands[0], list(zip(offsets, spans, strict=True))
+    return all(mine.disjoint(its) for mine in traced(a, {}) for its in traced(b, {}))

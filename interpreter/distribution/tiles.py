@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..mlir import ir, operations, producer
+from ..nesting import is_within
 from .mapping import enclosing_maps
 from .space import loop_dimensions
 from .symbolic import spelled
@@ -148,7 +149,7 @@ def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
 def _lift(value: ir.Value, before: ir.Operation) -> None:
     """Move what makes a value in front of an op that needs it, unless it stands in front of it (or inside it) already."""
     op = producer(value)
-    if op is None or _stands_in(op, before):
+    if op is None or is_within(op, before):
         return
     here = _ancestor_in(op.block, before)
     if here is not None and op.is_before_in_block(here):
@@ -166,12 +167,6 @@ def _ancestor_in(block: ir.Block, op: ir.Operation) -> ir.Operation | None:
             return None
         op = parent.operation
     return op
-
-
-def _stands_in(op: ir.Operation, outer: ir.Operation) -> bool:
-    while op != outer and (parent := op.parent) is not None:
-        op = parent.operation
-    return op == outer
 
 
 def _keep_only(nest: tuple[ir.Operation, ...], view: ir.Operation) -> None:

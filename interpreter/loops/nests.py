@@ -9,6 +9,7 @@ from ..distribution.arithmetic import known
 from ..distribution.parallel import as_forall, reduces_nothing
 from ..distribution.space import loop_dimensions
 from ..mlir import ir, operations, producer
+from ..nesting import is_within, move_in_front
 from ..rewriter import Rewriter, describe
 from .affine_ops import without_affine_loops
 from .forall import end_of, make_forall, take_handles
@@ -126,7 +127,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation]) -> tuple[ir.Operation | None
         if _depends(bound, variables, nest[0]):
             return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
     for bound in list(inner.operands)[:3]:
-        _hoist(bound, nest[0])
+        move_in_front(bound, nest[0])
     return inner, ""
 
 
@@ -150,7 +151,7 @@ def merge_nested(outer: ir.Operation) -> ir.Operation:
 
 def _merge(outer: ir.Operation, inner: ir.Operation) -> ir.Operation:
     for bound in inner.operands:
-        _hoist(bound, outer)
+        move_in_front(bound, outer)
     dimensions = [*loop_dimensions(outer), *loop_dimensions(inner)]
     with ir.InsertionPoint(outer), outer.location:
         merged = make_forall([d.lower for d in dimensions], [d.upper for d in dimensions], [d.step for d in dimensions])
@@ -172,27 +173,9 @@ def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -
     op = producer(value)
     if op is None:
         return value in variables
-    if not _inside(op, outside):
+    if op == outside or not is_within(op, outside):
         return False
     return not op.name.startswith(_PURE) or any(_depends(o, variables, outside) for o in op.operands)
-
-
-def _hoist(value: ir.Value, root: ir.Operation) -> None:
-    """Move the (pure) computation of a value in front of the nest."""
-    op = producer(value)
-    if op is not None and _inside(op, root):
-        for operand in op.operands:
-            _hoist(operand, root)
-        op.move_before(root)
-
-
-def _inside(op: ir.Operation, root: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation == root:
-            return True
-        parent = parent.operation.parent
-    return False
 
 
 def _flatten(nest: Sequence[ir.Operation]) -> ir.Operation:

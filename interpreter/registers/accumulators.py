@@ -15,6 +15,7 @@ from ..distribution.temporaries import REGISTERS
 from ..distribution.tiles import Tile, clone_nest, end_of, is_view, thread_nest, tiles_of
 from ..distribution.views import VIEWS, base_of, is_temporary, retype
 from ..mlir import ir, linalg, memref, operations, producer
+from ..nesting import is_within
 from .copies import copy
 from .hoisting import depends_on_loop, hoist
 
@@ -37,13 +38,13 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
     """
     base = hoist(op.operands[position], loop)
     made = producer(base)
-    if made is not None and made.name == "memref.alloc" and _within(made, loop):
+    if made is not None and made.name == "memref.alloc" and is_within(made, loop):
         raise fail(
             "W0383",
             "the operand is a fragment of its own in each iteration: the op was vectorized before",
             hint="`promote-to-registers` first, then `vectorize`",
         )
-    if depends_on_loop(base, loop) or (made is not None and _within(made, loop)):
+    if depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
         raise fail(
             "W0383",
             "which part of the buffer the op writes changes within the loop",
@@ -65,12 +66,6 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
 def _check_new(buffer: ir.Operation) -> None:
     if REGISTERS in buffer.attributes:
         raise fail("W0395", "the operand is kept in registers already", hint="once is enough; name another operand")
-
-
-def _within(op: ir.Operation, loop: ir.Operation) -> bool:
-    while op != loop and (parent := op.parent) is not None:
-        op = parent.operation
-    return op == loop
 
 
 def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
@@ -125,7 +120,7 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kep
 
 def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> Tile:
     for tile in tiles_of(buffer, loop):
-        if not _within(op, tile.nest[-1]):
+        if not is_within(op, tile.nest[-1]):
             continue
         if depends_on_loop(tile.view.results[0], loop):
             raise fail(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import levels, mlir
-from ..fusing import fuse_gathers, fuse_tagged, is_within, remove_if_dead
+from ..fusing import fuse_gathers, fuse_tagged, remove_if_dead
 from ..mlir import ir
+from ..nesting import is_within
 from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, statement
 from ..structured import is_structured

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,7 +68,7 @@ class InsertBarriers(Statement):
         try:
             _, model = trial_model(rewrite.module, number)
         except WeftError as error:
-            raise spoken(rewrite, error) from error
+            raise rewrite.placed(error) from error
         astray = [b for b in model.divergent if b.candidate in existing]
         if astray:
             raise rewrite.error(
@@ -100,12 +99,6 @@ class InsertBarriers(Statement):
             else "map the op so that each element has one owner, or tile it so that a barrier can stand between"
         )
         return rewrite.error(code, message, notes=notes, hint=hint)
-
-
-def spoken(rewrite: Rewriter, error: WeftError) -> WeftError:
-    """The same diagnostics, said by this statement."""
-    span, keyword = rewrite.span(), rewrite.statement.node.keyword
-    return WeftError.of(dataclasses.replace(d, span=span, statement=keyword) for d in error.diagnostics)
 
 
 def _settle(root: ir.Operation, choice: Choice, existing: set[int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -74,8 +73,7 @@ class Launch(Statement):
         try:
             info = launch_loop(rewrite.module, rewrite.find(self.loop))
         except WeftError as error:
-            span, keyword = rewrite.span("loop"), self.node.keyword
-            raise WeftError.of(dataclasses.replace(d, span=span, statement=keyword) for d in error.diagnostics) from error
+            raise rewrite.placed(error, at="loop") from error
         for remark in info.remarks:
             rewrite.remark(remark)
         if self.max_registers is not None:

@@ -11,7 +11,6 @@ from ..rewriter import Rewriter
 from ..shared_memory import element_bytes
 from ..statement import Handle, Results, Statement, handle, integer, statement
 from .bufferize import ensure_bufferized
-from .insert_barriers import spoken
 
 
 @statement("pipeline")
@@ -74,7 +73,7 @@ class Pipeline(Statement):
         try:
             found = find_copies(loop)
         except WeftError as error:
-            raise spoken(rewrite, error) from error
+            raise rewrite.placed(error) from error
         with rewrite.module.context:
             buffers = rotate(found)
         self._affordable(rewrite, rewrite.find(self.loop))

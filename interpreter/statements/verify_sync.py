@@ -10,7 +10,6 @@ from ..mlir import operations
 from ..rewriter import Rewriter
 from ..statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
-from .insert_barriers import spoken
 
 if TYPE_CHECKING:
     from ..analysis import KernelModel
@@ -62,7 +61,7 @@ class VerifySync(Statement):
             for kernel in kernels:
                 self._verify(rewrite, kernel_model(kernel))
         except WeftError as error:
-            raise spoken(rewrite, error) from error
+            raise rewrite.placed(error) from error
         return {}
 
     @staticmethod
