@@ -43,8 +43,10 @@ class AsyncFork(Statement):
     Example:
         async-fork
         before: gpu.launch_func @left_kernel::@left … gpu.launch_func @right_kernel::@right … gpu.launch_func @sum_kernel::@sum
-        after:  gpu.wait async … gpu.launch_func async [%a] @left_kernel::@left … gpu.wait async … gpu.launch_func async [%b] @right_kernel::@right … gpu.wait async [%c, %d] … gpu.launch_func async [%e] @sum_kernel::@sum … gpu.wait [%f] … return
-    """  # fmt: skip # noqa: E501
+        after:  gpu.wait async … gpu.launch_func async [%a] @left_kernel::@left … gpu.wait async …
+                gpu.launch_func async [%b] @right_kernel::@right … gpu.wait async [%c, %d] …
+                gpu.launch_func async [%e] @sum_kernel::@sum … gpu.wait [%f] … return
+    """
 
     streams: int | None = integer(optional=True, minimum=1)
 
