@@ -56,7 +56,7 @@ def test_members_at_small_sizes(recipe: str, dtype: str, size: tuple[int, int, i
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 @pytest.mark.parametrize("size", LARGE, ids=str)
 def test_members_at_large_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
-    for member in [{"type": dtype}, *(sample(recipe, dtype, 0))]:
+    for member in [{"type": dtype}, *sample(recipe, dtype, 1)]:
         check(recipe, member, size)
 
 
