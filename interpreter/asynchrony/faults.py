@@ -10,7 +10,8 @@ from ...dsl.diagnostics import Diagnostic, Source, Span
 from ..mlir import ir
 from ..rewriter import describe
 from .effects import DEVICE, Effect, Effects, callee
-from .history import Event, History
+from .events import Event
+from .history import History
 from .memory_order import MemoryFault, MemoryOrder
 from .token_uses import TokenFault, token_faults
 from .tokens import dependencies

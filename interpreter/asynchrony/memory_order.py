@@ -10,7 +10,8 @@ from .. import mlir
 from ..mlir import ir
 from .accesses import VIEWS, is_memref
 from .effects import Effect, Hazard
-from .history import Event, History, bits
+from .events import Event, bits
+from .history import History
 from .tokens import last_op
 from .windows import Buffer
 

@@ -7,7 +7,8 @@ from itertools import product
 from typing import Literal
 
 from ..mlir import ir
-from .history import Condition, History, Token, Use, contradict
+from .events import Condition, Token, Use, contradict
+from .history import History
 from .tokens import dependencies, is_blocking, is_fork
 
 TokenFaultKind = Literal["never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"]
