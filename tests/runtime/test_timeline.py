@@ -59,7 +59,7 @@ def test_a_device_without_a_clock() -> None:
     assert run_plan(two_stream_plan(), device, INPUTS, text="kernels", trace=True).timeline is None
 
 
-@pytest.mark.parametrize("fail_at", range(0, 45, 3))
+@pytest.mark.parametrize("fail_at", range(0, 60, 3))
 def test_traced_runs_give_everything_back(fail_at: int) -> None:
     device = TickingDevice(fail_at)
     try:
