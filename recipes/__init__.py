@@ -2,7 +2,7 @@
 
 Data alone: nothing is imported from the other rooms.
 
-A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives one `BUILDER`.
+A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives `BUILDERS`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ def schedules() -> Mapping[str, Path]:
 @cache
 def builders() -> Mapping[str, Builder]:
     """The payload builders that ship, by the name a schedule writes: `payload matmul(m = 512)`."""
-    found = [
-        importlib.import_module(f"{__name__}.{p.parent.name}.payload").BUILDER
-        for p in sorted(FOLDER.glob("*/payload.py"))
-    ]
-    return {builder.name: builder for builder in found}
+    subjects = [path.parent.name for path in sorted(FOLDER.glob("*/payload.py"))]
+    found = [importlib.import_module(f"{__name__}.{subject}.payload").BUILDERS for subject in subjects]
+    return {builder.name: builder for builders in found for builder in builders}

@@ -1,10 +1,10 @@
-"""A payload builder as data: its parameters, with types, defaults and domains, and the function that makes the MLIR
-text."""
+"""A payload builder as data: its parameters, with types, defaults and domains, the function that makes the MLIR text, and
+lists of sizes with names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Value = int | str
@@ -46,6 +46,21 @@ class BuilderParameter:
 
 
 @dataclass(frozen=True)
+class Misfit:
+    """Values that are legal one by one and don't go together.
+
+    Args:
+        parameters: whose values; the one to blame first stands first.
+        reason: why, with the numbers.
+        hint: the way out.
+    """
+
+    parameters: tuple[str, ...]
+    reason: str
+    hint: str
+
+
+@dataclass(frozen=True)
 class Builder:
     """A payload with parameters.
 
@@ -55,6 +70,8 @@ class Builder:
         build: `build(**values)` gives the MLIR text; the values have been checked against `parameters`.
         operations: `operations(**values)` counts its arithmetic operations, for benchmarks.
         baseline: `baseline(xp, arrays, **values)` computes the same with an array library, NumPy or CuPy, from arrays by name.
+        misfit: `misfit(**values)` says whether the values go together: None, or why not.
+        layers: values of several parameters under one name, for `--layer`: the layers of a network that is well known.
     """
 
     name: str
@@ -63,6 +80,8 @@ class Builder:
     build: Callable[..., str]
     operations: Callable[..., int]
     baseline: Callable[..., Any]
+    misfit: Callable[..., Misfit | None] | None = None
+    layers: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
     def parameter(self, name: str) -> BuilderParameter | None:
         return next((p for p in self.parameters if p.name == name), None)

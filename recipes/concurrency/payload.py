@@ -142,15 +142,17 @@ def baseline(xp: Any, arrays: Mapping[str, Any], filters: int, **_: int) -> Any:
     return first + second
 
 
-BUILDER = Builder(
-    "concurrent_convs",
-    "two 3×3 convolutions of one image, and their sum",
-    (
-        BuilderParameter("batch", "int", 4, meaning="images; 1024 as its author had it"),
-        BuilderParameter("filters", "int", 64, meaning="filters of each convolution"),
-        BuilderParameter("size", "int", 28, meaning="rows and columns of an image"),
+BUILDERS = (
+    Builder(
+        "concurrent_convs",
+        "two 3×3 convolutions of one image, and their sum",
+        (
+            BuilderParameter("batch", "int", 4, meaning="images; 1024 as its author had it"),
+            BuilderParameter("filters", "int", 64, meaning="filters of each convolution"),
+            BuilderParameter("size", "int", 28, meaning="rows and columns of an image"),
+        ),
+        build=concurrent_convs,
+        operations=operations,
+        baseline=baseline,
     ),
-    build=concurrent_convs,
-    operations=operations,
-    baseline=baseline,
 )

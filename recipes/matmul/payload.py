@@ -24,16 +24,18 @@ func.func @matmul(%A: {a} {{weft.name = "A"}}, %B: {b} {{weft.name = "B"}}) -> (
 """
 
 
-BUILDER = Builder(
-    "matmul",
-    "C = A·B, A of m×k, B of k×n",
-    (
-        BuilderParameter("m", "int", 512, meaning="rows of A and C"),
-        BuilderParameter("n", "int", 512, meaning="columns of B and C"),
-        BuilderParameter("k", "int", 512, meaning="columns of A, rows of B"),
-        BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of A and B"),
+BUILDERS = (
+    Builder(
+        "matmul",
+        "C = A·B, A of m×k, B of k×n",
+        (
+            BuilderParameter("m", "int", 512, meaning="rows of A and C"),
+            BuilderParameter("n", "int", 512, meaning="columns of B and C"),
+            BuilderParameter("k", "int", 512, meaning="columns of A, rows of B"),
+            BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of A and B"),
+        ),
+        build=matmul,
+        operations=lambda m, n, k, **_: 2 * m * n * k,
+        baseline=lambda xp, arrays, **_: xp.matmul(arrays["A"], arrays["B"]),
     ),
-    build=matmul,
-    operations=lambda m, n, k, **_: 2 * m * n * k,
-    baseline=lambda xp, arrays, **_: xp.matmul(arrays["A"], arrays["B"]),
 )

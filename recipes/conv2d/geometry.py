@@ -1,0 +1,87 @@
+"""The sizes of a convolution: what comes out of what goes in, and which sizes don't go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..builder import Misfit
+
+ACCUMULATOR = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
+"""Element type of images and filters → of the result. Half precision accumulates wider, as tensor cores do."""
+
+MOST = 2**60
+"""Elements of a tensor: bytes are counted in signed 64-bit integers."""
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """`n` images of h×w with `c` channels, `k` filters of r×s taps, the same `stride`, `pad` and `dilation` both ways."""
+
+    n: int
+    c: int
+    h: int
+    w: int
+    k: int
+    r: int
+    s: int
+    stride: int
+    pad: int
+    dilation: int
+    type: str
+
+    @property
+    def accumulator(self) -> str:
+        return ACCUMULATOR[self.type]
+
+    @property
+    def padded(self) -> tuple[int, int]:
+        """Rows and columns of an image with the zeros around it."""
+        return self.h + 2 * self.pad, self.w + 2 * self.pad
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """Rows and columns from a filter's first tap to its last."""
+        return self.dilation * (self.r - 1) + 1, self.dilation * (self.s - 1) + 1
+
+    @property
+    def out(self) -> tuple[int, int]:
+        """Rows and columns of an image of the result."""
+        rows, columns = ((image - reach) // self.stride + 1 for image, reach in zip(self.padded, self.reach, strict=True))
+        return rows, columns
+
+
+def operations(**values: int | str) -> int:
+    """Multiplications and additions, those with the zeros around an image included, as everybody counts them."""
+    sizes = _sizes(values)
+    return 2 * sizes.n * prod(sizes.out) * sizes.k * sizes.r * sizes.s * sizes.c
+
+
+def misfit(**values: int | str) -> Misfit | None:
+    """A filter that reaches over the edges, or a tensor that no machine can address."""
+    sizes = _sizes(values)
+    for what, taps, (filter, image), reach, padded in zip(
+        ("rows", "columns"), (sizes.r, sizes.s), (("r", "h"), ("s", "w")), sizes.reach, sizes.padded, strict=True
+    ):
+        if reach > padded:
+            spread = f", {sizes.dilation} apart, and spans {reach}" if sizes.dilation > 1 else ""
+            there = f"the padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"the image has {padded}"
+            return Misfit(
+                (filter, "dilation", image, "pad"),
+                f"the filter has {taps} {what}{spread}; {there}",
+                "a filter stays within the padded image: make it smaller, or `pad` larger",
+            )
+    tensors = {
+        "the padded image": (("n", "c", "h", "w", "pad"), sizes.n * sizes.c * prod(sizes.padded)),
+        "the filters": (("k", "c", "r", "s"), sizes.k * sizes.c * sizes.r * sizes.s),
+        "the result": (("n", "k", "h", "w"), sizes.n * sizes.k * prod(sizes.out)),
+    }
+    for what, (parameters, count) in tensors.items():
+        if count > MOST:
+            return Misfit(parameters, f"{what} would have {count:,} elements: more than can be addressed", "take smaller sizes")
+    return None
+
+
+def _sizes(values: dict[str, int | str]) -> Convolution:
+    """The sizes alone; what else a builder has as parameters is left out."""
+    return Convolution(**{name: values[name] for name in Convolution.__dataclass_fields__})  # type: ignore[arg-type]
