@@ -15,15 +15,16 @@ from .gathers import MARK as GATHER
 from .gathers import is_gather
 from .inlining import inline_gathers
 from .mlir import ir, linalg
+from .reshaping import fold_reshapes, start_reshaped
 from .tidy import tidy
 
 WRITEBACK = "weft.writeback"
 _WRITABLE = "bufferization.writable"
 _BUFFERIZE = (
     "eliminate-empty-tensors,"
-    "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},"
-    "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=true}"
+    "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
 )
+_RESULTS = "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=true}"
 
 
 def is_bufferized(module: ir.Module) -> bool:
@@ -51,7 +52,10 @@ def bufferize_module(module: ir.Module) -> None:
     separate_destinations(module)
     _separate_results(module)
     _protect_arguments(module)
+    start_reshaped(module)
     mlir.run_passes(module, _BUFFERIZE)
+    fold_reshapes(module)
+    mlir.run_passes(module, _RESULTS)
     _unprotect_arguments(module)
     drop_carried_buffers(module)
     mlir.run_passes(module, "cse")

@@ -158,6 +158,7 @@ _HOMES = (
     ".interpreter.codes",
     ".interpreter.analysis.codes",
     ".interpreter.asynchrony.codes",
+    ".interpreter.convolution.codes",
     ".interpreter.distribution.codes",
     ".runtime.codes",
     ".maps.codes",

@@ -11,6 +11,7 @@ from ..rewriter import describe, upstream_messages
 from .indices import share_indices
 from .kernel import Outlined
 from .registers import fix_trip_counts
+from .reshapes import keep_reshapes
 from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
@@ -26,6 +27,8 @@ def lower(kernel: Outlined) -> int:
     copies_to_linalg(kernel.function)
     with _barriers_hidden(kernel.function):
         try:
+            with kernel.function.context:
+                keep_reshapes(kernel.function)
             sink_transposes(kernel.function)
             fold_transposes(kernel.function)
             _run(kernel, _TO_LOOPS)

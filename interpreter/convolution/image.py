@@ -1,0 +1,164 @@
+"""The image of a convolution as an operand of a matrix product: a view where that is one, else a gather.
+
+The gather's body takes the product's own indices apart (m → n, oh, ow by division and remainder; k → kh, kw, c) and reads the
+image there, under a mask where that falls into the padding. Nothing of the product's size exists in memory: the gather tiles and
+fuses with any tile sizes, and `promote-to-shared` performs it a tile at a time.
+
+Source: the discussion "Is synchronization missed for RAW dependent ops …" of the MLIR forum (its second half); upstream
+`transform.structured.convert_conv2d_to_img2col`, whose image is a mapped operand and therefore cannot be tiled along its sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from .. import gathers
+from ..gathers import index
+from ..mlir import affine, arith, ir, linalg, producer, scf, tensor
+from ..structured import element_type, shape_of
+from .axes import Axis
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the image is read: `value`, with a padding of `outside` around it (None: there is none)."""
+
+    value: ir.Value
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    outside: ir.Value | None
+
+    @property
+    def padded(self) -> bool:
+        return any(self.low) or any(self.high)
+
+
+def source_of(value: ir.Value) -> Source:
+    """The image behind a `tensor.pad` by a constant; the value itself where there is none."""
+    none = (0,) * len(shape_of(value))
+    op = producer(value)
+    if op is None or op.name != "tensor.pad":
+        return Source(value, none, none, None)
+    low, high = (tuple(ir.DenseI64ArrayAttr(op.attributes[f"static_{end}"])) for end in ("low", "high"))
+    block = op.regions[0].blocks[0]
+    outside = block.operations[len(block.operations) - 1].operation.operands[0]
+    made_here = outside.owner == block if isinstance(outside.owner, ir.Block) else outside.owner.operation.block == block
+    if made_here or any(n < 0 for n in (*low, *high)) or None in shape_of(op.operands[0]):
+        return Source(value, none, none, None)
+    return Source(op.operands[0], low, high, outside)
+
+
+def operand(problem: Problem, source: Source) -> ir.Value:
+    """The image as an operand with one axis per `problem.image_groups`; made at the insertion point."""
+    units = [d for d, n in enumerate(problem.extents) if n == 1]
+    axes = [
+        replace(axis.without(units), offset=axis.offset - low, size=shape_of(source.value)[number] or 0)
+        for number, (axis, low) in enumerate(zip(problem.axes, source.low, strict=True))
+    ]
+    together = _collapsible(problem, axes)
+    if together is not None:
+        return collapsed(source.value, together)
+    return _gather(problem, source, axes)
+
+
+def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
+    """`value` with each of these lists of axes as one axis."""
+    if all(len(axes) == 1 for axes in together):
+        return value
+    shape = [prod(shape_of(value)[a] or 0 for a in axes) for axes in together]
+    kind = ir.RankedTensorType.get(shape, element_type(value))
+    return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
+
+
+def _collapsible(problem: Problem, axes: Sequence[Axis]) -> list[list[int]] | None:
+    """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
+    extents = problem.extents
+    order: list[int] = []
+    together: list[list[int]] = []
+    groups = [[d for d in problem.groups[g].dimensions if extents[d] > 1] for g in problem.image_groups]
+    at = 0
+    for number, axis in enumerate(axes):
+        dimension = next(iter(axis.factors), None)
+        if len(axis.factors) > 1 or axis.offset or axis.size != (1 if dimension is None else extents[dimension]):
+            return None
+        if dimension is not None and axis.factors[dimension] != 1:
+            return None
+        while at < len(groups) and dimension is not None and dimension not in groups[at]:
+            at += 1
+        if at == len(groups):
+            return None
+        while len(together) <= at:
+            together.append([])
+        together[at].append(number)
+        order += [] if dimension is None else [dimension]
+    fits = order == [d for group in groups for d in group] and len(together) == len(groups) and all(together)
+    return together if fits else None
+
+
+def _gather(problem: Problem, source: Source, axes: Sequence[Axis]) -> ir.Value:
+    shape = [problem.groups[g].extent for g in problem.image_groups]
+    kind = element_type(source.value)
+    op = gathers.generic(shape, kind)
+    with ir.InsertionPoint(op.regions[0].blocks[0]):
+        digits: dict[int, ir.Value] = {}
+        for position, number in enumerate(problem.image_groups):
+            digits.update(taken_apart(linalg.IndexOp(position).result, problem.groups[number].dimensions, problem.extents))
+        subscripts = [_subscript(axis, digits) for axis in axes]
+        mask = _inside(axes, subscripts, problem.extents)
+        if mask is None:
+            value = tensor.ExtractOp(source.value, subscripts).result
+        else:
+            choice = scf.IfOp(mask, [kind], has_else=True)
+            with ir.InsertionPoint(choice.then_block):
+                scf.YieldOp([tensor.ExtractOp(source.value, subscripts).result])
+            with ir.InsertionPoint(choice.else_block):
+                scf.YieldOp([source.outside])
+            value = choice.results[0]
+        linalg.YieldOp([value])
+    return op.results[0]
+
+
+def taken_apart(whole: ir.Value, dimensions: Sequence[int], extents: Sequence[int]) -> dict[int, ir.Value]:
+    """The index of each dimension, from the index of all of them in a row, the last one running fastest."""
+    found: dict[int, ir.Value] = {}
+    stride = 1
+    long = [d for d in dimensions if extents[d] > 1]
+    for d in reversed(long):
+        digit = ir.AffineDimExpr.get(0)
+        if stride > 1:
+            digit = ir.AffineExpr.get_floor_div(digit, stride)
+        if d != long[0]:
+            digit = ir.AffineExpr.get_mod(digit, extents[d])
+        found[d] = whole if len(long) == 1 else affine.AffineApplyOp(ir.AffineMap.get(1, 0, [digit]), [whole]).result
+        stride *= extents[d]
+    return found
+
+
+def _subscript(axis: Axis, digits: Mapping[int, ir.Value]) -> ir.Value:
+    if not axis.factors:
+        return index(axis.offset)
+    if axis.offset == 0 and list(axis.factors.values()) == [1]:
+        return digits[next(iter(axis.factors))]
+    total: ir.AffineExpr = ir.AffineConstantExpr.get(axis.offset)
+    for position, factor in enumerate(axis.factors.values()):
+        total = ir.AffineExpr.get_add(total, ir.AffineExpr.get_mul(ir.AffineDimExpr.get(position), factor))
+    applied = ir.AffineMap.get(len(axis.factors), 0, [total])
+    return affine.AffineApplyOp(applied, [digits[d] for d in axis.factors]).result
+
+
+def _inside(axes: Sequence[Axis], subscripts: Sequence[ir.Value], extents: Sequence[int]) -> ir.Value | None:
+    """Whether no subscript falls into the padding; None where none ever does."""
+    mask: ir.Value | None = None
+    for axis, subscript in zip(axes, subscripts, strict=True):
+        low, high = axis.reach(extents)
+        for needed, predicate, bound in (
+            (low < 0, arith.CmpIPredicate.sge, 0),
+            (high >= axis.size, arith.CmpIPredicate.slt, axis.size),
+        ):
+            if needed:
+                test = arith.cmpi(predicate, subscript, index(bound))
+                mask = test if mask is None else arith.andi(mask, test)
+    return mask

@@ -1,0 +1,92 @@
+"""`as-gemm CONV`: a convolution as a matrix product that reads the image where it lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import levels
+from ..fusing import remove_if_dead
+from ..mlir import ir
+from ..rewriter import Rewriter
+from ..statement import Handle, Results, Statement, consumed, statement
+from ..structured import is_structured
+
+
+@statement("as-gemm", returns=("gemm",))
+@dataclass(frozen=True, kw_only=True)
+class AsGemm(Statement):
+    """Turn a convolution into a matrix product one of whose operands is a view of the image.
+
+    m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; where that falls into the padding of a `tensor.pad`, a mask
+    reads the padding's value. The image is the left operand where its dimensions come first in the result (NHWC), else the right
+    one, in a batch of products (NCHW: over n). Groups make a batch, too. A 1×1 filter of stride 1 makes a plain view.
+    No buffer of the product's size m·k exists: `tile`, `fuse`, and `promote-to-shared` work as on any product, with any sizes,
+    and the latter performs the gather.
+
+    Elementwise ops behind the convolution (bias, ReLU, residual) become ops on the product's result and keep their handles; so does
+    the `linalg.fill` in front of it.
+
+    Args:
+        target: a convolution (named or `linalg.generic`), strides, dilations and groups included, of static sizes; consumed.
+
+    Returns:
+        gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are `lhs`,
+            `rhs`, `acc`.
+
+    Errors:
+        W0440: no convolution.
+        W0441: a depthwise convolution.
+        W0442: dynamic sizes.
+        W0443: a stride or dilation below 1, a window that leaves the image.
+        W0444: a filter whose axes stand in an order that makes no matrix.
+        W0445: on memrefs, where it can't be raised to tensors.
+
+    Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and fuse on the
+        MLIR forum that asks for it.
+
+    Example:
+        let gemm = as-gemm conv
+        before: linalg.conv_2d_nhwc_hwcf
+        after:  linalg.generic … tensor.extract … linalg.matmul … tensor.expand_shape
+    """
+
+    target: Handle = consumed()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..convolution.consumers import move_consumers
+        from ..convolution.image import source_of
+        from ..convolution.problem import NoProductError, read
+        from ..convolution.product import product, runs
+        from ..convolution.report import spelled
+
+        op = rewrite.find(self.target)
+        if not is_structured(op):
+            raise rewrite.error(
+                "W0440", f"`as-gemm` takes a convolution, and this is {op.name}", at="target", payload=op
+            )
+        op = levels.on_tensors(rewrite, self.target)
+        if levels.is_memref(op):
+            raise rewrite.error(
+                "W0445", "the convolution is on memrefs, in a function that can't be raised to tensors", at="target", payload=op,
+                hint="use it before `bufferize`, in a function that is a straight line of linalg ops",
+            )  # fmt: skip
+        try:
+            problem = read(op)
+        except NoProductError as reason:
+            raise rewrite.error(
+                reason.code, str(reason), at="target", payload=op, notes=reason.notes, hint=reason.hint
+            ) from reason
+        with ir.InsertionPoint(op), op.location:
+            source = source_of(op.operands[problem.image])
+            made, result = product(op, problem, source)
+        op.results[0].replace_all_uses_with(result)
+        padding, start = op.operands[problem.image].owner, op.operands[2].owner
+        op.erase()
+        for left in (padding, start):
+            if not isinstance(left, ir.Block):
+                remove_if_dead(left.operation)
+        moved = move_consumers(result, runs(problem))
+        rewrite.remark(spelled(problem, source.padded))
+        if moved:
+            rewrite.remark(f"moved along: {', '.join(moved)}")
+        return {"gemm": rewrite.new_handle(made)}
