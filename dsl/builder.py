@@ -203,6 +203,9 @@ class Builder:
     def _list(self, node: Tree) -> tree.ListExpr:
         return tree.ListExpr(self.span(node), self.all(node.children))
 
+    def _names(self, node: Tree) -> tree.ListExpr:
+        return tree.ListExpr(self.span(node), self.all(node.children))
+
     def _skip(self, node: Tree) -> tree.Skip:
         return tree.Skip(self.span(node))
 

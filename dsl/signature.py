@@ -15,6 +15,7 @@ FieldKind = Literal[
     "word",  # an op name or a function name, as written
     "space",
     "distribution",
+    "names",  # a word, alone or with names in parentheses
     "flag",  # True where the word was written
     "raw",  # the text of `transform { … }`
     "handles",  # implicit: every handle named in a raw text

@@ -56,6 +56,8 @@ def _evaluate(field: Field, given: Any, env: Environment, dead: Mapping[int, Dea
             return DistributionSpec(given.kind, chunk)
         case "flag":
             return True
+        case "names":
+            return tuple(_spelled(item) for item in given.items) if isinstance(given, tree.ListExpr) else ()
         case "raw" | "word":
             return given.spelling if isinstance(given, tree.HandleRef) else given.text
     raise AssertionError(field.kind)
@@ -105,6 +107,10 @@ def _list(field: Field, given: tree.Expr, env: Environment) -> tuple[int | None,
             number = _at_least(field, _integer(item, env), item)
             out.append(None if field.kind == "sizes" and number == 0 else number)
     return tuple(out)
+
+
+def _spelled(item: tree.Expr) -> str:
+    return item.name if isinstance(item, tree.NameRef) else str(getattr(item, "value", ""))
 
 
 def _space(given: tree.Space, env: Environment) -> SpaceSpec:

@@ -136,6 +136,11 @@ def flag() -> Any:
     return _field("flag")
 
 
+def names() -> Any:
+    """A word that may be missing (None), alone (an empty tuple), or with names in parentheses: `noalias(A, B)`."""
+    return _field("names", optional=True)
+
+
 def raw() -> Any:
     return _field("raw")
 

@@ -35,6 +35,12 @@ CODES: dict[str, Explanation] = {
         "In the order in which the program is written, a buffer is used, or freed once more, after its `dealloc`. `async-fork` "
         "frees a buffer behind its last use; it does not hide that the program is wrong.",
     ),
+    "W0435": Explanation(
+        "no argument of that name",
+        "`async-fork noalias(A, B)` states that the arguments `A` and `B` overlap no other memory of the function. Arguments "
+        "are called as reports call them: by the name they have in the payload, without `%`. Only memrefs of functions that launch "
+        "can be named.",
+    ),
     # ---- what `weft verify` finds wrong
     "W0620": Explanation(
         "a token is never waited for",

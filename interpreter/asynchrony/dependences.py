@@ -7,9 +7,11 @@ since; so each operation looks at few others, however many there are. Sets of op
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from .aliasing import Outside
 from .effects import Effect
 from .windows import Buffer, Window
 
@@ -71,10 +73,15 @@ class Dependences:
     are not implied by others (the transitive reduction).
     """
 
+    loose: Callable[[Buffer], bool] = lambda buffer: False
+    """Whether a buffer may overlap any other of which this is true."""
     direct: list[tuple[int, ...]] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
+    assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
+    """How many operations wait for another only because two buffers may overlap, by these."""
     _histories: dict[Buffer, _History] = field(default_factory=dict)
     _unknown: dict[Buffer, None] = field(default_factory=dict)
+    _outside: Outside = field(default_factory=Outside)
 
     def add(self, effects: Iterable[Effect], done: int = 0) -> int:
         """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
@@ -89,8 +96,12 @@ class Dependences:
 
     def needed(self, effects: Iterable[Effect], done: int = 0) -> tuple[int, ...]:
         """What must be done before something with these effects, without what is `done` and what is implied."""
-        found = {op for effect in effects for op in self._conflicting(effect) if not done >> op & 1}
-        return self.reduced(found)
+        effects = tuple(effects)
+        known = {op for effect in effects for op in self._conflicting(effect)}
+        assumed = {op: pair for effect in effects for op, pair in self._overlapping(effect, known) if op not in known}
+        needed = self.reduced(op for op in (*known, *assumed) if not done >> op & 1)
+        self.assumed.update(assumed[op] for op in needed if op in assumed)
+        return needed
 
     def reduced(self, found: Iterable[int]) -> tuple[int, ...]:
         """Those that none of the others waits for, in program order."""
@@ -118,6 +129,12 @@ class Dependences:
                 if effect.changes:
                     yield from users.readers
 
+    def _overlapping(self, effect: Effect, known: set[int]) -> Iterator[tuple[int, frozenset[Buffer]]]:
+        """Who touched other memory that may be the effect's."""
+        if self.loose(effect.buffer):
+            for op, other in self._outside.before(effect.buffer, effect.changes, known):
+                yield op, frozenset((other, effect.buffer))
+
     def _histories_of(self, effect: Effect) -> Iterator[tuple[_History, Window]]:
         """The histories in which the effect's window may be; memory that cannot be followed may be in any of them."""
         buffer = effect.buffer
@@ -129,6 +146,8 @@ class Dependences:
                 yield self._histories[other], Window(buffer)
 
     def _enter(self, effect: Effect, number: int) -> None:
+        if self.loose(effect.buffer):
+            self._outside.enter(effect.buffer, effect.changes, number)
         history = self._histories.setdefault(effect.buffer, _History())
         history.touched_by(effect.window)
         users = history.users[effect.window]

@@ -7,6 +7,7 @@ operation has more than one dependency, a token that is used once more goes thro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import describe
+from .aliasing import Aliasing, state, stated
 from .dependences import Dependences
 from .effects import DEVICE, Effects
 from .rebuilding import is_token, made_async, may_be_async, on_given_stream, token_type
@@ -35,15 +37,23 @@ class Forked:
     joins: int = 0
     forks: int = 0
     waits: int = 0
-    moved: list[str] = field(default_factory=list)
+    moved: list[ir.Value] = field(default_factory=list)
     """Buffers whose free now stands behind the final wait."""
+    assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
+    """How many orderings stand there only because two arguments may overlap, by these."""
+    distinct: list[str] = field(default_factory=list)
+    """Arguments that were stated to overlap nothing else."""
 
 
-def async_fork(module: ir.Module) -> Forked:
+def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forked:
     """Rebuild the tokens of every host function that launches.
 
+    Args:
+        noalias: arguments that overlap no other, by name; empty: all of them. They get `llvm.noalias`. None: any two arguments of
+            a function may overlap, unless they say otherwise.
+
     Raises:
-        WeftError: W0430 … W0434; the module is then as it was.
+        WeftError: W0430 … W0435; the module is then as it was.
     """
     found = [f for f in mlir.operations(module.operation, "func.func") if _device_ops(f)]
     old = [op for f in found for op in mlir.operations(f) if may_be_async(op) or op.name == "gpu.wait"]
@@ -55,8 +65,12 @@ def async_fork(module: ir.Module) -> Forked:
     effects = Effects(module)
     for function in found:
         _expect_readable(function, effects)
-    blocks = [_Block(block, effects) for block in dict.fromkeys(op.block for op in old)]
-    forked = Forked()
+    distinct = {} if noalias is None else stated(found, noalias)
+    aliasing = Aliasing(module, set(distinct))
+    blocks = [_Block(block, effects, aliasing) for block in dict.fromkeys(op.block for op in old)]
+    forked = Forked(distinct=list(distinct.values()))
+    for argument in distinct:
+        state(argument)
     for block in blocks:  # all are read before the first is rebuilt
         block.rebuild(forked)
     for op in reversed(old):  # tokens go to later ops only: users first
@@ -119,9 +133,9 @@ class _Item:
 class _Block:
     """One block: read as a whole first, rebuilt afterwards."""
 
-    def __init__(self, block: ir.Block, effects: Effects) -> None:
+    def __init__(self, block: ir.Block, effects: Effects, aliasing: Aliasing) -> None:
         self.block = block
-        self.dependences = Dependences()
+        self.dependences = Dependences(aliasing.loose)
         self.done = 0
         self.items: list[_Item] = []
         self.late_frees: list[ir.Operation] = []
@@ -162,6 +176,7 @@ class _Block:
     # ---- rebuilding ---------------------------------------------------------------------------------------------------
 
     def rebuild(self, forked: Forked) -> None:
+        forked.assumed.update(self.dependences.assumed)
         tokens = _Tokens(self._uses(), forked)
         for item in self.items:
             with ir.InsertionPoint(item.op):
@@ -176,7 +191,7 @@ class _Block:
             with ir.InsertionPoint(self.terminator):
                 forked.wait = tokens.blocking(self.final)
         for free in self.late_frees:
-            forked.moved.append(free.operands[0].get_name())
+            forked.moved.append(free.operands[0])
             free.move_before(self.terminator)
 
     def _uses(self) -> dict[int, int]:

@@ -9,6 +9,7 @@ from typing import Literal
 from .. import mlir
 from ..mlir import ir
 from .accesses import VIEWS, is_memref
+from .aliasing import Aliasing
 from .effects import Effect, Hazard
 from .events import Event, bits
 from .history import History
@@ -51,7 +52,7 @@ class MemoryOrder:
     """What is wrong with the order of memory accesses. Hand `watch` to a `History`.
 
     Args:
-        may_alias: arguments of the function (and globals) may overlap.
+        may_alias: arguments of the function (and globals that are no constants) may overlap, unless they say otherwise.
     """
 
     may_alias: bool = False
@@ -67,6 +68,7 @@ class MemoryOrder:
 
     def attach(self, history: History) -> None:
         self.history = history
+        self._aliasing = Aliasing(history.effects.module)
 
     def watch(self, event: Event, done: int) -> int:
         """Judge `event` against all before it. Returns what is taken as done from now on, because it was reported."""
@@ -130,8 +132,8 @@ class MemoryOrder:
             return list(self._touched)
         mine = [p for p in self._places[buffer] if None in (p[1], iteration) or p[1] == iteration]
         mine += self._unknown
-        if self.may_alias and buffer.kind in ("argument", "global"):
-            mine += [p for p in self._outside if p[0] != buffer]
+        if self.may_alias and self._aliasing.loose(buffer):
+            mine += [p for p in self._outside if p[0] != buffer and self._aliasing.loose(p[0])]
         return mine
 
     def _enter(self, place: Place, effects: list[Effect], bit: int) -> None:

@@ -30,7 +30,7 @@ class Buffer:
         """How messages call it: `A` by its `weft.name`, else `%alloc_0`, `@table`."""
         if isinstance(self.key, str):
             return f"@{self.key}"
-        return _given_name(self.key) or self.key.get_name()
+        return _given_name(self.key) or _number(self.key) or self.key.get_name(use_local_scope=True)
 
     def distinct(self, other: Buffer) -> bool:
         """Whether the two are different memory. Arguments are taken as distinct."""
@@ -46,6 +46,13 @@ def _given_name(value: ir.Value) -> str | None:
         return None
     own = ir.DictAttr(ir.ArrayAttr(attributes["arg_attrs"])[ir.BlockArgument(value).arg_number])
     return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+
+
+def _number(value: ir.Value) -> str | None:
+    """An argument of a function as MLIR prints it. (To number all values of a function for one name takes long.)"""
+    if isinstance(value.owner, ir.Block) and value.owner.owner.operation.name == "func.func":
+        return f"%arg{ir.BlockArgument(value).arg_number}"
+    return None
 
 
 @dataclass(frozen=True)

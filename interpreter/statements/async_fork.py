@@ -1,16 +1,21 @@
-"""`async-fork [streams n]`: let operations that do not depend on each other run at the same time."""
+"""`async-fork [noalias] [streams n]`: let operations that do not depend on each other run at the same time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import Rewriter
-from ..statement import Results, Statement, integer, statement
+from ..statement import Results, Statement, integer, names, statement
+
+if TYPE_CHECKING:
+    from ..asynchrony.forking import Forked
 
 STREAMS = "weft.streams"
+SHOWN = 3
 
 
 @statement("async-fork", returns=("wait",))
@@ -23,9 +28,14 @@ class AsyncFork(Statement):
     one dependency, and none that others imply. A token that is used once more goes through a `gpu.wait async` of its own.
     One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on:
     in front of a call, a loop or a branch that launches, too (inside, each block is forked by itself). `memref.copy`
-    becomes `gpu.memcpy`; `memref.dealloc` moves behind the final wait. Arguments of a host function are distinct memory.
+    becomes `gpu.memcpy`; `memref.dealloc` moves behind the final wait.
+
+    Two arguments of a host function may overlap, if one of them is written: the step's report counts what that costs. Disjoint
+    windows of one buffer are told apart, and so is what is distinct for certain: allocations, results (which Weft makes), arguments
+    with `llvm.noalias`.
 
     Args:
+        noalias: arguments that overlap no other, by name: `noalias(A, B)`; all of them: `noalias`. They get `llvm.noalias`.
         streams: the most streams that a run may use; none: as many as can be busy at once.
 
     Returns:
@@ -37,6 +47,7 @@ class AsyncFork(Statement):
         W0432: a call, a launch or an op whose effects cannot be seen.
         W0433: a launch in parallel or branching host code, or one that is not outlined.
         W0434: memory is used after it was freed.
+        W0435: `noalias` names an argument that is not there.
 
     Source: design, section Asynchrony; upstream `gpu-async-region` writes one token through everything.
 
@@ -48,15 +59,17 @@ class AsyncFork(Statement):
                 gpu.launch_func async [%e] @sum_kernel::@sum … gpu.wait [%f] … return
     """
 
+    noalias: tuple[str, ...] | None = names()
     streams: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..asynchrony.forking import async_fork
 
         try:
-            forked = async_fork(rewrite.module)
+            forked = async_fork(rewrite.module, self.noalias)
         except WeftError as error:
-            raise rewrite.placed(error) from error
+            at = "noalias" if error.diagnostics[0].code == "W0435" else None
+            raise rewrite.placed(error, at=at) from error
         if self.streams is not None:
             number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.streams)
             for function in mlir.operations(rewrite.module.operation, "func.func"):
@@ -65,8 +78,26 @@ class AsyncFork(Statement):
         rewrite.remark(
             f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"
         )
+        _say_what_overlaps(rewrite, forked)
         if forked.moved:
-            rewrite.remark(f"freed behind the final wait: {', '.join(forked.moved)}")
+            listed = ", ".join(value.get_name(use_local_scope=True) for value in forked.moved[:SHOWN])
+            more = f" and {len(forked.moved) - SHOWN} more" if len(forked.moved) > SHOWN else ""
+            rewrite.remark(f"freed behind the final wait: {listed}{more}")
         if forked.wait is None:
             raise AssertionError("operations without a final wait")
         return {"wait": rewrite.new_handle(forked.wait)}
+
+
+def _say_what_overlaps(rewrite: Rewriter, forked: Forked) -> None:
+    """What was stated of the arguments, and what it costs that the others may overlap."""
+    if forked.distinct:
+        listed = ", ".join(f"`{name}`" for name in forked.distinct)
+        rewrite.remark(f"stated to overlap nothing else: {listed}")
+    pairs = forked.assumed.most_common()
+    for pair, count in pairs[:SHOWN]:
+        first, second = sorted(buffer.name for buffer in pair)
+        more = "one ordering" if count == 1 else f"{count} orderings"
+        rewrite.remark(f"`{first}` and `{second}` may overlap: {more} more; `async-fork noalias` leaves that out")
+    if len(pairs) > SHOWN:
+        rest = sum(count for _, count in pairs[SHOWN:])
+        rewrite.remark(f"{len(pairs) - SHOWN} more pairs of arguments may overlap: {rest} orderings more")

@@ -17,15 +17,18 @@ from weft.interpreter.mlir import ir
 LAUNCH = "gpu.launch_func"
 
 
-def forked(text: str) -> tuple[ir.Module, Forked]:
+def forked(text: str, noalias: tuple[str, ...] | None = ()) -> tuple[ir.Module, Forked]:
+    """Forked, and proven with the verdict that other people's tokens get: whether or not what is not stated may overlap."""
     module = parsed(text)
     with module.context, ir.Location.unknown():
-        made = async_fork(module)
+        made = async_fork(module, noalias)
         module.operation.verify()
         effects = Effects(module)
         for function in mlir.operations(module.operation, "func.func"):
-            if len(function.regions[0].blocks):  # what is proven of other people's tokens holds of ours
-                assert not judge_host(function, effects, source=Source("forked", str(module))).diagnostics
+            if len(function.regions[0].blocks):
+                for may_alias in (False, True):
+                    source = Source("forked", str(module))
+                    assert not judge_host(function, effects, source=source, may_alias=may_alias).diagnostics
     return module, made
 
 

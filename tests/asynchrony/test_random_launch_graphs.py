@@ -27,7 +27,7 @@ COUNT = 1000 if "WEFT_SOAK" in os.environ else 20
 def planned(launches: list[LaunchSpec], buffers: int, attributes: str = "") -> tuple[Plan, str]:
     module = parsed(program(launches, buffers, attributes=attributes))
     with module.context, ir.Location.unknown():
-        async_fork(module)
+        async_fork(module, noalias=())
     return make_plan(module), str(module)
 
 
