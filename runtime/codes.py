@@ -68,6 +68,11 @@ FILES: dict[str, Explanation] = {
         "per memref, then a `long long` per size, stride or offset that is null there, and scalars by value. "
         "Build the bundle anew.",
     ),
+    "W0714": Explanation(
+        "a trace would overwrite something",
+        "`--trace out.json` writes two files: the timeline to `out.json`, and its picture to `out.svg`. Neither may be another "
+        "file that the run reads or writes.\n\nwrong:  --trace out.svg\nright:  --trace out.json",
+    ),
     "W0715": Explanation(
         "no .npz of plain arrays",
         "The file cannot be read, is damaged, or holds pickled Python objects, which are never read: unpickling runs code.\n\n"
@@ -83,7 +88,7 @@ FILES: dict[str, Explanation] = {
         "Arrays are taken as they are, never converted: f32 wants float32. bf16 comes as uint16, its 16 bits.",
     ),
     "W0718": Explanation(
-        "arrays cannot be written", "The folder is missing or not writable. Nothing half written stays."
+        "a result cannot be written", "The folder is missing or not writable. Nothing half written stays."
     ),
     "W0719": Explanation(
         "random inputs need shapes",
@@ -103,6 +108,13 @@ DEVICE: dict[str, Explanation] = {
         "CUDA reports a failure",
         "A launch was refused, or something launched before failed: an access outside its memory is reported late. The "
         "simulator says where: `--target sim`.",
+    ),
+    "W0724": Explanation(
+        "what a graph cannot hold or tell",
+        "With `--graph`, a plan's launches, copies and fills are captured once and replayed as a whole. A graph holds nothing but "
+        "work of the device on streams that are joined at its end: no allocations, nothing that the host waits for. It does not "
+        "tell when each of its steps began, so there is no timeline of it.\n\nwrong:  weft run … --graph --trace t.json\n"
+        "right:  weft run … --trace t.json",
     ),
 }
 

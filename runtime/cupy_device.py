@@ -7,21 +7,25 @@ compiled through `cupy.cuda.nvrtc` with exactly our options, and the cubin loade
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..dsl.diagnostics import fail
+from ..dsl.diagnostics import WeftError, fail
 from .cubin_cache import cached
+from .cuda import moves
 from .cuda.nvrtc import compile_options
-from .device import Event, Memory, Stream, View
+from .device import Event, Graph, Memory, Stream, View
 from .dtypes import itemsize
 from .plan import Kernel, Param
 
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
+
+NUM_REGS = 4
+"""`CU_FUNC_ATTRIBUTE_NUM_REGS`: to be asked for an attribute, a kernel must be loaded."""
 
 ACCELERATED = 90
 """From this compute capability on, chips have instructions of their own: `sm_90a`."""
@@ -61,6 +65,7 @@ class CupyDevice:
         import cupy
 
         self._cupy: Any = cupy
+        self._errors = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
         with self._failures("starting the device"):
             device = cupy.cuda.Device()
             self.arch = architecture(int(device.compute_capability))
@@ -70,6 +75,7 @@ class CupyDevice:
         self._modules: dict[str, Any] = {}
         self._functions: dict[str, Any] = {}
         self._dynamic: dict[str, int] = {}
+        self._moves: dict[str, Any] = {}
         self._streams = 0
         self._freed: list[Memory] = []
         """Memory that kernels under way may still use: given back when the device is idle."""
@@ -77,6 +83,19 @@ class CupyDevice:
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        module = self._module(text)
+        for kernel in kernels:
+            self._functions[kernel.name] = self._function(module, kernel.name)
+            self._dynamic[kernel.name] = 0
+
+    def _function(self, module: Any, name: str) -> Any:
+        """The kernel, loaded: CUDA otherwise does that at its first launch, where it makes all streams wait, and captures fail."""
+        with self._failures(f"looking for the kernel `{name}`"):
+            function = module.get_function(name)
+            self._cupy.cuda.driver.funcGetAttribute(NUM_REGS, function.ptr)
+        return function
+
+    def _module(self, text: str) -> Any:
         if text not in self._modules:
             options = (f"--gpu-architecture={self.arch}", *compile_options())
             version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
@@ -85,10 +104,7 @@ class CupyDevice:
                 module = self._cupy.cuda.function.Module()
                 module.load(cubin)
             self._modules[text] = module
-        for kernel in kernels:
-            with self._failures(f"looking for the kernel `{kernel.name}`"):
-                self._functions[kernel.name] = self._modules[text].get_function(kernel.name)
-            self._dynamic[kernel.name] = 0
+        return self._modules[text]
 
     def _compile(self, text: str, options: Sequence[str]) -> bytes:
         nvrtc = self._cupy.cuda.nvrtc
@@ -102,7 +118,7 @@ class CupyDevice:
         finally:
             nvrtc.destroyProgram(program)
 
-    def launch(
+    def launcher(
         self,
         kernel: Kernel,
         grid: tuple[int, int, int],
@@ -110,17 +126,39 @@ class CupyDevice:
         shared_bytes: int,
         args: Sequence[View | np.generic],
         stream: Stream,
-    ) -> None:
+    ) -> Callable[[], None]:
         function = self._functions.get(kernel.name)
         if function is None:
             raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")
         dynamic = kernel.dynamic_shared_bytes + shared_bytes
         values = tuple(v for arg, param in zip(args, kernel.params, strict=True) for v in parameters(arg, param))
-        with self._failures(f"launching `{kernel.name}`"):
-            if dynamic > self._dynamic[kernel.name]:
+        what = f"launching `{kernel.name}`"
+        if dynamic > self._dynamic[kernel.name]:
+            with self._failures(what):
                 self._cupy.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
-                self._dynamic[kernel.name] = dynamic
-            function(grid, block, values, shared_mem=dynamic, stream=stream)
+            self._dynamic[kernel.name] = dynamic
+        return self._launching(function, grid, block, values, dynamic, stream, what)
+
+    def _launching(
+        self,
+        function: Any,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        values: tuple[np.generic, ...],
+        shared: int,
+        stream: Stream,
+        what: str,
+    ) -> Callable[[], None]:
+        """The launch alone: this is all that the host does for one when it is done again and again."""
+        errors, failed = self._errors, self._failed
+
+        def launch() -> None:
+            try:
+                function(grid, block, values, shared_mem=shared, stream=stream)
+            except errors as error:
+                raise failed(what, error) from error
+
+        return launch
 
     # ---- memory ------------------------------------------------------------------------------------------------------
 
@@ -156,20 +194,60 @@ class CupyDevice:
             memory.pointer.copy_to_host_async(ctypes.c_void_p(array.ctypes.data), memory.size, stream)
             stream.synchronize()
 
-    def copy(self, target: View, source: View, stream: Stream) -> None:
-        with self._failures(f"copying `{source.name}` to `{target.name}`"):
-            if target.contiguous and source.contiguous:
-                size = source.count * itemsize(source.dtype)
-                _start(target).copy_from_device_async(_start(source), size, stream)
-            else:
-                with stream:
-                    self._window(target)[...] = self._window(source)
+    def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
+        what = f"copying `{source.name}` to `{target.name}`"
+        count, width = source.count, itemsize(source.dtype)
+        if not count:
+            return _nothing
+        if target.contiguous and source.contiguous:
+            to, from_, size = _start(target), _start(source), count * width
+            return self._doing(what, lambda: to.copy_from_device_async(from_, size, stream))
+        dimensions = moves.extents(source.shape, target.strides, source.strides)
+        pointers = (np.uint64(_start(target).ptr), np.uint64(_start(source).ptr))
+        return self._move("copy", width, pointers, count, dimensions, stream, what)
 
-    def _window(self, view: View) -> Any:
-        """A view as a CuPy array of plain bits: CuPy knows no bf16."""
-        size = itemsize(view.dtype)
-        strides = tuple(s * size for s in view.strides)
-        return self._cupy.ndarray(view.shape, np.dtype(f"u{size}"), _start(view), strides)
+    def filler(self, target: View, value: np.generic, stream: Stream) -> Callable[[], None]:
+        what = f"filling `{target.name}`"
+        count, width = target.count, itemsize(target.dtype)
+        if not count:
+            return _nothing
+        raw = value.tobytes()
+        if target.contiguous and len(set(raw)) == 1:
+            to, byte, size = _start(target), raw[0], count * width
+            return self._doing(what, lambda: to.memset_async(byte, size, stream))
+        bits = np.frombuffer(raw, np.dtype(f"u{width}"))[0]
+        dimensions = moves.extents(target.shape, target.strides)
+        return self._move("fill", width, (np.uint64(_start(target).ptr), bits), count, dimensions, stream, what)
+
+    def _move(
+        self,
+        move: moves.Move,
+        width: int,
+        ends: tuple[np.generic, np.generic],
+        count: int,
+        dimensions: Sequence[Sequence[int]],
+        stream: Stream,
+        what: str,
+    ) -> Callable[[], None]:
+        """A launch of the kernel that copies or fills elements so many bytes wide in so many dimensions."""
+        name = moves.move_name(move, width, len(dimensions))
+        if name not in self._moves:
+            module = self._module(moves.move_text(move, width, len(dimensions)))
+            self._moves[name] = self._function(module, name)
+        values = (*ends, *moves.numbers(count, dimensions))
+        grid, block = (moves.blocks(count), 1, 1), (moves.THREADS, 1, 1)
+        return self._launching(self._moves[name], grid, block, values, 0, stream, what)
+
+    def _doing(self, what: str, do: Callable[[], None]) -> Callable[[], None]:
+        errors, failed = self._errors, self._failed
+
+        def once() -> None:
+            try:
+                do()
+            except errors as error:
+                raise failed(what, error) from error
+
+        return once
 
     # ---- streams and events ------------------------------------------------------------------------------------------
 
@@ -194,12 +272,16 @@ class CupyDevice:
             return self._cupy.cuda.Event()
 
     def record(self, event: Event, stream: Stream) -> None:
-        with self._failures("recording an event"):
+        try:
             event.record(stream)
+        except self._errors as error:
+            raise self._failed("recording an event", error) from error
 
     def wait(self, stream: Stream, event: Event) -> None:
-        with self._failures("waiting for an event"):
+        try:
             stream.wait_event(event)
+        except self._errors as error:
+            raise self._failed("waiting for an event", error) from error
 
     def destroy_event(self, event: Event) -> None:
         """CuPy destroys an event with its last reference; CUDA keeps it until the work that waits for it is done."""
@@ -207,6 +289,44 @@ class CupyDevice:
     def elapsed(self, start: Event, end: Event) -> float | None:
         with self._failures("reading the clock"):
             return self._cupy.cuda.get_elapsed_time(start, end) / 1000
+
+    # ---- graphs: by CuPy's runtime functions, since `Stream.end_capture` loses the graph where it can't be instantiated ----
+
+    def begin_capture(self, stream: Stream) -> None:
+        """In relaxed mode: whatever the garbage collector gives back meanwhile must not break the capture."""
+        runtime = self._cupy.cuda.runtime
+        with self._failures("capturing a graph"):
+            runtime.streamBeginCapture(stream.ptr, runtime.streamCaptureModeRelaxed)
+
+    def end_capture(self, stream: Stream) -> Graph:
+        runtime = self._cupy.cuda.runtime
+        with self._failures("capturing a graph"):
+            captured = runtime.streamEndCapture(stream.ptr)
+        with self._failures("instantiating a graph"):
+            try:
+                return runtime.graphInstantiate(captured)
+            finally:
+                runtime.graphDestroy(captured)
+
+    def abandon_capture(self, stream: Stream) -> None:
+        """What CUDA says to it matters no more: another failure led here. It gives no graph for a capture that is broken."""
+        runtime = self._cupy.cuda.runtime
+        with suppress(*self._errors):
+            captured = runtime.streamEndCapture(stream.ptr)
+            if captured:
+                runtime.graphDestroy(captured)
+
+    def launch_graph(self, graph: Graph, stream: Stream, order: int | None) -> tuple[()]:
+        """The GPU sees to the order itself."""
+        try:
+            self._cupy.cuda.runtime.graphLaunch(graph, stream.ptr)
+        except self._errors as error:
+            raise self._failed("launching a graph", error) from error
+        return ()
+
+    def destroy_graph(self, graph: Graph) -> None:
+        with self._failures("destroying a graph"):
+            self._cupy.cuda.runtime.graphExecDestroy(graph)
 
     def synchronize(self) -> None:
         try:
@@ -218,11 +338,14 @@ class CupyDevice:
     @contextmanager
     def _failures(self, what: str) -> Iterator[None]:
         """CUDA's errors as diagnostics."""
-        cuda = self._cupy.cuda
         try:
             yield
-        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-            raise fail("W0723", f"{what}: {error}") from error
+        except self._errors as error:
+            raise self._failed(what, error) from error
+
+    @staticmethod
+    def _failed(what: str, error: Exception) -> WeftError:
+        return fail("W0723", f"{what}: {error}")
 
 
 class _Sized:
@@ -231,6 +354,10 @@ class _Sized:
     def __init__(self, pointer: Any, size: int) -> None:
         self.pointer = pointer
         self.size = size
+
+
+def _nothing() -> None:
+    """What copying no elements takes: CUDA's graphs know no empty copies."""
 
 
 def _start(view: View) -> Any:

@@ -5,7 +5,7 @@ No MLIR here: a bundle's runner imports this file on a machine that has NumPy an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -19,6 +19,10 @@ Memory = Any
 
 Stream = Any
 Event = Any
+Graph = Any
+
+Replayed = tuple[str, LaunchReport]
+"""A kernel's name, and what a simulator found when a graph launched it."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,18 @@ class Device(Protocol):
         """Copy the whole allocation into the C-contiguous host array, and wait until it is there."""
         ...
 
-    def copy(self, target: View, source: View, stream: Stream) -> None:
+    # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times. The
+    # function that comes back does it, each time it is called; its memory, its stream and its arguments are those given here.
+
+    def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
         """Copy between views of equal shape and element type; either may be strided."""
         ...
 
-    def launch(
+    def filler(self, target: View, value: np.generic, stream: Stream) -> Callable[[], None]:
+        """Make every element of a view `value`, which is of its element type; the view may be strided."""
+        ...
+
+    def launcher(
         self,
         kernel: Kernel,
         grid: tuple[int, int, int],
@@ -98,7 +109,7 @@ class Device(Protocol):
         shared_bytes: int,
         args: Sequence[View | np.generic],
         stream: Stream,
-    ) -> LaunchReport | None:
+    ) -> Callable[[], LaunchReport | None]:
         """Launch `kernel`. A simulator reports what it found, a GPU returns None.
 
         `shared_bytes` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
@@ -125,6 +136,28 @@ class Device(Protocol):
     def elapsed(self, start: Event, end: Event) -> float | None:
         """Seconds between two events that were reached, or None where the device keeps no time."""
         ...
+
+    # While a stream captures, what is issued to it is kept in a graph and not done. A stream that waits for an event recorded in
+    # the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
+
+    def begin_capture(self, stream: Stream) -> None:
+        """From now on, nothing is allocated, freed, filled with poison, moved to or from the host, or waited for by the host."""
+        ...
+
+    def end_capture(self, stream: Stream) -> Graph:
+        """What was captured, ready to be launched. On failure nothing is left of it, nor of the capture."""
+        ...
+
+    def abandon_capture(self, stream: Stream) -> None:
+        """End a capture of which nothing comes. Never fails, also where none is under way."""
+        ...
+
+    def launch_graph(self, graph: Graph, stream: Stream, order: int | None) -> Sequence[Replayed]:
+        """Do all that was captured, as if it were issued to `stream`. `order`: a seed for a simulator, which does one thing at
+        a time: any order that the graph allows."""
+        ...
+
+    def destroy_graph(self, graph: Graph) -> None: ...
 
     def synchronize(self) -> None:
         """Wait until everything issued is done; asynchronous failures are raised here."""

@@ -11,7 +11,7 @@ from .constants import constant_bytes
 from .functions import array_type, symbol
 from .host_program import Host, HostValue, Token, rule
 from .host_values import collapse, expand, reduce_rank, row_major, subview
-from .plan import Alloc, Buffer, BufferView, Copy, Free, Size
+from .plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 
 DYNAMIC = -(2**63)
 """MLIR's `ShapedType::kDynamic`."""
@@ -52,6 +52,16 @@ def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         _give_shape(host, to.buffer, from_)
         host.values[target] = BufferView(to.buffer, 0, from_.shape, row_major(from_.shape))
     return host.issue(Copy(source=from_, target=host.view(target, op)), op)
+
+
+@rule("gpu.memset")
+def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    target, given = list(op.operands)[-2:]
+    dtype, _ = array_type(given.type, f"the value of {describe(op)}")
+    value = host.value(given, op)
+    if isinstance(value, BufferView | Token):
+        raise host.error("W0731", op, f"{op.name} needs a number")
+    return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
 
 
 def _give_shape(host: Host, name: str, like: BufferView) -> None:

@@ -12,7 +12,7 @@ from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .functions import symbol
-from .plan import Alloc, AnyStep, Buffer, BufferView, Copy, Launch, Scalar, Size, Value
+from .plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Launch, Scalar, Size, Value
 from .plan_uses import used_buffers
 
 MAX_STEPS = 100_000
@@ -138,7 +138,7 @@ class Host:
         if own:
             self.ordered.add(number)
             return [Token(frozenset({number}))]
-        if isinstance(step, Launch | Copy):
+        if isinstance(step, Launch | Copy | Fill):
             self.wait(Token(frozenset({number})))
         return []
 

@@ -149,6 +149,14 @@ class Copy(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fill(Step):
+    """Every element of `target` becomes `value`, which is of the buffer's element type."""
+
+    target: BufferView
+    value: ScalarValue
+
+
+@dataclass(frozen=True, kw_only=True)
 class Launch(Step):
     """`shared_bytes` is dynamic shared memory, on top of what the kernel declares."""
 
@@ -159,7 +167,7 @@ class Launch(Step):
     args: tuple[Arg, ...] = ()
 
 
-AnyStep = Alloc | Free | Copy | Launch
+AnyStep = Alloc | Free | Copy | Fill | Launch
 
 
 @dataclass(frozen=True)

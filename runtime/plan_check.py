@@ -23,6 +23,7 @@ from .plan import (
     BufferView,
     Copy,
     DimOf,
+    Fill,
     Free,
     Kernel,
     Launch,
@@ -186,6 +187,8 @@ class _Checker:
                 yield from self.lifetime(step, alive, freed, place)
             elif isinstance(step, Copy):
                 yield from self.copied(step, place)
+            elif isinstance(step, Fill):
+                yield from self.filled(step, place)
             elif isinstance(step, Launch):
                 yield from self.launched(step, place)
         if all(0 <= earlier < i for i, step in enumerate(self.plan.steps) for earlier in step.after):
@@ -229,6 +232,13 @@ class _Checker:
         if is_static(step.source.shape) and is_static(step.target.shape) and step.source.shape != step.target.shape:
             yield self.error("W0705", place, f"copies shape {list(step.source.shape)} to {list(step.target.shape)}")
 
+    def filled(self, step: Fill, place: str) -> Iterator[Diagnostic]:
+        yield from self.view(step.target, f"{place}.target")
+        yield from self.scalar_value(step.value, f"{place}.value")
+        target = self.buffers.get(step.target.buffer)
+        if target is not None and target.dtype != step.value.dtype:
+            yield self.error("W0705", place, f"fills {target.dtype} with {step.value.dtype}")
+
     def view(self, view: BufferView, place: str) -> Iterator[Diagnostic]:
         buffer = self.buffers.get(view.buffer)
         yield from self.size(view.offset, f"{place}.offset")
@@ -259,6 +269,13 @@ class _Checker:
         for i, (arg, param) in enumerate(zip(step.args, kernel.params, strict=True)):
             yield from self.argument(arg, param, f"{place}.args[{i}]")
 
+    def scalar_value(self, scalar: ScalarValue, place: str) -> Iterator[Diagnostic]:
+        yield from self.dtype(scalar.dtype, f"{place}.dtype")
+        if not isinstance(scalar.value, int | float):
+            yield from self.size(scalar.value, f"{place}.value")
+        elif isinstance(scalar.value, int) and not -(2**63) <= scalar.value < 2**64:
+            yield self.error("W0703", f"{place}.value", f"{scalar.value} has more than 64 bits")
+
     def launch_shape(self, step: Launch, place: str) -> Iterator[Diagnostic]:
         for axis, grid, block, grid_max, block_max in zip(
             "xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True
@@ -283,9 +300,7 @@ class _Checker:
 
     def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:
         if isinstance(arg, ScalarValue):
-            yield from self.dtype(arg.dtype, f"{place}.dtype")
-            if not isinstance(arg.value, int | float):
-                yield from self.size(arg.value, f"{place}.value")
+            yield from self.scalar_value(arg, place)
             if not param.scalar or arg.dtype != param.dtype:
                 yield self.error("W0705", place, f"a scalar of {arg.dtype} for {described(param)}")
             return

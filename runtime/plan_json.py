@@ -23,6 +23,7 @@ from .plan import (
     Copy,
     DimOf,
     Expr,
+    Fill,
     Free,
     Kernel,
     Launch,
@@ -86,6 +87,8 @@ def _step(step: AnyStep) -> dict[str, Any]:
         return {"do": "alloc" if isinstance(step, Alloc) else "free", "buffer": step.buffer} | order
     if isinstance(step, Copy):
         return {"do": "copy", "source": _view(step.source), "target": _view(step.target)} | order
+    if isinstance(step, Fill):
+        return {"do": "fill", "target": _view(step.target), "value": _scalar(step.value)} | order
     return {
         "do": "launch",
         "kernel": step.kernel,
@@ -97,8 +100,10 @@ def _step(step: AnyStep) -> dict[str, Any]:
 
 
 def _arg(arg: Arg) -> dict[str, Any]:
-    if isinstance(arg, BufferView):
-        return _view(arg)
+    return _view(arg) if isinstance(arg, BufferView) else _scalar(arg)
+
+
+def _scalar(arg: ScalarValue) -> dict[str, Any]:
     value = arg.value
     if isinstance(value, float) and not math.isfinite(value):
         return {"dtype": arg.dtype, "value": str(value)}
@@ -216,6 +221,9 @@ def _read_step(at: Cursor) -> AnyStep:
     if do == "copy":
         f = at.fields(("do", "source", "target", "stream", "after"))
         return Copy(source=_read_view(f["source"]), target=_read_view(f["target"]), **_order(f))
+    if do == "fill":
+        f = at.fields(("do", "target", "value", "stream", "after"))
+        return Fill(target=_read_view(f["target"]), value=_read_scalar_value(f["value"]), **_order(f))
     if do == "launch":
         f = at.fields(("do", "kernel", "grid", "block", "shared_bytes", "args", "stream", "after"))
         return Launch(
@@ -226,7 +234,7 @@ def _read_step(at: Cursor) -> AnyStep:
             args=f["args"].list(_read_arg),
             **_order(f),
         )
-    raise at.error("a step is an object whose key `do` is alloc, free, copy or launch")
+    raise at.error("a step is an object whose key `do` is alloc, free, copy, fill or launch")
 
 
 def _order(f: Mapping[str, Cursor]) -> dict[str, Any]:
@@ -243,6 +251,10 @@ def _read_view(at: Cursor) -> BufferView:
 def _read_arg(at: Cursor) -> Arg:
     if isinstance(at.value, dict) and "buffer" in at.value:
         return _read_view(at)
+    return _read_scalar_value(at)
+
+
+def _read_scalar_value(at: Cursor) -> ScalarValue:
     f = at.fields(("dtype", "value"))
     return ScalarValue(f["dtype"].text(), _read_value(f["value"]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .plan import Alloc, AnyStep, BufferView, Copy, Free
+from .plan import Alloc, AnyStep, BufferView, Copy, Fill, Free
 
 
 def used_buffers(step: AnyStep, place: str) -> Iterator[tuple[str, str]]:
@@ -13,6 +13,8 @@ def used_buffers(step: AnyStep, place: str) -> Iterator[tuple[str, str]]:
         yield step.buffer, f"{place}.buffer"
     elif isinstance(step, Copy):
         yield step.source.buffer, f"{place}.source.buffer"
+        yield step.target.buffer, f"{place}.target.buffer"
+    elif isinstance(step, Fill):
         yield step.target.buffer, f"{place}.target.buffer"
     else:
         for i, arg in enumerate(step.args):

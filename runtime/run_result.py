@@ -36,6 +36,8 @@ class RunResult:
         streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
         timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no time.
         repeats: seconds of each further run of the steps, where `repeat` asked for them.
+        issued: seconds that the host took to issue each of them.
+        graphs_created, graphs_destroyed: likewise counted.
     """
 
     device: str
@@ -52,3 +54,6 @@ class RunResult:
     events_created: int = 0
     events_destroyed: int = 0
     timeline: tuple[Timed, ...] | None = None
+    issued: tuple[float, ...] = ()
+    graphs_created: int = 0
+    graphs_destroyed: int = 0

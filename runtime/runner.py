@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from .device import Device, Event, Memory, Stream, View
-from .dtypes import NUMPY, narrow, poison_byte
+from ..dsl.diagnostics import fail
+from .actions import Action, Actions, triple
+from .device import Device, Event, Graph, Memory, Stream
+from .dtypes import NUMPY, poison_byte
 from .inputs import check_inputs
 from .interleaving import interleaved
 from .issue import commands
-from .plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Free, Kernel, Launch, Plan, ScalarValue
+from .plan import Alloc, AnyStep, Buffer, Copy, Fill, Free, Kernel, Launch, Plan
 from .pool import Pool
 from .resolve import concrete_shape, resolve
 from .run_result import KernelRun, RunResult
@@ -38,6 +40,7 @@ def run_plan(
     repeat: int = 0,
     order: int | None = None,
     trace: bool = False,
+    graph: bool = False,
 ) -> RunResult:
     """Run the plan once on `inputs`, and `repeat` times more to measure.
 
@@ -47,10 +50,18 @@ def run_plan(
         order: a seed, for a device that does everything at once: its streams take turns as it says; None: as the plan
             stands.
         trace: time every launch and copy, for `RunResult.timeline`: of this run on the simulator, of a second one on a GPU.
+        graph: capture the steps once into a graph of the device's, and let it replay that, for this run and each repeat.
+            Temporaries then stay allocated all the while.
 
-    Errors: W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound for these shapes, and what
-        the device raises (W072x). Nothing stays allocated then.
+    Errors: W0724 for what a graph cannot do, W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound
+        for these shapes, and what the device raises (W072x). Nothing stays allocated then.
     """
+    if graph and trace:
+        raise fail(
+            "W0724",
+            "a graph is replayed as a whole: when each of its steps begins and ends cannot be told",
+            hint="trace the plan without a graph: its streams and events are the same",
+        )
     signature = plan_signature(plan)
     given = check_inputs(signature, inputs)
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
@@ -63,14 +74,20 @@ def run_plan(
     with run.resources():
         with run.phase("upload"):
             run.upload(given)
+        if graph:
+            with run.phase("capture"):
+                run.capture()
         with run.phase("run"):
-            run.steps(record=True, trace=trace and device.wants == "mlir")
+            if graph:
+                run.replay()
+            else:
+                run.steps(record=True, trace=trace and device.wants == "mlir")
         with run.phase("download"):
             outputs = run.download()
         if trace and device.wants == "cuda":  # warm: the first launch of a kernel loads it, which waits for all streams
             run.steps(record=False, trace=True)
-        repeats = [run.measure() for _ in range(repeat)]
-    return run.result(outputs, tuple(repeats))
+        repeats = run.repeats(repeat)
+    return run.result(outputs, repeats)
 
 
 @dataclass
@@ -84,14 +101,16 @@ class _Run:
     reports: list[LaunchReport | None] = field(default_factory=list)
     banks: list[tuple[str, BankUse]] = field(default_factory=list)
     timeline: tuple[Timed, ...] | None = None
+    replayed: list[Action] = field(default_factory=list)
+    graph: Graph | None = None
 
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
-        self.kernels: dict[str, Kernel] = {k.name: k for k in self.plan.kernels}
         steps = self.plan.steps
         self.commands = commands(steps, None if self.order is None else interleaved(steps, self.order))
         self.pool = Pool(self.device)
         self.streams = self.pool.streams
+        self.actions = Actions(self.plan, self.device, self.streams)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -107,6 +126,7 @@ class _Run:
         with ExitStack() as stack:
             stack.callback(self._free_all)
             stack.callback(self.pool.close)
+            stack.callback(self.replayed.clear)  # it knows of memory
             self.pool.open(sorted({WHOLE_DEVICE, *(s.stream for s in self.plan.steps)}))
             for buffer in self.plan.buffers:
                 if buffer.role != "temp":
@@ -114,9 +134,12 @@ class _Run:
             yield
             self.device.synchronize()
 
-    def _alloc(self, buffer: Buffer) -> None:
+    def _alloc(self, buffer: Buffer, poison: Stream | None = None) -> None:
+        """Memory for a buffer; filled with poison, if there is a stream to do it on."""
         count = prod(concrete_shape(buffer))
-        self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, count)
+        memory = self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, count)
+        if poison is not None:
+            self.device.poison(memory, poison_byte(buffer.dtype), poison)
 
     def _free_all(self) -> None:
         self._each(self.memory, self.device.free)
@@ -148,7 +171,7 @@ class _Run:
             match command.action:
                 case "do":
                     step = self.plan.steps[command.step]
-                    timed = trace and isinstance(step, Launch | Copy)
+                    timed = trace and isinstance(step, Launch | Copy | Fill)
                     begin = self._stamp(step.stream) if timed else None
                     self._do(step, record)
                     if timed:
@@ -178,70 +201,87 @@ class _Run:
         for number, begin, end in stamps:
             step = self.plan.steps[number]
             since, until = self.device.elapsed(start, begin), self.device.elapsed(start, end)
-            if since is None or until is None or not isinstance(step, Launch | Copy):
+            if since is None or until is None or not isinstance(step, Launch | Copy | Fill):
                 return None
-            name = step.kernel if isinstance(step, Launch) else f"{step.source.buffer} → {step.target.buffer}"
-            found.append(Timed(name, number, step.stream, since, until))
+            found.append(Timed(_name(step), number, step.stream, since, until))
         return tuple(sorted(found, key=lambda t: t.begin))
 
     def _do(self, step: AnyStep, record: bool) -> None:
-        stream = self.streams[step.stream]
         if isinstance(step, Alloc):
-            buffer = self.buffers[step.buffer]
-            self._alloc(buffer)
-            if record:
-                self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), stream)
+            self._alloc(self.buffers[step.buffer], self.streams[step.stream] if record else None)
         elif isinstance(step, Free):
             self.device.free(self.memory.pop(step.buffer))
-        elif isinstance(step, Copy):
-            self.device.copy(self._view(step.target), self._view(step.source), stream)
-        elif 0 not in step.grid:
-            report = self._launch(step, stream)
-            if record:
-                self.reports.append(report)
-                if report is not None and report.banks is not None:
-                    self.banks += [(step.kernel, use) for use in report.banks]
+        elif (action := self.actions.of(step, self.memory)) is not None:
+            report = action()
+            if record and isinstance(step, Launch):
+                self._report(step.kernel, report)
 
-    def _launch(self, step: Launch, stream: Stream) -> LaunchReport | None:
-        args = [self._argument(a) for a in step.args]
-        grid, block = _triple(step.grid), _triple(step.block)
-        return self.device.launch(self.kernels[step.kernel], grid, block, int(step.shared_bytes), args, stream)  # type: ignore[arg-type]
+    def _report(self, kernel: str, report: LaunchReport | None) -> None:
+        self.reports.append(report)
+        if report is not None and report.banks is not None:
+            self.banks += [(kernel, use) for use in report.banks]
 
-    def _argument(self, arg: Arg) -> View | np.generic:
-        if isinstance(arg, ScalarValue):
-            return narrow(np.array([arg.value]), arg.dtype)[0]
-        return self._view(arg)
+    # ---- again and again ---------------------------------------------------------------------------------------------
 
-    def _view(self, view: BufferView) -> View:
-        buffer = self.buffers[view.buffer]
-        shape, strides = _integers(view.shape), _integers(view.strides)
-        return View(self.memory[buffer.name], buffer.name, buffer.dtype, int(view.offset), shape, strides)  # type: ignore[arg-type]
+    def prepare(self, *, poison: bool) -> None:
+        """Allocate the temporaries, to stay, and work out all that is to be issued for a run."""
+        stream = self.streams[WHOLE_DEVICE] if poison else None
+        for step in self.plan.steps:
+            if isinstance(step, Alloc):
+                self._alloc(self.buffers[step.buffer], stream)
+        self.replayed += self.actions.replayed(self.commands, self.memory, self.pool)
+        self.others = [s for number, s in self.streams.items() if number != WHOLE_DEVICE]
+        self.marks = [self.pool.take() for _ in (None, *self.others)]
 
-    def measure(self) -> float:
-        """Seconds of one more run of the steps, by the device's clock, or by the caller's where it keeps no time."""
-        start, end = self.pool.take(), self.pool.take()
-        others = [s for number, s in self.streams.items() if number != WHOLE_DEVICE]
+    def capture(self) -> None:
+        """Make a graph of a run. Nothing of it is done yet."""
+        self.prepare(poison=True)
+        self.device.synchronize()
+        self.graph = self.pool.capture(self.streams[WHOLE_DEVICE], self._issue)
+
+    def replay(self) -> None:
+        """Launch the graph, and keep the reports."""
+        for kernel, report in self.device.launch_graph(self.graph, self.streams[WHOLE_DEVICE], self.order):
+            self._report(kernel, report)
+        self.device.synchronize()
+
+    def measure(self) -> tuple[float, float]:
+        """Seconds of one more run of the steps, by the device's clock, or by the caller's where it keeps no time; and how long
+        the host took to issue them."""
+        first, (start, end) = self.streams[WHOLE_DEVICE], self.stopwatch
         before = time.perf_counter()
-        self.device.record(start, self.streams[WHOLE_DEVICE])
-        for stream in others:
-            self.device.wait(stream, start)
-        self.steps(record=False, wait=False)
-        self._join(others)
-        self.device.record(end, self.streams[WHOLE_DEVICE])
+        self.device.record(start, first)
+        issuing = time.perf_counter()
+        if self.graph is None:
+            self._issue()
+        else:
+            self.device.launch_graph(self.graph, first, self.order)
+        issued = time.perf_counter() - issuing
+        self.device.record(end, first)
         self.device.synchronize()
         mine = time.perf_counter() - before
         theirs = self.device.elapsed(start, end)
-        self.pool.give_back(start)
-        self.pool.give_back(end)
-        return mine if theirs is None else theirs
+        return (mine if theirs is None else theirs), issued
 
-    def _join(self, streams: Sequence[Stream]) -> None:
-        """Let the first stream wait for the others."""
-        for stream in streams:
-            event = self.pool.take()
+    def repeats(self, count: int) -> tuple[tuple[float, float], ...]:
+        if count and self.graph is None:
+            self.prepare(poison=False)
+        self.stopwatch = [self.pool.take(), self.pool.take()] if count else []
+        return tuple(self.measure() for _ in range(count))
+
+    def _issue(self) -> None:
+        """All streams start behind the first one, and it ends behind all of them."""
+        first = self.streams[WHOLE_DEVICE]
+        fork, *joins = self.marks
+        if self.others:
+            self.device.record(fork, first)
+        for stream in self.others:
+            self.device.wait(stream, fork)
+        for action in self.replayed:
+            action()
+        for stream, event in zip(self.others, joins, strict=True):
             self.device.record(event, stream)
-            self.device.wait(self.streams[WHOLE_DEVICE], event)
-            self.pool.give_back(event)
+            self.device.wait(first, event)
 
     def download(self) -> dict[str, np.ndarray]:
         outputs: dict[str, np.ndarray] = {}
@@ -251,11 +291,11 @@ class _Run:
             outputs[buffer.name] = array
         return outputs
 
-    def result(self, outputs: Mapping[str, np.ndarray], repeats: tuple[float, ...]) -> RunResult:
+    def result(self, outputs: Mapping[str, np.ndarray], repeats: tuple[tuple[float, float], ...]) -> RunResult:
         found = [r for r in self.reports if r is not None]
         looked = bool(found) or not self.reports
         kernels = tuple(
-            KernelRun(s.kernel, _triple(s.grid), _triple(s.block), _shared(s, self.kernels[s.kernel]))
+            KernelRun(s.kernel, triple(s.grid), triple(s.block), _shared(s, self.actions.kernels[s.kernel]))
             for s in self.plan.launches
         )
         return RunResult(
@@ -271,7 +311,10 @@ class _Run:
             events_created=self.pool.events_created,
             events_destroyed=self.pool.events_destroyed,
             timeline=self.timeline,
-            repeats=repeats,
+            repeats=tuple(seconds for seconds, _ in repeats),
+            issued=tuple(seconds for _, seconds in repeats),
+            graphs_created=self.pool.graphs_created,
+            graphs_destroyed=self.pool.graphs_destroyed,
             banks=tuple(self.banks) if looked and all(r.banks is not None for r in found) else None,
         )
 
@@ -283,14 +326,16 @@ def _contents(buffer: Buffer, given: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.asarray(given[buffer.name], order="C")
 
 
+def _name(step: Launch | Copy | Fill) -> str:
+    """What a timeline calls it."""
+    match step:
+        case Launch():
+            return step.kernel
+        case Copy():
+            return f"{step.source.buffer} → {step.target.buffer}"
+        case Fill():
+            return f"{step.value.value} → {step.target.buffer}"
+
+
 def _shared(step: Launch, kernel: Kernel) -> int:
     return kernel.shared_bytes + int(step.shared_bytes)  # type: ignore[arg-type]
-
-
-def _integers(sizes: Sequence[object]) -> tuple[int, ...]:
-    return tuple(int(s) for s in sizes)  # type: ignore[call-overload]
-
-
-def _triple(sizes: Sequence[object]) -> tuple[int, int, int]:
-    x, y, z = _integers(sizes)
-    return x, y, z

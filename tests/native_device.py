@@ -11,9 +11,10 @@ from native import Mode, run_native
 from weft.runtime.device import View
 from weft.runtime.dtypes import NUMPY
 from weft.runtime.plan import Kernel
+from weft.runtime.simulator.capture import Capturing
 
 
-class NativeDevice:
+class NativeDevice(Capturing):
     """`mode`: fibers (fast) or threads under the thread sanitizer; its reports gather in `races`."""
 
     name = "g++"
@@ -44,6 +45,9 @@ class NativeDevice:
 
     def copy(self, target: View, source: View, stream: Any) -> None:
         _strided(target)[...] = _strided(source)
+
+    def fill(self, target: View, value: np.generic, stream: Any) -> None:
+        _strided(target)[...] = value
 
     def launch(
         self, kernel: Kernel, grid: tuple, block: tuple, shared_bytes: int, args: Sequence[Any], stream: Any

@@ -17,6 +17,7 @@ from ..dtypes import NUMPY, poison_byte
 from ..kernels import kernel_functions
 from ..plan import Kernel
 from .budget import Budget, seconds_allowed
+from .capture import Capturing
 from .kernel import Order, SimKernel
 from .report import LaunchReport
 
@@ -44,7 +45,7 @@ class SimEvent:
     reached: float = 0.0
 
 
-class SimDevice:
+class SimDevice(Capturing):
     """Runs kernels on the simulator.
 
     Args:
@@ -54,6 +55,7 @@ class SimDevice:
 
     Attributes:
         alive: how many streams, events and allocations were made and not given back yet.
+        graphs: how many graphs, likewise.
         reports: the full report of every launch, by kernel name, in order.
     """
 
@@ -114,27 +116,32 @@ class SimDevice:
     # ---- memory ---------------------------------------------------------------------------------------------------------
 
     def alloc(self, name: str, dtype: str, count: int) -> Allocation:
+        self.expect_no_capture(f"allocating `{name}`")
         data = np.empty(count, NUMPY[dtype])
         data.view(np.uint8).fill(poison_byte(dtype))
         self.alive["allocations"] += 1
         return Allocation(name, dtype, data, np.zeros(count, dtype=bool))
 
     def free(self, memory: Allocation) -> None:
+        self.expect_no_capture(f"freeing `{memory.name}`")
         _alive(memory)
         memory.freed = True
         self.alive["allocations"] -= 1
 
     def poison(self, memory: Allocation, byte: int, stream: device.Stream) -> None:
+        self.expect_no_capture("poisoning memory")
         _alive(memory)
         memory.data.view(np.uint8).fill(byte)
         memory.written.fill(False)
 
     def upload(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
+        self.expect_no_capture("an upload")
         _alive(memory)
         memory.data[...] = array.reshape(-1).view(memory.data.dtype)
         memory.written.fill(True)
 
     def download(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
+        self.expect_no_capture("a download")
         _alive(memory)
         array.reshape(-1).view(memory.data.dtype)[...] = memory.data
 
@@ -143,6 +150,11 @@ class SimDevice:
         array, mask = _window(source)
         into[...] = array.copy()
         into_mask[...] = mask.copy()
+
+    def fill(self, target: device.View, value: np.generic, stream: device.Stream) -> None:
+        into, into_mask = _window(target)
+        into[...] = value
+        into_mask[...] = True
 
     # ---- streams and events: all is done when the call returns ----------------------------------------------------------
 
@@ -159,10 +171,12 @@ class SimDevice:
         return SimEvent()
 
     def record(self, event: SimEvent, stream: SimStream) -> None:
-        event.reached = time.perf_counter()
+        if not self.record_captured(event, stream):
+            event.reached = time.perf_counter()
 
     def wait(self, stream: SimStream, event: SimEvent) -> None:
-        """The event was reached before this call could be made."""
+        """Outside a capture, the event was reached before this call could be made."""
+        self.wait_captured(stream, event)
 
     def destroy_event(self, event: SimEvent) -> None:
         self.alive["events"] -= 1
@@ -172,6 +186,7 @@ class SimDevice:
 
     def synchronize(self) -> None:
         """Nothing is ever under way."""
+        self.expect_no_capture("waiting for the device")
 
 
 def _translate(text: str, symbols: Sequence[str]) -> dict[str, SimKernel]:

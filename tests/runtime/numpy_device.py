@@ -12,9 +12,10 @@ from weft.dsl.diagnostics import fail
 from weft.runtime.device import View
 from weft.runtime.dtypes import NUMPY
 from weft.runtime.plan import Kernel
+from weft.runtime.simulator.capture import Capturing, Recorded
 
 
-class NumpyDevice:
+class NumpyDevice(Capturing):
     """Args: kernels by name; `fail_at`: the number of the call that fails (releases never do); `log` has every call."""
 
     name = "numpy"
@@ -37,32 +38,68 @@ class NumpyDevice:
     def load(self, text: str, kernels: Sequence[Kernel]) -> None:
         self._call("load", text, tuple(k.name for k in kernels))
 
+    def _issue(self, stream: int, do: Callable[[], Any], kernel: str | None = None) -> Any:
+        if self.capture is not None and stream in self.capture.fronts:
+            self._call("captured", kernel, stream)
+        return super()._issue(stream, do, kernel)
+
+    def begin_capture(self, stream: int) -> None:
+        self._call("begin_capture", stream)
+        super().begin_capture(stream)
+
+    def end_capture(self, stream: int) -> Recorded:
+        self._call("end_capture", stream)
+        self.alive["graphs"] += 1
+        return super().end_capture(stream)
+
+    def abandon_capture(self, stream: int) -> None:
+        self.log.append(("abandon_capture",))
+        super().abandon_capture(stream)
+
+    def launch_graph(self, graph: Recorded, stream: int, order: int | None) -> Sequence[Any]:
+        self._call("launch_graph", stream)
+        return super().launch_graph(graph, stream, order)
+
+    def destroy_graph(self, graph: Recorded) -> None:
+        self.log.append(("destroy_graph",))
+        self.alive["graphs"] -= 1
+        super().destroy_graph(graph)
+
     def alloc(self, name: str, dtype: str, count: int) -> dict[str, Any]:
         self._call("alloc", name, dtype, count)
+        self.expect_no_capture("allocating")
         self.alive["memory"] += 1
         return {"data": np.zeros(count, NUMPY[dtype]), "name": name, "alive": True}
 
     def free(self, memory: dict[str, Any]) -> None:
         self.log.append(("free", memory["name"]))
+        self.expect_no_capture("freeing")
         assert memory["alive"], "freed twice"
         memory["alive"] = False
         self.alive["memory"] -= 1
 
     def poison(self, memory: dict[str, Any], byte: int, stream: int) -> None:
         self._call("poison", memory["name"], byte)
+        self.expect_no_capture("poisoning")
         memory["data"].view(np.uint8).fill(byte)
 
     def upload(self, memory: dict[str, Any], array: np.ndarray, stream: int) -> None:
         self._call("upload", memory["name"])
+        self.expect_no_capture("an upload")
         memory["data"][...] = array.reshape(-1)
 
     def download(self, memory: dict[str, Any], array: np.ndarray, stream: int) -> None:
         self._call("download", memory["name"])
+        self.expect_no_capture("a download")
         array.reshape(-1)[...] = memory["data"]
 
     def copy(self, target: View, source: View, stream: int) -> None:
         self._call("copy", target.name, source.name, stream)
         window(target)[...] = window(source)
+
+    def fill(self, target: View, value: np.generic, stream: int) -> None:
+        self._call("fill", target.name, value, stream)
+        window(target)[...] = value
 
     def launch(
         self, kernel: Kernel, grid: Any, block: Any, shared_bytes: int, args: Sequence[Any], stream: int
@@ -86,9 +123,11 @@ class NumpyDevice:
 
     def record(self, event: int, stream: int) -> None:
         self._call("record", event, stream)
+        self.record_captured(event, stream)
 
     def wait(self, stream: int, event: int) -> None:
         self._call("wait", stream, event)
+        self.wait_captured(stream, event)
 
     def destroy_event(self, event: int) -> None:
         self.log.append(("destroy_event",))
@@ -99,6 +138,7 @@ class NumpyDevice:
 
     def synchronize(self) -> None:
         self._call("synchronize")
+        self.expect_no_capture("waiting")
 
 
 def window(view: View) -> np.ndarray:

@@ -1,13 +1,16 @@
 """As much of CuPy as `CupyDevice` and `benchmarks/ladder.py` use, on the host's memory: pointers are real addresses, kernels
 are Python functions.
 
-`KERNELS[name](grid, block, values)` runs at once. `LOG` has what a test may want to know; `FAIL` makes a call fail.
+`KERNELS[name](grid, block, values)` runs at once, unless its stream is captured. `LOG` has what a test may want to know; `FAIL`
+makes a call fail, `FAIL_CALL` the one of that number.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,10 @@ KERNELS: dict[str, Any] = {}
 LOG: list[tuple[Any, ...]] = []
 FAIL: set[str] = set()
 CAPABILITY = "90"
-LIVE = {"bytes": 0, "streams": 0, "events": 0}
+LIVE = {"bytes": 0, "streams": 0, "events": 0, "graphs": 0, "executables": 0}
 MADE = {"streams": 0, "events": 0}
+CALLS = [0]
+FAIL_CALL: list[int] = []
 FAIL_AT: list[int] = []
 """Which launches fail, by number: each counts down."""
 
@@ -39,7 +44,8 @@ class NVRTCError(RuntimeError):
 
 
 def _check(name: str) -> None:
-    if name in FAIL:
+    CALLS[0] += 1
+    if name in FAIL or CALLS[0] - 1 in FAIL_CALL:
         raise CUDARuntimeError(f"cudaErrorMadeToFail: {name}")
 
 
@@ -67,24 +73,24 @@ class MemoryPointer:
 
     def memset_async(self, value: int, size: int, stream: Stream) -> None:
         _check("memset")
-        ctypes.memset(self.ptr, value, size)
+        LOG.append(("memset", value, size))
+        _issue(stream, lambda: ctypes.memset(self.ptr, value, size))
 
     def copy_from_host_async(self, memory: ctypes.c_void_p, size: int, stream: Stream) -> None:
         _check("upload")
+        _uncaptured("an upload")
         ctypes.memmove(self.ptr, memory, size)
 
     def copy_to_host_async(self, memory: ctypes.c_void_p, size: int, stream: Stream) -> None:
+        _check("download")
+        _uncaptured("a download")
         ctypes.memmove(memory, self.ptr, size)
 
     def copy_from_device_async(self, source: MemoryPointer, size: int, stream: Stream) -> None:
+        _check("copy")
+        assert size > 0, "a graph holds no empty copy"
         LOG.append(("contiguous copy", size))
-        ctypes.memmove(self.ptr, source.ptr, size)
-
-
-def ndarray(shape: tuple[int, ...], dtype: np.dtype, memptr: MemoryPointer, strides: tuple[int, ...]) -> np.ndarray:
-    LOG.append(("window", shape, strides))
-    raw = (ctypes.c_uint8 * (memptr.block.size - memptr.offset)).from_address(memptr.ptr)
-    return np.ndarray(shape, dtype, memoryview(raw), strides=strides)
+        _issue(stream, lambda: ctypes.memmove(self.ptr, source.ptr, size))
 
 
 class Array(np.ndarray):
@@ -116,6 +122,8 @@ abs = np.abs
 
 
 def _alloc(size: int) -> MemoryPointer:
+    _check("alloc")
+    _uncaptured("an allocation")
     if "memory" in FAIL:
         raise OutOfMemoryError("made to fail")
     return MemoryPointer(_Block(size), 0)
@@ -127,15 +135,20 @@ class Stream:
         MADE["streams"] += 1
         _check("stream")
         assert non_blocking
+        self.ptr = next(_handles)
 
     def __del__(self) -> None:
         LIVE["streams"] -= 1
 
     def synchronize(self) -> None:
         _check("stream.synchronize")
+        _uncaptured("waiting for a stream")
 
     def wait_event(self, event: Event) -> None:
+        _check("wait")
         LOG.append(("wait",))
+        if CAPTURES and (event in CAPTURES[0].marks or self.ptr in CAPTURES[0].fronts):
+            CAPTURES[0].wait(self.ptr, event)
 
     def __enter__(self) -> Stream:
         return self
@@ -154,10 +167,14 @@ class Event:
         LIVE["events"] -= 1
 
     def record(self, stream: Stream) -> None:
+        _check("record")
         LOG.append(("record",))
+        if CAPTURES and stream.ptr in CAPTURES[0].fronts:
+            CAPTURES[0].marks[self] = CAPTURES[0].fronts[stream.ptr]
 
     def synchronize(self) -> None:
         _check("event.synchronize")
+        _uncaptured("waiting for an event")
 
 
 class Device:
@@ -181,7 +198,7 @@ class Function:
         for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`
             assert type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
         LOG.append(("launch", self.name, grid, block, shared_mem))
-        KERNELS[self.name](grid, block, args)
+        _issue(stream, lambda: _kernel(self.name)(grid, block, args))
 
 
 class Module:
@@ -190,7 +207,7 @@ class Module:
         LOG.append(("load", cubin))
 
     def get_function(self, name: str) -> Function:
-        if name not in KERNELS:
+        if name not in KERNELS and not name.startswith("weft_"):
             raise CUDADriverError(f"CUDA_ERROR_NOT_FOUND: {name}")
         return Function(name)
 
@@ -211,10 +228,131 @@ def _compile(program: int, options: tuple[str, ...]) -> None:
 
 def _device_synchronize() -> None:
     _check("synchronize")
+    _uncaptured("waiting for the device")
 
 
 def _attribute(function: str, attribute: int, value: int) -> None:
+    _check("attribute")
     LOG.append(("attribute", attribute, value))
+
+
+# ---- graphs ------------------------------------------------------------------------------------------------------------------
+
+
+class _Capture:
+    """A capture under way: nodes with what they wait for; by stream, what comes next waits for; by event, what it stands for."""
+
+    def __init__(self, origin: int) -> None:
+        self.origin = origin
+        self.nodes: list[tuple[Callable[[], object], frozenset[int]]] = []
+        self.fronts: dict[int, frozenset[int]] = {origin: frozenset()}
+        self.marks: dict[Event, frozenset[int]] = {}
+        self.broken = False
+
+    def wait(self, stream: int, event: Event) -> None:
+        if event not in self.marks:
+            raise CUDARuntimeError("cudaErrorStreamCaptureIsolation: an event from outside the capture")
+        self.fronts[stream] = self.fronts.get(stream, frozenset()) | self.marks[event]
+
+
+CAPTURES: list[_Capture] = []
+GRAPHS: dict[int, list[tuple[Callable[[], object], frozenset[int]]]] = {}
+_handles = itertools.count(1000)
+
+
+def _issue(stream: Stream, do: Callable[[], object]) -> None:
+    """Do it, or put it into the graph that captures the stream."""
+    capture = CAPTURES[0] if CAPTURES else None
+    if capture is None or stream.ptr not in capture.fronts:
+        do()
+        return
+    if capture.broken:
+        raise CUDARuntimeError("cudaErrorStreamCaptureInvalidated")
+    capture.nodes.append((do, capture.fronts[stream.ptr]))
+    capture.fronts[stream.ptr] = frozenset({len(capture.nodes) - 1})
+
+
+def _uncaptured(what: str) -> None:
+    if CAPTURES:
+        CAPTURES[0].broken = True
+        raise CUDARuntimeError(f"cudaErrorStreamCaptureUnsupported: {what}")
+
+
+def _begin_capture(stream: int, mode: int) -> None:
+    _check("begin capture")
+    if CAPTURES:
+        raise CUDARuntimeError("cudaErrorIllegalState: a capture in a capture")
+    assert mode == 2
+    CAPTURES.append(_Capture(stream))
+
+
+def _end_capture(stream: int) -> int:
+    if not CAPTURES or CAPTURES[0].origin != stream:
+        raise CUDARuntimeError("cudaErrorIllegalState: no capture to end")
+    capture = CAPTURES.pop()
+    _check("end capture")
+    joined = set(capture.fronts[stream])
+    for number in reversed(range(len(capture.nodes))):
+        joined |= capture.nodes[number][1] if number in joined else frozenset()
+    if capture.broken or len(joined) < len(capture.nodes):
+        raise CUDARuntimeError(f"cudaErrorStreamCapture{'Invalidated' if capture.broken else 'Unjoined'}")
+    handle = next(_handles)
+    GRAPHS[handle] = capture.nodes
+    LIVE["graphs"] += 1
+    return handle
+
+
+def _instantiate(graph: int) -> int:
+    _check("instantiate")
+    handle = next(_handles)
+    GRAPHS[handle] = GRAPHS[graph]
+    LIVE["executables"] += 1
+    return handle
+
+
+def _launch_graph(graph: int, stream: int) -> None:
+    """Of what may be done next, the last that was captured comes first."""
+    _check("graph launch")
+    LOG.append(("graph launch",))
+    nodes, done = GRAPHS[graph], set[int]()
+    while len(done) < len(nodes):
+        number = max(i for i, (_, after) in enumerate(nodes) if i not in done and after <= done)
+        nodes[number][0]()
+        done.add(number)
+
+
+def _destroy_graph(graph: int, what: str = "graphs") -> None:
+    del GRAPHS[graph]
+    LIVE[what] -= 1
+
+
+def _kernel(name: str) -> Any:
+    return KERNELS[name] if name in KERNELS else _move(*name.split("_")[1:])
+
+
+def _move(move: str, width: str, rank: str) -> Any:
+    """What the kernel of `weft.runtime.cuda.moves` does, element by element."""
+    word = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}[int(width)]
+
+    def kernel(grid: Any, block: Any, values: tuple[Any, ...]) -> None:
+        to, source, count, *rest = (int(v) for v in values)
+        columns = 3 if move == "copy" else 2
+        dimensions = [rest[i : i + columns] for i in range(0, len(rest), columns)]
+        places = list(itertools.product(*(range(size) for size, *_ in dimensions)))
+        assert len(dimensions) == int(rank) and len(places) == count
+        for place in places:
+            at, *where = (
+                sum(i * dimension[side] for i, dimension in zip(place, dimensions, strict=True)) for side in range(1, columns)
+            )
+            value = word.from_address(source + where[0] * int(width)).value if where else source
+            word.from_address(to + at * int(width)).value = value
+
+    return kernel
+
+
+def _function_attribute(attribute: int, function: str) -> int:
+    assert attribute == 4
+    return 32
 
 
 def get_default_memory_pool() -> Any:
@@ -227,7 +365,7 @@ cuda = types.SimpleNamespace(
     Stream=Stream,
     alloc=_alloc,
     get_elapsed_time=lambda start, end: 1.5,
-    driver=types.SimpleNamespace(CUDADriverError=CUDADriverError, funcSetAttribute=_attribute),
+    driver=types.SimpleNamespace(CUDADriverError=CUDADriverError, funcSetAttribute=_attribute, funcGetAttribute=_function_attribute),
     function=types.SimpleNamespace(Module=Module),
     memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
     nvrtc=types.SimpleNamespace(
@@ -242,6 +380,13 @@ cuda = types.SimpleNamespace(
     runtime=types.SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
         deviceSynchronize=_device_synchronize,
+        graphDestroy=_destroy_graph,
+        graphExecDestroy=lambda graph: _destroy_graph(graph, "executables"),
+        graphInstantiate=_instantiate,
+        graphLaunch=_launch_graph,
+        streamBeginCapture=_begin_capture,
+        streamCaptureModeRelaxed=2,
+        streamEndCapture=_end_capture,
         getDeviceCount=lambda: 0 if "device" in FAIL else 1,
         getDeviceProperties=lambda device: {"name": b"Fake GPU"},
     ),
