@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 Target = Literal["auto", "sim", "cuda"]
 Reference = Literal["jit", "gpu", "none"]
 
+CRASHES = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
+"""Faults that are found on the simulator, and end a process on a CPU."""
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -81,7 +84,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     result = _run(made.plan, device, arrays, text, clock, options)
     reference = _reference_name(options.reference)
     try:
-        expected = _expected(made, arrays, options.reference, clock)
+        expected = _expected(made, arrays, options.reference, clock, result)
     except WeftError as error:
         if not (result.races or result.faults):
             raise
@@ -161,8 +164,9 @@ def _write_trace(path: Path | None, result: RunResult, entry: str) -> None:
 
 
 def _expected(
-    made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, clock: Clock
+    made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, clock: Clock, result: RunResult
 ) -> Mapping[str, np.ndarray] | None:
+    from .runtime import functions
     from .runtime.reference import reference
 
     if how == "none":
@@ -171,8 +175,11 @@ def _expected(
         raise fail(
             "W0059", "`--reference gpu` is not in this version", hint="`--reference jit` runs the payload on the CPU"
         )
+    payload = made.applied.payload
+    if CRASHES.intersection(f.kind for f in result.faults or ()) and any(map(functions.launches, functions.functions(payload))):
+        raise fail("W0802", "the payload's own kernels fault, and would take this process down with them")
     with clock.phase("reference"):
-        return reference(made.applied.payload, made.plan.entry, dict(arrays))
+        return reference(payload, made.plan.entry, dict(arrays))
 
 
 def _compared(

@@ -302,12 +302,6 @@ REFUSED = {
         "W0802: the payload calls @print, which has no body",
         "func.func private @print(f32)\n func.func @main(%x: f32) { call @print(%x) : (f32) -> () return }",
     ),
-    "a kernel": (
-        "W0802: the payload launches kernels itself",
-        """func.func @main() { %c1 = arith.constant 1 : index
-        gpu.launch blocks(%x, %y, %z) in (%g = %c1, %h = %c1, %i = %c1)
-            threads(%u, %v, %w) in (%j = %c1, %k = %c1, %l = %c1) { gpu.terminator } return }""",
-    ),
     "a type": ("W0733: argument 0 of @main is i7", "func.func @main(%x: i7) { return }"),
     "several functions": (
         "W0732: several functions could run: @f, @g",
