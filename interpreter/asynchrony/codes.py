@@ -13,8 +13,8 @@ CODES: dict[str, Explanation] = {
     ),
     "W0431": Explanation(
         "a token that leaves its block",
-        "A token that is a function's argument or result, that a loop carries or that an `async.execute` region gives stands "
-        "for work that this function does not show. `async-fork` rebuilds tokens from what the operations of a function do to "
+        "A token that is a function's argument or result, or that an `async.execute` region gives, stands for work that this "
+        "function does not show. `async-fork` rebuilds tokens from what the operations of a function do to "
         "memory, so it cannot tell what such a token was to order; nor what is on a stream that a caller gives. "
         "Wait for it (`gpu.wait [%t]`) where it comes from.",
     ),

@@ -77,17 +77,26 @@ class Dependences:
     """Whether a buffer may overlap any other of which this is true."""
     direct: list[tuple[int, ...]] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
+    first: tuple[int, ...] = ()
+    """What an operation waits for that needs nothing else."""
     assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
     """How many operations wait for another only because two buffers may overlap, by these."""
     _histories: dict[Buffer, _History] = field(default_factory=dict)
     _unknown: dict[Buffer, None] = field(default_factory=dict)
     _outside: Outside = field(default_factory=Outside)
 
+    def start(self) -> int:
+        """Begin with an operation that all others wait for; its number."""
+        self.direct.append(())
+        self.before.append(0)
+        self.first = (0,)
+        return 0
+
     def add(self, effects: Iterable[Effect], done: int = 0) -> int:
         """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
         number = len(self.direct)
         effects = tuple(effects)
-        needed = self.needed(effects, done)
+        needed = self.needed(effects, done) or self.first
         for effect in effects:
             self._enter(effect, number)
         self.direct.append(needed)

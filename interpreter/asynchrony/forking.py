@@ -2,7 +2,8 @@
 
 The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join `gpu.wait async [%a, %b]`, no
 operation has more than one dependency, a token that is used once more goes through `gpu.wait async [%t]` first (review
-004: forks are explicit), and one blocking `gpu.wait` ends the block.
+004: forks are explicit), and one blocking `gpu.wait` ends the function. A loop or branch in which the host needs nothing of
+what the device does hands one token on (`carrying.py`); in front of and at the end of any other the host waits.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from .. import mlir
 from ..mlir import ir
 from ..rewriter import describe
 from .aliasing import Aliasing, state, stated
+from .carrying import carrying, may_carry, strip, yielding
 from .dependences import Dependences
-from .effects import DEVICE, Effects
+from .effects import DEVICE, Effect, Effects
 from .rebuilding import is_token, made_async, may_be_async, on_given_stream, token_type
 from .windows import Buffer
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
-"""Host ops whose blocks run one after the other; launches in them are forked block by block."""
+"""Host ops whose blocks run one after the other."""
+HAND_ON = {"scf.for", "scf.if", "scf.yield"}
+"""Ops whose tokens stand for what is launched in this function, so that they can be made anew."""
 
 FREES = "memref.dealloc"
 
@@ -37,6 +41,8 @@ class Forked:
     joins: int = 0
     forks: int = 0
     waits: int = 0
+    carried: int = 0
+    """Loops and branches that hand a token on."""
     moved: list[ir.Value] = field(default_factory=list)
     """Buffers whose free now stands behind the final wait."""
     assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
@@ -66,16 +72,23 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
     for function in found:
         _expect_readable(function, effects)
     distinct = {} if noalias is None else stated(found, noalias)
-    aliasing = Aliasing(module, set(distinct))
-    blocks = [_Block(block, effects, aliasing) for block in dict.fromkeys(op.block for op in old)]
+    blocks = _read(module, found, effects, set(distinct))
+    roots = [root for f in found if (root := strip(f)) is not None]
+    if roots:
+        blocks = _read(module, found, Effects(module), set(distinct))
     forked = Forked(distinct=list(distinct.values()))
     for argument in distinct:
         state(argument)
     for block in blocks:  # all are read before the first is rebuilt
         block.rebuild(forked)
-    for op in reversed(old):  # tokens go to later ops only: users first
+    for op in (*reversed(old), *roots):  # tokens go to later ops only: users first
         op.erase()
     return forked
+
+
+def _read(module: ir.Module, functions: Sequence[ir.Operation], effects: Effects, distinct: set[ir.Value]) -> list[_Block]:
+    aliasing = Aliasing(module, distinct)
+    return [_Block(function.regions[0].blocks[0], effects, aliasing) for function in functions]
 
 
 def _device_ops(root: ir.Operation) -> list[ir.Operation]:
@@ -103,6 +116,8 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
             raise _refused(
                 "W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for"
             )
+        if op.name in HAND_ON:
+            continue
         if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
             raise _refused(
                 "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]"
@@ -123,19 +138,27 @@ def _refused(
 
 @dataclass(frozen=True, eq=False)
 class _Item:
-    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host does."""
+    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host does.
+
+    `inner`: what stands in it, where it is a loop or a branch.
+    """
 
     op: ir.Operation
     number: int | None = None
     waits: tuple[int, ...] = ()
+    inner: tuple[_Block, ...] = ()
 
 
 class _Block:
-    """One block: read as a whole first, rebuilt afterwards."""
+    """One block: read as a whole first, rebuilt afterwards. `carries`: it takes a token and yields one."""
 
-    def __init__(self, block: ir.Block, effects: Effects, aliasing: Aliasing) -> None:
+    def __init__(self, block: ir.Block, effects: Effects, aliasing: Aliasing, *, carries: bool = False) -> None:
         self.block = block
+        self.carries = carries
+        self.effects, self.aliasing = effects, aliasing
         self.dependences = Dependences(aliasing.loose)
+        if carries:
+            self.dependences.start()
         self.done = 0
         self.items: list[_Item] = []
         self.late_frees: list[ir.Operation] = []
@@ -144,23 +167,20 @@ class _Block:
         operations = [view.operation for view in block.operations]
         self.terminator = operations[-1]
         for op in operations:
-            self._read(op, effects)
+            self._read(op)
 
     # ---- reading ------------------------------------------------------------------------------------------------------
 
-    def _read(self, op: ir.Operation, effects: Effects) -> None:
+    def _read(self, op: ir.Operation) -> None:
         if op.name == "gpu.wait":
             return
-        found = effects.of(op)
-        for effect in found:
-            if effect.buffer in self._freed:
-                raise _refused("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
-                               notes=(f"freed by {describe(self._freed[effect.buffer])}",),
-                               hint="free it behind its last use")  # fmt: skip
-            if effect.kind == "free":
-                self._freed[effect.buffer] = op
+        found = self.effects.of(op)
+        self._expect_alive(op, found)
         if may_be_async(op):
             self.items.append(_Item(op, self.dependences.add(found, self.done)))
+        elif len(op.regions) and may_carry(op, self.effects):
+            inner = tuple(self._inner(region, carries=True) for region in op.regions if len(region.blocks))
+            self.items.append(_Item(op, self.dependences.add(found, self.done), inner=inner))
         elif op.name == FREES:
             if self.dependences.needed(found, self.done):
                 self.late_frees.append(op)
@@ -169,49 +189,74 @@ class _Block:
             self.final = self.dependences.reduced(everything)
         else:
             needed = self.dependences.needed(found, self.done) if found else ()
-            if needed:
-                self.items.append(_Item(op, waits=needed))
-                self.done |= self.dependences.closure(needed)
+            inner = tuple(self._inner(r, carries=False) for r in op.regions if len(r.blocks)) if op.name in IN_ORDER else ()
+            self.done |= self.dependences.closure(needed)
+            if needed or inner:
+                self.items.append(_Item(op, waits=needed, inner=inner))
+
+    def _inner(self, region: ir.Region, carries: bool) -> _Block:
+        return _Block(region.blocks[0], self.effects, self.aliasing, carries=carries)
+
+    def _expect_alive(self, op: ir.Operation, found: Sequence[Effect]) -> None:
+        for effect in found:
+            if effect.buffer in self._freed:
+                raise _refused("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
+                               notes=(f"freed by {describe(self._freed[effect.buffer])}",),
+                               hint="free it behind its last use")  # fmt: skip
+            if effect.kind == "free":
+                self._freed[effect.buffer] = op
 
     # ---- rebuilding ---------------------------------------------------------------------------------------------------
 
-    def rebuild(self, forked: Forked) -> None:
+    def rebuild(self, forked: Forked, entry: ir.Value | None = None) -> None:
+        """`entry`: the token that the block takes, if it carries one."""
         forked.assumed.update(self.dependences.assumed)
-        tokens = _Tokens(self._uses(), forked)
+        tokens = _Tokens(forked)
+        if entry is not None:
+            tokens.values[0] = entry
         for item in self.items:
-            with ir.InsertionPoint(item.op):
-                if item.number is None:
+            if item.number is not None:
+                tokens.values[item.number] = self._operation(item, item.number, tokens)
+                continue
+            if item.waits:
+                with ir.InsertionPoint(item.op):
                     forked.wait = tokens.blocking(item.waits)
-                    continue
-                dependency = tokens.one(self.dependences.direct[item.number])
-                made = made_async(item.op, dependency)
-            tokens.values[item.number] = made.results[len(made.results) - 1]
-            forked.operations += 1
+            for block in item.inner:
+                block.rebuild(forked)
         if self.final:
             with ir.InsertionPoint(self.terminator):
+                if self.carries:
+                    yielding(self.terminator, tokens.one(self.final))
+                    return
                 forked.wait = tokens.blocking(self.final)
         for free in self.late_frees:
             forked.moved.append(free.operands[0])
             free.move_before(self.terminator)
 
-    def _uses(self) -> dict[int, int]:
-        """How many ops other than joins take the token of each operation."""
-        uses: dict[int, int] = {}
-        for item in self.items:
-            needed = item.waits if item.number is None else self.dependences.direct[item.number]
-            if item.number is None or len(needed) == 1:
-                for op in needed:
-                    uses[op] = uses.get(op, 0) + 1
-        for op in self.final:
-            uses[op] = uses.get(op, 0) + 1
-        return uses
+    def _operation(self, item: _Item, number: int, tokens: _Tokens) -> ir.Value:
+        """Make the item's op anew; its token."""
+        with ir.InsertionPoint(item.op):
+            dependency = tokens.one(self.dependences.direct[number])
+            if not item.inner:
+                tokens.forked.operations += 1
+                made = made_async(item.op, dependency)
+                return made.results[len(made.results) - 1]
+            made = carrying(item.op, dependency)
+        tokens.forked.carried += 1
+        arguments = [block.arguments for region in made.regions for block in region.blocks]
+        for block, taken in zip(item.inner, arguments, strict=False):
+            block.rebuild(tokens.forked, taken[len(taken) - 1] if made.name == "scf.for" else dependency)
+        if made.name == "scf.if" and len(item.inner) == 1:
+            last = made.regions[1].blocks[0].operations[0].operation
+            yielding(last, dependency)
+        item.op.erase()
+        return made.results[len(made.results) - 1]
 
 
 @dataclass
 class _Tokens:
     """The tokens of the operations so far, and the waits between them."""
 
-    uses: dict[int, int]
     forked: Forked
     values: dict[int, ir.Value] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)

@@ -26,9 +26,10 @@ class AsyncFork(Statement):
     Every host function that launches gets new tokens, whatever tokens it had. An operation that waits for nothing starts
     from `gpu.wait async`; one that waits for several from a join, `gpu.wait async [%a, %b]`; no operation has more than
     one dependency, and none that others imply. A token that is used once more goes through a `gpu.wait async` of its own.
-    One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on:
-    in front of a call, a loop or a branch that launches, too (inside, each block is forked by itself). `memref.copy`
-    becomes `gpu.memcpy`; `memref.dealloc` moves behind the final wait.
+    One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on, and in
+    front of a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token through: its first operations start from
+    it, a join of its last ones is yielded. Where the host needs what is launched in it (it reads or frees it, or calls), it waits in
+    front of and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`; `memref.dealloc` moves behind the wait.
 
     Two arguments of a host function may overlap, if one of them is written: the step's report counts what that costs. Disjoint
     windows of one buffer are told apart, and so is what is distinct for certain: allocations, results (which Weft makes), arguments
@@ -43,7 +44,7 @@ class AsyncFork(Statement):
 
     Errors:
         W0430: the module has nothing that a device does.
-        W0431: a token that is an argument, a result, or carried by a loop.
+        W0431: a token that is an argument or a result, or comes from a region whose work is not seen.
         W0432: a call, a launch or an op whose effects cannot be seen.
         W0433: a launch in parallel or branching host code, or one that is not outlined.
         W0434: memory is used after it was freed.
@@ -79,6 +80,9 @@ class AsyncFork(Statement):
             f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"
         )
         _say_what_overlaps(rewrite, forked)
+        if forked.carried:
+            what = "a loop or branch hands" if forked.carried == 1 else f"{forked.carried} loops and branches hand"
+            rewrite.remark(f"{what} a token on: the host does not wait there")
         if forked.moved:
             listed = ", ".join(value.get_name(use_local_scope=True) for value in forked.moved[:SHOWN])
             more = f" and {len(forked.moved) - SHOWN} more" if len(forked.moved) > SHOWN else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
 from launch_graphs import LaunchSpec, dependencies, host, ordered_before, parsed, program, random_launches
@@ -52,7 +54,22 @@ def expect_canonical(function: ir.Operation) -> None:
                 users = [use.owner.operation for use in result.uses]
                 assert users, f"never waited for: {op}"
                 others = [u for u in users if not (u.name == "gpu.wait" and len(u.results))]
-                assert len(others) <= 1, f"a fork that is not explicit: {op}"
+                assert all(in_two_arms(a, b) for a, b in combinations(others, 2)), f"a fork that is not explicit: {op}"
+
+
+def in_two_arms(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether they stand in different arms of one branch."""
+    mine, theirs = (list(arms_around(op)) for op in (first, second))
+    return any(a == b and i != j for a, i in mine for b, j in theirs)
+
+
+def arms_around(op: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
+    block = op.block
+    while block.owner.operation.name != "func.func":
+        holder = block.owner.operation
+        if holder.name == "scf.if":
+            yield holder, next(i for i, region in enumerate(holder.regions) if block in list(region.blocks))
+        block = holder.block
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -192,19 +209,46 @@ SHAPES = {
         ["memref.cast 0", "memref.cast 0", "wait async 0", "launch_func async 1", "wait async 0", "launch_func async 1",
          "wait async 2", "launch_func async 1", "wait 1"],
     ),
-    "a loop is waited for, iteration by iteration": (
+    "a loop carries a token; its body joins": (
         f"{W.format('%a')}\nscf.for %i = %c0 to %c4 step %c1 {{\n{R.format('%a')}\n{R.format('%b')}\n}}\n{W.format('%b')}",
-        ["wait async 0", "launch_func async 1", "wait 1", "scf.for 0", "wait async 0", "launch_func async 1", "wait async 0",
-         "launch_func async 1", "wait 2", "wait async 0", "launch_func async 1", "wait 1"],
+        ["wait async 0", "launch_func async 1", "scf.for async 1", "launch_func async 1", "wait async 1", "launch_func async 1",
+         "wait async 2", "launch_func async 1", "wait 1"],
     ),
     "a loop on other buffers holds nothing up": (
         f"{W.format('%a')}\nscf.for %i = %c0 to %c4 step %c1 {{\n{W.format('%b')}\n}}\n{R.format('%a')}",
-        ["wait async 0", "launch_func async 1", "scf.for 0", "wait async 0", "launch_func async 1", "wait 1",
-         "launch_func async 1", "wait 1"],
+        ["wait async 0", "launch_func async 1", "wait async 0", "scf.for async 1", "launch_func async 1", "launch_func async 1",
+         "wait 2"],
     ),
-    "a branch": (
-        f"{W.format('%a')}\nscf.if %p {{\n{R.format('%a')}\n}}",
-        ["wait async 0", "launch_func async 1", "wait 1", "scf.if 0", "wait async 0", "launch_func async 1", "wait 1"],
+    "a loop in a loop": (
+        f"scf.for %i = %c0 to %c4 step %c1 {{\nscf.for %j = %c0 to %c4 step %c1 {{\n{W.format('%b')}\n}}\n{W.format('%a')}\n}}",
+        ["wait async 0", "scf.for async 1", "scf.for async 1", "launch_func async 1", "wait async 1", "launch_func async 1",
+         "wait async 2", "wait 1"],
+    ),
+    "a loop in which the host reads what a launch writes is waited for": (
+        f"{W.format('%a')}\nscf.for %i = %c0 to %c4 step %c1 {{\n{W.format('%b')}\n%v = memref.load %b[%c0] : memref<8xf32>\n}}\n"
+        f"{R.format('%b')}",
+        ["wait async 0", "launch_func async 1", "scf.for 0", "wait async 0", "launch_func async 1", "wait 1", "memref.load 0",
+         "wait async 0", "launch_func async 1", "wait 2"],
+    ),
+    "a loop in which the host frees what a launch uses is waited for": (
+        f"scf.for %i = %c0 to %c4 step %c1 {{\n%t = memref.alloc() : memref<8xf32>\n{W.format('%t')}\n"
+        "memref.dealloc %t : memref<8xf32>\n}",
+        ["scf.for 0", "memref.alloc 0", "wait async 0", "launch_func async 1", "wait 1", "memref.dealloc 0"],
+    ),
+    "a loop with memory of the device": (
+        f"scf.for %i = %c0 to %c4 step %c1 {{\n%t = gpu.alloc () : memref<8xf32>\n{W.format('%t')}\n"
+        "gpu.dealloc %t : memref<8xf32>\n}",
+        ["wait async 0", "scf.for async 1", "alloc async 1", "launch_func async 1", "dealloc async 1", "wait 1"],
+    ),
+    "a branch, and none": (
+        f"{W.format('%a')}\nscf.if %p {{\n{R.format('%a')}\n}}\n{W.format('%b')}",
+        ["wait async 0", "launch_func async 1", "scf.if async 0", "launch_func async 1", "wait async 0", "launch_func async 1",
+         "wait 2"],
+    ),
+    "both arms of a branch": (
+        f"{W.format('%a')}\nscf.if %p {{\n{R.format('%a')}\n}} else {{\n{W.format('%a')}\n{R.format('%a')}\n}}",
+        ["wait async 0", "launch_func async 1", "scf.if async 0", "launch_func async 1", "launch_func async 1",
+         "launch_func async 1", "wait 1"],
     ),
     "a call": (
         f"{W.format('%a')}\nfunc.call @sets(%a) : (memref<8xf32>) -> ()",
@@ -217,6 +261,13 @@ SHAPES = {
 def test_shape(name: str) -> None:
     body, expected = SHAPES[name]
     assert shape(body) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in SHAPES if name.startswith(("a loop", "a branch", "both arms"))])
+def test_forking_loops_twice_changes_nothing(name: str) -> None:
+    module, _ = forked(source(SHAPES[name][0]))
+    again, _ = forked(str(module))
+    assert str(again) == str(module)
 
 
 REFUSED = {
