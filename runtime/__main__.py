@@ -18,7 +18,14 @@ from .bundle import Bundle, comparable, read_bundle
 from .compare import Comparison, compare
 from .cupy_device import CupyDevice
 from .inputs import random_inputs, read_npz, write_npz
+from .output_files import expect_place, write_file
 from .runner import RunResult, run_plan
+from .timeline import Timeline, timeline
+from .timeline_text import plain
+from .trace_files import expect_room_for_both, picture_path, trace_files
+
+COLUMNS = 78
+"""Of the timeline, in characters."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +55,12 @@ def _parser() -> argparse.ArgumentParser:
         "--seed", type=_count, default=0, metavar="N", help="of random inputs, where there are no others"
     )
     parser.add_argument("--save", type=Path, metavar="Y.npz", help="write the outputs there")
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        metavar="T.json",
+        help="write the timeline there, as Chrome's trace viewer reads it, and a picture of it to T.svg",
+    )
     return parser
 
 
@@ -58,19 +71,52 @@ def _count(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    _expect_places(options)
     bundle = read_bundle(options.bundle)
     inputs, own = _inputs(bundle, options)
-    result = run_plan(bundle.plan, CupyDevice(), inputs, text=bundle.cuda, repeat=options.bench)
+    traced = options.trace is not None
+    result = run_plan(bundle.plan, CupyDevice(), inputs, text=bundle.cuda, repeat=options.bench, trace=traced)
     comparison = None
     if own and bundle.expected is not None:
         comparison = compare(comparable(bundle), result.outputs, bundle.expected)
     if options.save is not None:
         write_npz(options.save, result.outputs)
+    shown = _traced(options.trace, bundle, result)
     if options.json:
         print(json.dumps(report(result, comparison), allow_nan=False))
     else:
-        print("\n".join(_lines(bundle, result, comparison)))
+        print("\n".join([*_lines(bundle, result, comparison), *_streams(shown)]))
     return 0 if comparison is None or comparison.ok else 1
+
+
+def _expect_places(options: argparse.Namespace) -> None:
+    """Refuse what can't be written before anything runs."""
+    if options.save is not None:
+        expect_place(options.save)
+    if options.trace is not None:
+        expect_place(options.trace)
+        expect_room_for_both(options.trace, {"DIR": options.bundle, "--inputs": options.inputs, "--save": options.save})
+        expect_place(picture_path(options.trace))
+
+
+def _traced(path: Path | None, bundle: Bundle, result: RunResult) -> Timeline | None:
+    """Write the timeline and its picture, if they are asked for."""
+    if path is None:
+        return None
+    shown = timeline(bundle.plan.steps, result.timeline or (), result.device, bundle.plan.entry, counted=False)
+    for target, data in trace_files(path, shown).items():
+        write_file(target, data)
+    print(f"{path}, {picture_path(path)}: written", file=sys.stderr)
+    return shown
+
+
+def _streams(shown: Timeline | None) -> list[str]:
+    """The timeline in characters, as this terminal can show them."""
+    if shown is None or not shown.bars:
+        return []
+    lines = [*plain(shown, COLUMNS), *shown.summary()]
+    coding = sys.stdout.encoding or "ascii"
+    return [f"  {line}".encode(coding, "replace").decode(coding) for line in lines]
 
 
 def _inputs(bundle: Bundle, options: argparse.Namespace) -> tuple[Mapping[str, np.ndarray], bool]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import os
-import tempfile
 import tokenize
 import warnings
 import zipfile
@@ -16,6 +14,7 @@ import numpy as np
 
 from ..dsl.diagnostics import WeftError, fail
 from .dtypes import BF16, NUMPY, is_float, narrow
+from .output_files import write_whole
 from .signature import Argument, FunctionSignature, type_text
 
 SMALL_INTEGERS = (-8, 8)
@@ -145,24 +144,8 @@ def _as_bf16(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dic
 
 def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray]) -> None:
     """Save arrays as `.npz`: the file is there whole, or not at all. Error: W0718."""
-    target = Path(path)
     plain = {name: array.view(np.uint16) if array.dtype == BF16 else array for name, array in arrays.items()}
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, allow_pickle=False, **plain)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_whole(Path(path), lambda file: np.savez(file, allow_pickle=False, **plain))
     except (OSError, ValueError) as error:
         raise fail("W0718", f"cannot write {path}: {_reason(error)}") from error
-
-
-def _umask() -> int:
-    """The process's umask; reading it means setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from .runtime.plan import Plan
     from .runtime.runner import RunResult
     from .runtime.signature import FunctionSignature
+    from .runtime.timeline import Timeline
 
 Target = Literal["auto", "sim", "cuda"]
 Reference = Literal["jit", "gpu", "none"]
@@ -45,7 +45,7 @@ class RunOptions:
     save: Path | None = None
     reference: Reference = "jit"
     trace: Path | None = None
-    """Where the timeline goes, in Chrome's trace format."""
+    """Where the timeline goes, in Chrome's trace format; its picture goes beside it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Executed:
     title: str
     steps: Sequence[Step] = ()
     cuda: str | None = None
+    timeline: Timeline | None = None
 
 
 def run_schedule(
@@ -82,6 +83,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
         arrays = _inputs(made.plan, signature, options)
     text = made.cuda if device.wants == "cuda" else done.located_text
     result = _run(made.plan, device, arrays, text, clock, options)
+    shown = _traced(options.trace, result, made.plan, device)
     reference = _reference_name(options.reference)
     try:
         expected = _expected(made, arrays, options.reference, clock, result)
@@ -93,7 +95,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     _save(options.save, result)
     banks = bank_accesses(result.banks, done.session.steps)
     report = _report(made.plan, device, result, comparison, reference, clock, banks)
-    return Executed(report, done.recipe.name, done.session.steps, made.cuda)
+    return Executed(report, done.recipe.name, done.session.steps, made.cuda, shown)
 
 
 def open_device(target: Target) -> Device:
@@ -150,17 +152,21 @@ def _run(
         order = options.seed if device.wants == "mlir" else None
         result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None)
     clock.add(result.seconds)
-    _write_trace(options.trace, result, plan.entry)
     return result
 
 
-def _write_trace(path: Path | None, result: RunResult, entry: str) -> None:
+def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) -> Timeline | None:
+    """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
     from .files import write_atomically
-    from .runtime.timeline import chrome_trace
+    from .runtime.timeline import timeline
+    from .runtime.trace_files import trace_files
 
-    if path is not None:
-        trace = chrome_trace(result.timeline or (), result.device, entry)
-        write_atomically(path, (json.dumps(trace, indent=1, ensure_ascii=False) + "\n").encode())
+    if path is None:
+        return None
+    shown = timeline(plan.steps, result.timeline or (), result.device, plan.entry, counted=device.wants == "mlir")
+    for target, data in trace_files(path, shown).items():
+        write_atomically(target, data)
+    return shown
 
 
 def _expected(
@@ -275,12 +281,13 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
             arrays = bundle.inputs if bundle.inputs is not None else random_inputs(bundle.signature, options.seed)
     text = bundle.cuda if device.wants == "cuda" else bundle.module
     result = _run(bundle.plan, device, arrays, text, clock, options)
+    shown = _traced(options.trace, result, bundle.plan, device)
     expected = bundle.expected if own and options.reference != "none" else None
     comparison = _compared(comparable(bundle), result, expected, clock)
     _save(options.save, result)
     reference = "the outputs in the bundle" if expected is not None else "nothing: the bundle was built without data"
     report = _report(bundle.plan, device, result, comparison, reference, clock, bank_accesses(result.banks))
-    return Executed(report, str(folder), cuda=bundle.cuda)
+    return Executed(report, str(folder), cuda=bundle.cuda, timeline=shown)
 
 
 def build_bundle(

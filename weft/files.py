@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from .dsl.diagnostics import WeftError, fail
@@ -37,6 +38,19 @@ def expect_writable(path: Path) -> None:
         raise fail("W0054", f"cannot write `{path}`: the folder `{path.parent}` does not exist")
     if not os.access(target, os.W_OK) or not path.parent.is_dir():
         raise fail("W0054", f"cannot write `{path}`: permission denied or not a folder")
+
+
+def expect_traceable(trace: Path, others: Mapping[str, Path | None]) -> None:
+    """Refuse a place that a trace or its picture can't be written to, or that the run uses otherwise. Raises W0054, W0714.
+
+    Args:
+        others: what the run reads and writes, by the option that names it. Of a folder (a bundle), all that lies in it.
+    """
+    from .runtime.trace_files import expect_room_for_both, picture_path
+
+    expect_writable(trace)
+    expect_room_for_both(trace, others)
+    expect_writable(picture_path(trace))
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -18,16 +18,26 @@ from .result import Report
 
 if TYPE_CHECKING:
     from .interpreter.session import Step
+    from .runtime.timeline import Timeline
 
 WIDEST = 108
 """Columns that the report uses at most; text is hard to follow across more."""
+
+INDENT = 2
+"""Of a section's body."""
 
 SHOWN = 5
 """Races and faults listed before the rest is a number."""
 
 
 def show_report(
-    console: Console, report: Report, *, title: str, steps: Sequence[Step] = (), cuda: str | None = None
+    console: Console,
+    report: Report,
+    *,
+    title: str,
+    steps: Sequence[Step] = (),
+    cuda: str | None = None,
+    timeline: Timeline | None = None,
 ) -> None:
     """Print everything that is known of a run; the verdict comes last, where the eye is."""
     width = min(console.width, WIDEST)
@@ -43,6 +53,11 @@ def show_report(
     parts += _section("Synchronization", None, _synchronization(report))
     if report.bank_conflicts:
         parts += _section("Shared memory", "counted exactly, all warps", _banks(report))
+    if timeline is not None:
+        from .streamview import streams
+
+        aside = f"{_count(len(timeline.bars), 'step', 'steps')} on {_count(len(timeline.streams), 'stream', 'streams')}"
+        parts += _section("Streams", aside, streams(timeline, width - INDENT))
     parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
     parts.append(_verdict(report))
     console.print(Group(*parts), width=width)
@@ -51,7 +66,7 @@ def show_report(
 def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[RenderableType]:
     title = Text.assemble((name, "bold"), (f"  {aside}" if aside else "", "dim"))
     yield Rule(title, align="left", characters="─", style="dim")
-    yield Padding(body, (0, 0, 1, 2))
+    yield Padding(body, (0, 0, 1, INDENT))
 
 
 def _steps(steps: Sequence[Step]) -> Table:

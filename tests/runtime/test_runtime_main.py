@@ -104,3 +104,43 @@ def test_without_a_gpu(folder: Path) -> None:
     assert run("--help", cupy=False).returncode == 0
     done = run(str(folder), cupy=False)
     assert done.returncode == 1 and "error[W0720]" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_trace_and_its_picture(folder: Path, tmp_path: Path) -> None:
+    done = run(str(folder), "--trace", str(tmp_path / "out.json"))
+    assert done.returncode == 0 and done.stderr == f"{tmp_path}/out.json, {tmp_path}/out.svg: written\n"
+    events = json.loads((tmp_path / "out.json").read_text())["traceEvents"]
+    assert {(e["name"], e["tid"]) for e in events if e["ph"] == "X"} == {("scale", 0), ("t → u", 1)}
+    picture = (tmp_path / "out.svg").read_text()
+    assert "@f on Fake GPU: 3 steps on 2 streams" in picture
+    assert picture.count("waits for") == 3 and "makespan" in done.stdout and "stream 1" in done.stdout
+    silent = run(str(folder), "--trace", str(tmp_path / "out.json"), "--json")
+    assert json.loads(silent.stdout)["ok"] is True and silent.stderr == done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--trace", "{tmp}/out.svg"], "W0714", "is where the picture of the trace goes"),
+        (["--trace", "{tmp}/missing/out.json"], "W0718", "does not exist"),
+        (["--trace", "{tmp}"], "W0718", "is a directory"),
+        (["--trace", "{tmp}/b/out.json"], "W0714", "which is DIR"),
+        (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.json"], "W0714", "which is --save"),
+        (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.svg"], "W0714", "which is --save"),
+        (["--trace", "/dev/null"], "W0714", "is no file"),
+        (["--save", "{tmp}/missing/y.npz"], "W0718", "does not exist"),
+    ],
+)
+def test_places_that_nothing_can_be_written_to(
+    folder: Path, tmp_path: Path, options: list[str], code: str, message: str
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    done = run(str(folder), *(option.format(tmp=tmp_path) for option in options))
+    assert done.returncode == 1 and done.stderr.startswith(f"error[{code}]: ") and message in done.stderr
+    assert done.stdout == "" and sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_terminal_without_block_characters(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = run(str(folder), "--trace", str(tmp_path / "out.json"))
+    assert done.returncode == 0 and "stream 1" in done.stdout and "?" in done.stdout

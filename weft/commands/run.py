@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
-@click.option("--trace", type=PATH, metavar="T.json", help="Write the timeline here, as Chrome's trace viewer reads it.")
+@click.option(
+    "--trace", type=PATH, metavar="T.json",
+    help="Write the timeline here, as Chrome's trace viewer reads it, and a picture of it to T.svg.",
+)  # fmt: skip
 @click.option("--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit", help="What to compare with.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 def run(
@@ -45,14 +48,15 @@ def run(
     The exit code is 0 when the outputs are right and nothing raced.
     """
     from ..clock import Clock
-    from ..console import emit, progress, stderr
+    from ..console import emit, progress, say, stderr
     from ..execution import RunOptions, run_bundle, run_schedule
-    from ..files import expect_writable
+    from ..files import expect_traceable, expect_writable
     from ..settings import parse_settings
 
-    for output in (save, trace):
-        if output is not None:
-            expect_writable(output)
+    if save is not None:
+        expect_writable(save)
+    if trace is not None:
+        expect_traceable(trace, {"FILE": Path(file), "--payload": payload, "--inputs": inputs, "--save": save})
     options = RunOptions(target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace)
     with progress(f"weft run {file}") as watch:
         clock = Clock(watch)
@@ -67,5 +71,7 @@ def run(
     else:
         from ..report import show_report
 
-        show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda)
+        show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda, timeline=done.timeline)
+    if trace is not None:
+        say(f"{trace}, {trace.with_suffix('.svg')}: written")
     return 1 if done.report.ok is False else 0
