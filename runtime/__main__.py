@@ -30,7 +30,10 @@ COLUMNS = 78
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: right, or nothing to compare with; 1: wrong, or an error; 2: usage; 130: interrupted."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.graph and options.trace is not None:
+        parser.error("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
     try:
         return _run(options)
     except WeftError as error:
@@ -46,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m weft.runtime", description="Run a bundle that `weft build` wrote.")
     parser.add_argument("bundle", type=Path, metavar="DIR")
+    parser.add_argument(
+        "--graph", action="store_true", help="capture the launches and copies once into a graph, and replay it"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.add_argument(
         "--bench", type=_count, default=0, metavar="N", help="run N times more, and say how long it takes"
@@ -75,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
     bundle = read_bundle(options.bundle)
     inputs, own = _inputs(bundle, options)
     traced = options.trace is not None
-    result = run_plan(bundle.plan, CupyDevice(), inputs, text=bundle.cuda, repeat=options.bench, trace=traced)
+    result = run_plan(bundle.plan, CupyDevice(), inputs, text=bundle.cuda, repeat=options.bench, trace=traced, graph=options.graph)
     comparison = None
     if own and bundle.expected is not None:
         comparison = compare(comparable(bundle), result.outputs, bundle.expected)
@@ -145,8 +151,11 @@ def report(result: RunResult, comparison: Comparison | None) -> dict[str, Any]:
         ],
         "streams_created": result.streams_created,
         "streams_destroyed": result.streams_destroyed,
+        "graphs_created": result.graphs_created,
+        "graphs_destroyed": result.graphs_destroyed,
         "seconds": dict(result.seconds),
         "repeats": list(result.repeats),
+        "issued": list(result.issued),
     }
 
 

@@ -67,7 +67,7 @@ def run_plan(
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
     shapes = {b.name: given[b.name].shape for b in plan.inputs}
     fixed = resolve(plan, shapes, scalars)
-    run = _Run(fixed, device, order)
+    run = _Run(fixed, device, order, graph)
     with run.phase("load"):
         if text is not None:
             device.load(text, fixed.kernels)
@@ -95,6 +95,7 @@ class _Run:
     plan: Plan
     device: Device
     order: int | None = None
+    graphed: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
@@ -107,7 +108,8 @@ class _Run:
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
         steps = self.plan.steps
-        self.commands = commands(steps, None if self.order is None else interleaved(steps, self.order))
+        turns = None if self.order is None or self.graphed else interleaved(steps, self.order)  # a graph has turns of its own
+        self.commands = commands(steps, turns)
         self.pool = Pool(self.device)
         self.streams = self.pool.streams
         self.actions = Actions(self.plan, self.device, self.streams)

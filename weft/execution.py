@@ -46,6 +46,8 @@ class RunOptions:
     reference: Reference = "jit"
     trace: Path | None = None
     """Where the timeline goes, in Chrome's trace format; its picture goes beside it."""
+    graph: bool = False
+    """Capture the plan once, and replay it. There is no timeline of that."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def _run(
 
     with clock.watched("run"):
         order = options.seed if device.wants == "mlir" else None
-        result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None)
+        result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None, graph=options.graph)
     clock.add(result.seconds)
     return result
 
@@ -236,6 +238,8 @@ def _report(
         kernels=tuple(KernelShape(k.name, k.grid, k.block, k.shared_bytes) for k in result.kernels),
         streams_created=result.streams_created,
         streams_destroyed=result.streams_destroyed,
+        graphs_created=result.graphs_created,
+        graphs_destroyed=result.graphs_destroyed,
         seconds={**clock.seconds},
         bank_conflicts=banks,
     )

@@ -82,6 +82,7 @@ class Report:
         barriers: how many barriers a thread executed at most, over all launches; None on a GPU.
         bank_conflicts: every op on shared memory, those without a conflict too; None on a GPU.
         kernels: the launches, in order.
+        graphs_created: 1 where the plan was captured and replayed.
         seconds: by phase, in order.
     """
 
@@ -98,6 +99,8 @@ class Report:
     kernels: tuple[KernelShape, ...]
     streams_created: int
     streams_destroyed: int
+    graphs_created: int
+    graphs_destroyed: int
     seconds: Mapping[str, float]
     bank_conflicts: tuple[BankAccess, ...] | None = None
 

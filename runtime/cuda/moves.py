@@ -30,10 +30,10 @@ def move_text(move: Move, width: int, rank: int) -> str:
     """A kernel that takes the target, the source (or the value), and per dimension its size and the strides, in elements."""
     word = WORDS[width]
     source = f"const {word}* from" if move == "copy" else f"{word} value"
-    extents = [f"long long n{d}, long long t{d}" + (f", long long f{d}" if move == "copy" else "") for d in range(rank)]
+    sizes = [f"long long n{d}, long long t{d}" + (f", long long f{d}" if move == "copy" else "") for d in range(rank)]
+    head = f'extern "C" __global__ void __launch_bounds__({THREADS}) {move_name(move, width, rank)}'
     return "\n".join((
-        f'extern "C" __global__ void __launch_bounds__({THREADS})',
-        f"{move_name(move, width, rank)}({word}* to, {source}, long long count, {', '.join(extents)}) {{",
+        f"{head}({word}* to, {source}, long long count, {', '.join(sizes)}) {{",
         f"  const long long step = (long long)gridDim.x * {THREADS};",
         f"  for (long long i = (long long)blockIdx.x * {THREADS} + threadIdx.x; i < count; i += step) {{",
         *_offsets(move, rank),

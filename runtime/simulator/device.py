@@ -212,11 +212,12 @@ def _window(view: device.View) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _strided(flat: np.ndarray, view: device.View) -> np.ndarray:
-    reach = view.offset + sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True))
-    if view.count and not 0 <= view.offset <= reach < flat.size:
-        raise fail("W0752", f"a window of `{view.name}` reaches element {reach} of {flat.size}")
-    steps = tuple(s * flat.itemsize for s in view.strides)
-    return np.lib.stride_tricks.as_strided(flat[min(view.offset, flat.size) :], view.shape, steps)
+    steps = [(n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)]
+    first, last = (view.offset + sum(side(step, 0) for step in steps) for side in (min, max))
+    if view.count and not 0 <= first <= last < flat.size:
+        raise fail("W0752", f"a window of `{view.name}` reaches element {first if first < 0 else last} of {flat.size}")
+    strides = tuple(s * flat.itemsize for s in view.strides)
+    return np.lib.stride_tricks.as_strided(flat[min(view.offset, flat.size) :], view.shape, strides)
 
 
 def _assume_written(args: Sequence[device.View | np.generic]) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "--trace", type=PATH, metavar="T.json",
     help="Write the timeline here, as Chrome's trace viewer reads it, and a picture of it to T.svg.",
 )  # fmt: skip
+@click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
 @click.option("--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit", help="What to compare with.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 def run(
@@ -40,6 +41,7 @@ def run(
     inputs: Path | None,
     save: Path | None,
     trace: Path | None,
+    graph: bool,
     reference: Reference,
     as_json: bool,
 ) -> int:
@@ -53,11 +55,15 @@ def run(
     from ..files import expect_traceable, expect_writable
     from ..settings import parse_settings
 
+    if graph and trace is not None:
+        raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
     if save is not None:
         expect_writable(save)
     if trace is not None:
         expect_traceable(trace, {"FILE": Path(file), "--payload": payload, "--inputs": inputs, "--save": save})
-    options = RunOptions(target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace)
+    options = RunOptions(
+        target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace, graph=graph
+    )
     with progress(f"weft run {file}") as watch:
         clock = Clock(watch)
         if Path(file).is_dir():

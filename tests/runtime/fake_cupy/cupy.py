@@ -365,7 +365,9 @@ cuda = types.SimpleNamespace(
     Stream=Stream,
     alloc=_alloc,
     get_elapsed_time=lambda start, end: 1.5,
-    driver=types.SimpleNamespace(CUDADriverError=CUDADriverError, funcSetAttribute=_attribute, funcGetAttribute=_function_attribute),
+    driver=types.SimpleNamespace(
+        CUDADriverError=CUDADriverError, funcGetAttribute=_function_attribute, funcSetAttribute=_attribute
+    ),
     function=types.SimpleNamespace(Module=Module),
     memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
     nvrtc=types.SimpleNamespace(
