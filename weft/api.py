@@ -1,7 +1,8 @@
 """The Python API: what the command line does, as functions.
 
 Each takes a schedule by path or recipe name, `payload` (the path of an `.mlir` file, instead of the schedule's own) and
-`settings` (parameters of the schedule and of its payload, as values or as text), and raises `WeftError` with diagnostics.
+`settings` (parameters of the schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and
+raises `WeftError` with diagnostics.
 """
 
 from __future__ import annotations
@@ -20,16 +21,22 @@ Name = str | PathLike[str]
 Setting = int | float | bool | str
 
 
-def load(schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None) -> Recipe:
+def load(
+    schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None, layer: str | None = None
+) -> Recipe:
     """Read and check a schedule, bind its parameters, and read its payload's text."""
-    return Recipe.open(str(schedule), _path(payload), _texts(settings))
+    return Recipe.open(str(schedule), _path(payload), _texts(settings), layer=layer)
 
 
 def apply(
-    schedule: Name | Recipe, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None
+    schedule: Name | Recipe,
+    *,
+    payload: Name | None = None,
+    settings: Mapping[str, Setting] | None = None,
+    layer: str | None = None,
 ) -> Applied:
     """Apply a schedule to its payload: `.text` is the scheduled module, `.session.steps` what each statement did."""
-    recipe = schedule if isinstance(schedule, Recipe) else load(schedule, payload=payload, settings=settings)
+    recipe = schedule if isinstance(schedule, Recipe) else load(schedule, payload=payload, settings=settings, layer=layer)
     return applied(recipe)
 
 
@@ -38,6 +45,7 @@ def run(
     *,
     payload: Name | None = None,
     settings: Mapping[str, Setting] | None = None,
+    layer: str | None = None,
     entry: str | None = None,
     target: Target = "auto",
     seed: int = 0,
@@ -49,7 +57,7 @@ def run(
     options = RunOptions(target, seed, _path(inputs), _path(save), reference)
     if Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
-    return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options).report
+    return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options, layer=layer).report
 
 
 def build(
@@ -58,11 +66,12 @@ def build(
     *,
     payload: Name | None = None,
     settings: Mapping[str, Setting] | None = None,
+    layer: str | None = None,
     entry: str | None = None,
     data_seed: int | None = None,
 ) -> Path:
     """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
-    build_bundle(str(schedule), _path(payload), _texts(settings), entry, Path(output), data_seed)
+    build_bundle(str(schedule), _path(payload), _texts(settings), entry, Path(output), data_seed, layer=layer)
     return Path(output)
 
 

@@ -7,15 +7,15 @@ same process, so that ratios hold whatever the machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .builder_values import find_layer
 from .clock import Clock
-from .dsl.diagnostics import fail
 from .execution import open_device
 from .pipeline import Planned, Recipe, applied, planned, read_schedule
-from .recipes import builders, schedules
+from .recipes import schedules
 from .recipes.builder import Builder
 
 if TYPE_CHECKING:
@@ -24,11 +24,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Case:
+    """What is timed: sizes of the payload, those of a layer among them."""
+
+    settings: Mapping[str, str]
+    layer: str | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Timing:
-    """One recipe at one setting. `seconds` of the kernels, `baseline` of the library; `phases` of the host's work."""
+    """One recipe in one case. `seconds` of the kernels, `baseline` of the library; `phases` of the host's work."""
 
     recipe: str
+    layer: str | None
     values: Mapping[str, int | str]
+    """Of the payload's parameters, those that the layer says left out."""
     seconds: float
     baseline: float
     operations: int
@@ -40,11 +51,19 @@ class Timing:
         return self.baseline / self.seconds
 
 
-def subject(name: str) -> Builder:
-    """The builder to bench. Raises W0484."""
-    if (builder := builders().get(name)) is None:
-        raise fail("W0484", f"there is no payload builder `{name}`", notes=(f"builders that ship: {', '.join(builders())}",))
-    return builder
+def cases(
+    builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
+) -> list[Case]:
+    """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no size is
+    set; else `sizes`, for all integers that are not set. A builder with layers takes its own sizes instead. Raises W0491, W0492."""
+    for name in layers:
+        find_layer(name, builder)
+    if builder.layers:
+        known = {name for layer in builder.layers.values() for name in layer}
+        every = tuple(builder.layers) if gpu and not known & set(settings) else ()
+        return [Case(settings, name, name) for name in dict.fromkeys(layers or every)] or [Case(settings)]
+    free = [p.name for p in builder.parameters if p.type == "int" and p.name not in settings]
+    return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
 
 
 def recipes_of(builder: Builder) -> list[str]:
@@ -53,18 +72,19 @@ def recipes_of(builder: Builder) -> list[str]:
     return [name for name, file in files if file.payload is not None and file.payload.builder == builder.name]
 
 
-def bench(builder: Builder, settings: Mapping[str, str], repeat: int, *, gpu: bool) -> Iterator[Timing]:
-    """Time every recipe of `builder` at these settings."""
+def bench(builder: Builder, case: Case, repeat: int, *, gpu: bool) -> Iterator[Timing]:
+    """Time every recipe of `builder` in one case."""
     for name in recipes_of(builder):
         clock = Clock()
         file = read_schedule(name)
         known = {p.name for p in (*file.main.parameters, *builder.parameters)}
-        recipe = Recipe.open(name, None, {n: v for n, v in settings.items() if n in known}, clock)
+        settings = {n: v for n, v in case.settings.items() if n in known}
+        recipe = Recipe.open(name, None, settings, clock, case.layer)
         made = planned(applied(recipe))
-        yield _timed(name, builder, made, repeat, gpu)
+        yield _timed(name, builder, made, case, repeat, gpu)
 
 
-def _timed(name: str, builder: Builder, made: Planned, repeat: int, gpu: bool) -> Timing:
+def _timed(name: str, builder: Builder, made: Planned, case: Case, repeat: int, gpu: bool) -> Timing:
     from .runtime.functions import signature
     from .runtime.inputs import random_inputs
     from .runtime.runner import run_plan
@@ -78,7 +98,9 @@ def _timed(name: str, builder: Builder, made: Planned, repeat: int, gpu: bool) -
     phases = {**made.applied.recipe.clock.seconds, "load": result.seconds["load"]}
     values = made.applied.recipe.payload_values
     operations = builder.operations(**values)
-    return Timing(name, values, best, library(builder, values, arrays, repeat), operations, phases)
+    named = builder.layers[case.layer] if case.layer is not None else {}
+    others = {n: v for n, v in values.items() if n not in named or n in case.settings}
+    return Timing(name, case.layer, others, best, library(builder, values, arrays, repeat), operations, phases)
 
 
 def _cpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
@@ -128,7 +150,7 @@ def table(timings: list[Timing], *, gpu: bool) -> Table:
     for column in columns:
         made.add_column(column, justify="right")
     for t in timings:
-        payload = " ".join(f"{name}={value}" for name, value in t.values.items())
+        payload = " ".join([*filter(None, [t.layer]), *(f"{name}={value}" for name, value in t.values.items())])
         if gpu:
             cells = (duration(t.seconds), f"{t.operations / t.seconds / 1e12:.2f}", duration(t.baseline), f"{t.ratio:.1%}")
         else:

@@ -24,6 +24,7 @@ COMMANDS = {
     "fmt": "fmt",
     "explain": "explain",
     "statements": "statements",
+    "payloads": "payloads",
     "bench": "bench",
     "tune": "later",
 }

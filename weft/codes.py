@@ -72,7 +72,8 @@ CODES: dict[str, Explanation] = {
     ),
     "W0483": Explanation(
         "an illegal value for a parameter of the payload",
-        "Sizes are positive integers, types come from a list.\n\n"
+        "Sizes are positive integers, types come from a list. Values that are legal one by one must go together, too: a filter "
+        "stays within the padded image.\n\n"
         "wrong:  weft run shared --set m=0\nright:  weft run shared --set m=1",
     ),
     "W0484": Explanation(
@@ -86,7 +87,10 @@ CODES: dict[str, Explanation] = {
     ),
     "W0486": Explanation(
         "a wrong argument of a payload builder",
-        "wrong:  payload matmul(rows = 512)\nright:  payload matmul(m = 512)",
+        "A name that the payload does not have, a value that it does not take, or values that don't go together.\n\n"
+        "wrong:  payload matmul(rows = 512)\nright:  payload matmul(m = 512)\n"
+        "wrong:  payload conv2d(h = 4, w = 4, r = 7, s = 7, pad = 1)\n"
+        "right:  payload conv2d(h = 4, w = 4, r = 7, s = 7, pad = 3)",
     ),
     "W0487": Explanation(
         "the payload does not parse",
@@ -106,6 +110,17 @@ CODES: dict[str, Explanation] = {
         "inputs that do not fit into memory",
         "The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as "
         "well.",
+    ),
+    "W0491": Explanation(
+        "an unknown layer",
+        "A payload may have sizes under a name: the layers of a network. `weft payloads NAME` lists them. `--set` wins over a "
+        "layer's values, and these over what the schedule writes.\n\n"
+        "wrong:  --layer resnet50.conv5\nright:  --layer resnet50.layer4.0.conv2 --set n=8",
+    ),
+    "W0492": Explanation(
+        "a payload without layers",
+        "Only payloads that ship have layers, and not all of them: `weft payloads` says which.\n\n"
+        "wrong:  weft run shared --layer resnet50.conv1\nright:  weft run shared --set m=512",
     ),
     "W0901": Explanation(
         "no golden",

@@ -68,10 +68,11 @@ def run_schedule(
     entry: str | None,
     options: RunOptions,
     clock: Clock | None = None,
+    layer: str | None = None,
 ) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
     device = open_device(options.target)
-    return run_applied(applied(Recipe.open(name, payload, settings, clock or Clock())), entry, options, device)
+    return run_applied(applied(Recipe.open(name, payload, settings, clock or Clock(), layer)), entry, options, device)
 
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
@@ -302,6 +303,7 @@ def build_bundle(
     output: Path,
     data_seed: int | None,
     clock: Clock | None = None,
+    layer: str | None = None,
 ) -> None:
     """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along."""
     from .runtime.bundle import expect_place, write_bundle
@@ -311,7 +313,7 @@ def build_bundle(
 
     expect_place(output)
     clock = clock or Clock()
-    done = applied(Recipe.open(name, payload, settings, clock))
+    done = applied(Recipe.open(name, payload, settings, clock, layer))
     made = planned(done, entry)
     inputs = expected = None
     if data_seed is not None:

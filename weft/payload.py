@@ -8,31 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .builder_values import Layer, builder_of, builder_values
 from .dsl import tree
 from .dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
 from .dsl.files import read_source
-from .recipes import builders
-from .recipes.builder import Builder, Value
+from .recipes.builder import Value
 
 if TYPE_CHECKING:
     from .interpreter.mlir import ir
     from .older_mlir import Older
-
-
-def builder_of(file: tree.File, override: Path | None) -> Builder | None:
-    """The builder that a schedule's `payload` names; None where the payload is a text. Raises W0484."""
-    payload = file.payload
-    if override is not None or payload is None or payload.builder is None:
-        return None
-    if (builder := builders().get(payload.builder)) is None:
-        raise fail(
-            "W0484",
-            f"there is no payload builder `{payload.builder}`",
-            span=payload.span,
-            notes=(f"builders that ship: {', '.join(builders())}",),
-            hint='name one of them, or an MLIR text: `payload "model.mlir"`',
-        )
-    return builder
 
 
 def check_payload(file: tree.File) -> None:
@@ -42,11 +26,13 @@ def check_payload(file: tree.File) -> None:
         payload_source(file, None, {})
 
 
-def payload_source(file: tree.File, override: Path | None, settings: Mapping[str, Value]) -> tuple[Source, Mapping[str, Value]]:
+def payload_source(
+    file: tree.File, override: Path | None, settings: Mapping[str, Value], layer: Layer | None = None
+) -> tuple[Source, Mapping[str, Value]]:
     """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
 
-    `settings` are checked values for the builder's parameters; they win over what the schedule writes.
-    Raises W0485 where no payload is given, W0486 for a builder's argument that is wrong, and what `read_source` raises.
+    `settings` are checked values for the builder's parameters; they win over those of the `layer`, and these over what the
+    schedule writes. Raises W0485 where no payload is given, what `builder_values` raises, and what `read_source` does.
     """
     if override is not None:
         return read_source(override), {}
@@ -62,41 +48,8 @@ def payload_source(file: tree.File, override: Path | None, settings: Mapping[str
     builder = builder_of(file, None)
     if builder is None:
         raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
-    values: dict[str, Value] = {p.name: p.default for p in builder.parameters}
-    values |= builder_arguments(builder, payload)
-    values |= settings
+    values = builder_values(builder, payload, settings, layer)
     return Source(f"{builder.name}.mlir", builder.build(**values)), values
-
-
-def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
-    """The arguments that the schedule writes, evaluated and checked. Raises W0486."""
-    from .dsl.expressions import evaluate
-
-    values: dict[str, Value] = {}
-    for argument in payload.arguments:
-        if isinstance(argument.value, tree.HandleRef):
-            raise fail("W0486", "a payload's argument is a value, not a handle", span=argument.span)
-        position = len(values) if argument.name is None else -1
-        parameter = (
-            builder.parameter(argument.name)
-            if argument.name is not None
-            else next(iter(builder.parameters[position : position + 1]), None)
-        )
-        if parameter is None or parameter.name in values:
-            what = "given twice" if parameter else "unknown"
-            raise fail(
-                "W0486",
-                f"argument `{argument.name or position + 1}` of payload `{builder.name}` is {what}",
-                span=argument.span,
-                notes=(f"parameters of `{builder.name}`: {', '.join(p.name for p in builder.parameters)}",),
-            )
-        value = evaluate(argument.value, {})
-        if objection := parameter.objection(value):
-            raise fail(
-                "W0486", f"`{parameter.name} = {value}` is no legal argument: {objection}", span=argument.value.span
-            )
-        values[parameter.name] = value  # type: ignore[assignment]
-    return values
 
 
 # ---- parsing -------------------------------------------------------------------------------------------------------

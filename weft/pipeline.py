@@ -62,18 +62,20 @@ class Recipe:
         payload: Path | None = None,
         settings: Mapping[str, str] | None = None,
         clock: Clock | None = None,
+        layer: str | None = None,
     ) -> Recipe:
-        """Read a schedule, and its payload or the one given; hand out the settings to both."""
+        """Read a schedule, and its payload or the one given; hand out the settings to both, a layer's sizes to the payload."""
+        from .builder_values import builder_of
         from .dsl.binding import bind
-        from .payload import builder_of, payload_source
+        from .payload import payload_source
         from .settings import distribute
 
         clock = clock or Clock()
         with clock.phase("parse"):
             file = read_schedule(name)
         with clock.phase("payload"):
-            mine = distribute(settings or {}, file.main, builder_of(file, payload))
-            source, made_of = payload_source(file, payload, mine.payload)
+            mine = distribute(settings or {}, file.main, builder_of(file, payload), layer)
+            source, made_of = payload_source(file, payload, mine.payload, mine.layer)
         return cls(file, source, bind(file.main, mine.schedule), made_of, clock)
 
     @property

@@ -1,5 +1,5 @@
-"""`--set name=value`: which of the settings go to the schedule, which to the payload's builder, and which to
-neither."""
+"""`--set name=value` and `--layer NAME`: which of the settings go to the schedule, which to the payload's builder, and
+which to neither."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from .builder_values import Layer, find_layer
 from .dsl import tree
 from .dsl.diagnostics import WeftError, fail
 from .recipes.builder import Builder, BuilderParameter, Value
@@ -18,10 +19,11 @@ INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class Settings:
-    """The user's settings, sorted out. A name that both sides have reaches both."""
+    """The user's settings, sorted out. A name that both sides have reaches both; a layer's values are the payload's alone."""
 
     schedule: Mapping[str, str]
     payload: Mapping[str, Value]
+    layer: Layer | None = None
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, str]:
@@ -37,9 +39,11 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def distribute(settings: Mapping[str, str], schedule: tree.Schedule, builder: Builder | None) -> Settings:
-    """Give each setting to the side that knows it. Raises W0482 for a name that neither knows, W0483 for a bad
-    value."""
+def distribute(
+    settings: Mapping[str, str], schedule: tree.Schedule, builder: Builder | None, layer: str | None = None
+) -> Settings:
+    """Give each setting to the side that knows it, and find the layer. Raises W0482 for a name that neither knows, W0483 for a
+    bad value, W0491 and W0492 for the layer."""
     ours = {p.name for p in schedule.parameters}
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:
@@ -48,6 +52,7 @@ def distribute(settings: Mapping[str, str], schedule: tree.Schedule, builder: Bu
     return Settings(
         {name: value for name, value in settings.items() if name in ours},
         {name: _value(theirs[name], value) for name, value in settings.items() if name in theirs},
+        find_layer(layer, builder) if layer is not None else None,
     )
 
 

@@ -67,7 +67,7 @@ def misfit(**values: int | str) -> Misfit | None:
             spread = f", {sizes.dilation} apart, and spans {reach}" if sizes.dilation > 1 else ""
             there = f"the padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"the image has {padded}"
             return Misfit(
-                (filter, "dilation", image, "pad"),
+                (filter, *(["dilation"] if sizes.dilation > 1 else []), image, "pad"),
                 f"the filter has {taps} {what}{spread}; {there}",
                 "a filter stays within the padded image: make it smaller, or `pad` larger",
             )

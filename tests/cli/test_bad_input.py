@@ -56,6 +56,7 @@ schedule good(bm: int = 4 in [4, 8]) {
   launch tiles
 }
 """
+CONV = "payload conv2d({})\n\nschedule conv() {{\n  let conv = match linalg.conv_2d_nhwc_hwcf\n}}\n"
 SMALL = ("--set", "m=8", "--set", "n=8", "--set", "k=8")
 
 
@@ -124,6 +125,19 @@ CASES = [
     Case("a payload size beyond all memory", ("run", "naive", "--set", "m=500000", "--set", "n=500000", "--target", "sim")),
     Case("a payload size with an underscore", ("run", "shared", "--set", "m=1_0")),
     Case("an unknown element type", ("run", "shared", "--set", "type=f31")),
+    # ---- sizes that don't go together, and layers
+    schedule("a filter larger than the image", CONV.format("h = 8, w = 8, r = 3, s = 9, pad = 0")),
+    schedule("a stride of zero", CONV.format("stride = 0")),
+    schedule("a negative padding", CONV.format("pad = -1")),
+    schedule("a dilated filter beyond the padding", CONV.format("h = 8, w = 8"), "--set", "dilation=5", command="apply"),
+    schedule("a size that does not fit a layer", CONV.format(""), "--layer", "resnet50.conv1", "--set", "w=0", command="run"),
+    schedule("a filter larger than a layer", CONV.format(""), "--layer", "resnet50.conv1", "--set", "s=231", command="apply"),
+    schedule("an unknown layer", CONV.format(""), "--layer", "resnet50.layer1.0.conv4", command="run"),
+    Case("a layer of a payload without layers", ("run", "shared", "--layer", "resnet50.conv1")),
+    on_gemm("a layer of a text", GOOD, GEMM, "--layer", "resnet50.conv1"),
+    Case("a layer of a bundle", ("run", ".", "--layer", "resnet50.conv1"), 2),
+    Case("an unknown payload to list", ("payloads", "conv2")),
+    Case("a layer to bench that is none", ("bench", "conv2d", "--layer", "conv2_x")),
     # ---- files
     Case("a missing schedule file", ("check", "missing.weft")),
     Case("a directory as a schedule", ("check", "folder"), prepare=lambda here: (here / "folder").mkdir()),

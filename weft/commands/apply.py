@@ -15,7 +15,13 @@ from .options import PATH, schedule_options
 @click.option("--print-ir-after-all", "every", is_flag=True, help="Print the module after each step, to stderr.")
 @click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
 def apply(
-    file: str, payload: Path | None, settings: tuple[str, ...], output: Path | None, every: bool, diff: bool
+    file: str,
+    payload: Path | None,
+    settings: tuple[str, ...],
+    layer: str | None,
+    output: Path | None,
+    every: bool,
+    diff: bool,
 ) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
     from ..console import emit, stderr
@@ -25,7 +31,7 @@ def apply(
 
     if output is not None:
         expect_writable(output)
-    recipe = Recipe.open(file, payload, parse_settings(settings))
+    recipe = Recipe.open(file, payload, parse_settings(settings), layer=layer)
     done = applied(recipe)
     if every or diff:
         from ..stepview import show_steps

@@ -19,6 +19,7 @@ def build(
     file: str,
     payload: Path | None,
     settings: tuple[str, ...],
+    layer: str | None,
     entry: str | None,
     output: Path,
     with_data: bool,
@@ -34,5 +35,6 @@ def build(
     from ..settings import parse_settings
 
     with progress(f"weft build {file}") as watch:
-        build_bundle(file, payload, parse_settings(settings), entry, output, seed if with_data else None, Clock(watch))
+        data_seed = seed if with_data else None
+        build_bundle(file, payload, parse_settings(settings), entry, output, data_seed, Clock(watch), layer)
     say(f"{output}: written")

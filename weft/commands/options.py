@@ -13,8 +13,12 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 PATH = click.Path(path_type=Path)
 
 
+def layer_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--layer", metavar="NAME", help="Sizes of the payload by name; `weft payloads NAME` lists them.")(command)
+
+
 def schedule_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """FILE, `--payload`, `--set`: what makes a schedule with its payload."""
+    """FILE, `--payload`, `--set`, `--layer`: what makes a schedule with its payload."""
     decorators: tuple[Decorator, ...] = (
         click.argument("file", metavar="FILE"),
         click.option(
@@ -27,6 +31,7 @@ def schedule_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME=VALUE",
             help="A parameter of the schedule or of its payload.",
         ),
+        layer_option,
     )
     for decorate in reversed(decorators):
         command = decorate(command)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from .options import PATH
+from .options import PATH, layer_option
 
 
 @click.command(short_help="Step through a schedule, forth and back.")
@@ -15,7 +15,8 @@ from .options import PATH
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the schedule or of its payload."
 )
-def repl(file: str | None, payload: Path | None, settings: tuple[str, ...]) -> int:
+@layer_option
+def repl(file: str | None, payload: Path | None, settings: tuple[str, ...], layer: str | None) -> int:
     """Step through a schedule and look at the IR: step, undo, diff, handles, show, next, cuda, run, save.
 
     Without FILE, statements are typed for the payload. What is piped in is done line by line; the exit code is then 1 if
@@ -29,4 +30,4 @@ def repl(file: str | None, payload: Path | None, settings: tuple[str, ...]) -> i
             "the REPL needs something to work on: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
             "statements yourself"
         )
-    return start(file, payload, parse_settings(settings))
+    return start(file, payload, parse_settings(settings), layer)

@@ -35,6 +35,7 @@ def run(
     file: str,
     payload: Path | None,
     settings: tuple[str, ...],
+    layer: str | None,
     entry: str | None,
     target: Target,
     seed: int,
@@ -67,11 +68,11 @@ def run(
     with progress(f"weft run {file}") as watch:
         clock = Clock(watch)
         if Path(file).is_dir():
-            if payload is not None or settings or entry is not None:
-                raise click.UsageError("a bundle is run as it was built: it takes no --payload, --set or --entry")
+            if payload is not None or settings or layer is not None or entry is not None:
+                raise click.UsageError("a bundle is run as it was built: it takes no --payload, --set, --layer or --entry")
             done = run_bundle(Path(file), options, clock)
         else:
-            done = run_schedule(file, payload, parse_settings(settings), entry, options, clock)
+            done = run_schedule(file, payload, parse_settings(settings), entry, options, clock, layer)
     if as_json:
         emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
     else:

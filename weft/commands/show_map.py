@@ -20,6 +20,7 @@ def show_map(
     handles: tuple[str, ...],
     payload: Path | None,
     settings: tuple[str, ...],
+    layer: str | None,
     thread: int | None,
     banks: bool,
     output: Path | None,
@@ -40,7 +41,7 @@ def show_map(
 
     if output is not None:
         expect_writable(output)
-    done = applied(Recipe.open(file, payload, parse_settings(settings)))
+    done = applied(Recipe.open(file, payload, parse_settings(settings), layer=layer))
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     console = Console(highlight=False, soft_wrap=True)
     for one in shown:

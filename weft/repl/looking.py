@@ -142,7 +142,7 @@ def _tried(desk: Desk, found: list[trying.Tried]) -> None:
 
 
 def params(desk: Desk, text: str) -> None:
-    from ..payload import builder_of
+    from ..builder_values import builder_of
 
     expect_nothing(text, "params")
     bench = desk.bench
@@ -153,9 +153,10 @@ def params(desk: Desk, text: str) -> None:
         domain = ", ".join(literal(v) for v in _domain(p.domain)) if p.domain is not None else "–"
         source = "set" if p.name in bench.settings else "default"
         table.add_row(Text(p.name, "bold"), p.type, literal(recipe.values[p.name]), domain, source, recipe.name)
+    layer = builder.layers[bench.layer] if builder is not None and bench.layer is not None else {}
     for p in builder.parameters if builder is not None else ():
         domain = ", ".join(map(str, p.domain)) or f"{p.minimum} … {p.maximum}"
-        source = "set" if p.name in bench.settings else "payload"
+        source = "set" if p.name in bench.settings else "layer" if p.name in layer else "payload"
         value = str(recipe.payload_values[p.name])
         table.add_row(Text(p.name, "bold"), p.type, value, domain, source, builder.name if builder is not None else "")
     if not table.row_count:

@@ -13,13 +13,13 @@ from .shell import Shell, plain_ask, read_lines
 from .workbench import Workbench
 
 
-def start(file: str | None, payload: Path | None, settings: Mapping[str, str]) -> int:
+def start(file: str | None, payload: Path | None, settings: Mapping[str, str], layer: str | None = None) -> int:
     """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code."""
     from rich.console import Console
 
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     console = Console(file=sys.stdout, highlight=False, markup=False)
-    shell = Shell(Workbench.open(file, payload, settings), console, interactive=interactive)
+    shell = Shell(Workbench.open(file, payload, settings, layer), console, interactive=interactive)
     if not interactive:
         _import()
         return shell.replay(read_lines())

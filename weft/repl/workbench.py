@@ -32,6 +32,7 @@ class Workbench:
         file: the schedule as the user named it; None for an empty one to type into.
         override: `--payload`.
         settings: what was set, as text.
+        layer: `--layer`.
         recipe: the schedule, its payload and its parameters' values.
         payload: the payload, parsed.
         session: where it stands.
@@ -42,6 +43,7 @@ class Workbench:
     file: str | None
     override: Path | None
     settings: Mapping[str, str]
+    layer: str | None
     recipe: Recipe
     payload: ir.Module = field(repr=False)
     session: Session = field(repr=False)
@@ -49,14 +51,16 @@ class Workbench:
     lines: int = 0
 
     @classmethod
-    def open(cls, file: str | None, override: Path | None, settings: Mapping[str, str]) -> Workbench:
+    def open(
+        cls, file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None = None
+    ) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
         from ..interpreter.session import Session
         from ..payload import parse_payload
 
-        recipe = _recipe(file, override, settings)
+        recipe = _recipe(file, override, settings, layer)
         payload = parse_payload(recipe.payload)
-        return cls(file, override, settings, recipe, payload, Session(payload, recipe.file, recipe.values))
+        return cls(file, override, settings, layer, recipe, payload, Session(payload, recipe.file, recipe.values))
 
     # ---- where it stands ------------------------------------------------------------------------------------------------
 
@@ -158,7 +162,7 @@ class Workbench:
     def set(self, settings: Mapping[str, str]) -> int:
         """Other settings: what was done is done again from the start with them. Returns how many statements that were.
         Raises, and then nothing has changed, where one of them now fails."""
-        fresh = Workbench.open(self.file, self.override, {**self.settings, **settings})
+        fresh = Workbench.open(self.file, self.override, {**self.settings, **settings}, self.layer)
         steps, number = self.session.steps, 0
         while number < len(steps):
             source = steps[number].span.source
@@ -184,17 +188,17 @@ class Workbench:
         self.session.goto(0)
 
 
-def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str]) -> Recipe:
+def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None) -> Recipe:
     """The recipe, or an empty schedule for a payload alone."""
     if file is not None:
-        return Recipe.open(file, override, settings)
+        return Recipe.open(file, override, settings, layer=layer)
     from ..clock import Clock
     from ..dsl.parser import parse_text
     from ..payload import payload_source
     from ..settings import distribute
 
     empty = parse_text(EMPTY.format(name="typed"), TYPED)
-    distribute(settings, empty.main, None)
+    distribute(settings, empty.main, None, layer)
     source, _ = payload_source(empty, override, {})
     return Recipe(empty, source, {}, {}, Clock())
 
