@@ -194,7 +194,7 @@ def clipped(name: str, room: int) -> str:
     if room < 3:
         return ""
     tail = (room - 1) // 2
-    return f"{name[: room - 1 - tail]}…{name[-tail:]}"
+    return f"{name[: room - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"
 
 
 def _short(value: float) -> str:
