@@ -20,7 +20,7 @@ def payloads(name: str | None) -> None:
     from ..recipes import builders
 
     if name is None:
-        emit(_columns((b.name, b.summary) for b in builders().values()))
+        emit(_columns((b.name, b.summary, f"{len(b.layers)} layers" if b.layers else "") for b in builders().values()))
     else:
         emit(_described(builder_named(name)))
 
