@@ -21,6 +21,9 @@ from ..structured import element_type, shape_of
 from .axes import Axis
 from .problem import Problem
 
+NAMES = "weft.names"
+"""On an index that is taken apart: what its digits are called."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -105,7 +108,7 @@ def _gather(problem: Problem, source: Source, axes: Sequence[Axis]) -> ir.Value:
     with ir.InsertionPoint(op.regions[0].blocks[0]):
         digits: dict[int, ir.Value] = {}
         for position, number in enumerate(problem.image_groups):
-            digits.update(taken_apart(linalg.IndexOp(position).result, problem.groups[number].dimensions, problem.extents))
+            digits.update(_taken_apart(problem, number, linalg.IndexOp(position).result))
         subscripts = [_subscript(axis, digits) for axis in axes]
         mask = _inside(axes, subscripts, problem.extents)
         if mask is None:
@@ -121,20 +124,17 @@ def _gather(problem: Problem, source: Source, axes: Sequence[Axis]) -> ir.Value:
     return op.results[0]
 
 
-def taken_apart(whole: ir.Value, dimensions: Sequence[int], extents: Sequence[int]) -> dict[int, ir.Value]:
-    """The index of each dimension, from the index of all of them in a row, the last one running fastest."""
-    found: dict[int, ir.Value] = {}
-    stride = 1
+def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.Value]:
+    """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
+    dimensions, extents = problem.groups[group].dimensions, problem.extents
     long = [d for d in dimensions if extents[d] > 1]
-    for d in reversed(long):
-        digit = ir.AffineDimExpr.get(0)
-        if stride > 1:
-            digit = ir.AffineExpr.get_floor_div(digit, stride)
-        if d != long[0]:
-            digit = ir.AffineExpr.get_mod(digit, extents[d])
-        found[d] = whole if len(long) == 1 else affine.AffineApplyOp(ir.AffineMap.get(1, 0, [digit]), [whole]).result
-        stride *= extents[d]
-    return found
+    if len(long) < 2:
+        return dict.fromkeys(long, whole)
+    kind = ir.IndexType.get()
+    made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, [], [extents[d] for d in long[1:]])
+    names = [name for d, name in zip(dimensions, problem.names(group), strict=True) if d in long]
+    made.operation.attributes[NAMES] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+    return dict(zip(long, made.results, strict=True))
 
 
 def _subscript(axis: Axis, digits: Mapping[int, ir.Value]) -> ir.Value:

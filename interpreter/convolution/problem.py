@@ -65,6 +65,15 @@ class Problem:
         """Extents of the convolution's own dimensions."""
         return tuple(n or 0 for n in self.space.extents)
 
+    def names(self, group: int) -> tuple[str, ...]:
+        """What kernels call the indices of a group: `n, oh, ow` and `kh, kw, c` of a two-dimensional convolution."""
+        windows = [axis for axis in self.axes if len(axis.factors) > 1]
+        named: dict[int, str] = {}
+        for axis, place in zip(reversed(windows), "whd", strict=False):
+            named.update({d: ("o" if self.space.iterators[d] == "parallel" else "k") + place for d in axis.factors})
+        rest = {"image": "n", "filter": "f", "both": "g", "sum": "c"}
+        return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
+
     @property
     def result_groups(self) -> tuple[int, ...]:
         return tuple(i for i, g in enumerate(self.groups) if g.side != "sum")

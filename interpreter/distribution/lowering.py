@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
+from ..counters import carry_digits, split_sums, unroll_divisions
+from ..counters.linear import DELINEARIZE
 from ..mlir import ir, linalg, operations, run_passes
 from ..rewriter import describe, upstream_messages
 from .indices import share_indices
@@ -36,6 +38,7 @@ def lower(kernel: Outlined) -> int:
                 _run(kernel, _FOLD_VIEWS)
             with kernel.function.context:
                 fix_trip_counts(kernel.function)
+            _take_apart(kernel)
             _run(kernel, _CLEAN_UP)
             with kernel.function.context:
                 share_indices(kernel.function)
@@ -50,6 +53,19 @@ def lower(kernel: Outlined) -> int:
             hint="decompose it before the launch (`run-pass`, `transform`)",
         )
     return _attribute_shared(kernel)
+
+
+def _take_apart(kernel: Outlined) -> None:
+    """Indices that are taken apart: out of the loops, or counted along with them; divided where neither can be."""
+    if not any(True for _ in operations(kernel.function, DELINEARIZE)):
+        return
+    with kernel.function.context, ir.Location.unknown():
+        unroll_divisions(kernel.function)
+        split_sums(kernel.function)
+    _run(kernel, "cse,loop-invariant-code-motion")
+    with kernel.function.context, ir.Location.unknown():
+        carry_digits(kernel.function)
+    _run(kernel, "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion")
 
 
 def _run(kernel: Outlined, passes: str) -> None:

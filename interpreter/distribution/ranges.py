@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 
@@ -67,10 +68,19 @@ def _expression(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range
         return _ANY
     if isinstance(e, ir.AffineModExpr):
         inside = left[0] is not None and left[0] >= 0 and left[1] is not None and left[1] < divisor
-        return left if inside else (0, divisor - 1)
+        return left if inside else (0, divisor - math.gcd(divisor, _multiple_of(binary.lhs)))
     extra = divisor - 1 if isinstance(e, ir.AffineCeilDivExpr) else 0
     low, high = (None if end is None else (end + extra) // divisor for end in left)
     return low, high
+
+
+def _multiple_of(e: ir.AffineExpr) -> int:
+    """A number that divides the expression, whatever its operands are."""
+    if isinstance(e, ir.AffineConstantExpr):
+        return abs(e.value)
+    if isinstance(e, ir.AffineAddExpr):
+        return math.gcd(_multiple_of(e.lhs), _multiple_of(e.rhs))
+    return _multiple_of(e.lhs) * _multiple_of(e.rhs) if isinstance(e, ir.AffineMulExpr) else 1
 
 
 def _loop_variable(variable: ir.Value) -> Range:

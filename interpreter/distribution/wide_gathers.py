@@ -1,8 +1,9 @@
-"""A masked gather, n elements at a time: one guard and one n-wide load, where all n elements are inside together.
+"""A gather, n elements at a time: one guard (or none) and one n-wide load, where all n elements are inside together.
 
 The body of such an op reads `image[i, j]` where `i < rows and j < columns`, and yields something else outside. Along the op's last
 dimension the subscript goes up by one; if `columns` and each row's first element are multiples of n, the mask says the same of n
-elements that begin at a multiple of n, and their load is aligned.
+elements that begin at a multiple of n, and their load is aligned. An index that is taken apart (k → kh, kw, c) goes up by one in
+its last digit alone, where n divides that digit's size.
 """
 
 from __future__ import annotations
@@ -14,30 +15,34 @@ from ..mlir import arith, ir, operations, producer, scf, vector
 from .alignment import aligned_rows, divisible
 from .arithmetic import known
 
+_APART = "affine.delinearize_index"
+
 
 @dataclass(frozen=True)
 class MaskedLoad:
-    """The parts of a gather's body: `choice` is its `scf.if`, `load` the load in the first arm, `last` the last dimension's
-    index, as often as the body asks for it."""
+    """The parts of a gather's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm, `last` the
+    last dimension's index, as often as the body asks for it."""
 
     block: ir.Block
-    choice: ir.Operation
+    choice: ir.Operation | None
     load: ir.Operation
     last: tuple[ir.Value, ...]
 
     def emit(self, at: Sequence[ir.Value], lanes: int) -> ir.Value:
         """The elements from `at` on, as a vector; emitted at the ambient insertion point."""
+        kind = ir.VectorType.get([lanes], self.load.results[0].type)
         copies: dict[ir.Value, ir.Value] = {}
         for inner in self.block.operations:
             op = inner.operation
-            if op == self.choice:
+            if op == (self.choice or self.load):
                 break
             if op.name == "linalg.index":
                 copies[op.results[0]] = at[ir.IntegerAttr(op.attributes["dim"]).value]
             else:
                 _clone(op, copies)
-        element = self.load.results[0].type
-        kind = ir.VectorType.get([lanes], element)
+        if self.choice is None:
+            image, *subscripts = [copies.get(v, v) for v in self.load.operands]
+            return vector.LoadOp(kind, image, subscripts).result
         mask = copies.get(self.choice.operands[0], self.choice.operands[0])
         made = scf.IfOp(mask, [kind], has_else=True)
         for arm, block in zip(self.choice.regions, (made.then_block, made.else_block), strict=True):
@@ -62,6 +67,13 @@ def masked_load(block: ir.Block, last_dimension: int, lanes: int) -> MaskedLoad 
     """The gather that a structured op's body is, if `lanes` of its elements can be loaded at once; None if not."""
     ops = [op.operation for op in block.operations]
     choice = producer(ops[-1].operands[0]) if len(ops[-1].operands) == 1 else None
+    last = tuple(
+        op.results[0]
+        for op in operations(ops[0].parent.operation, "linalg.index")
+        if ir.IntegerAttr(op.attributes["dim"]).value == last_dimension
+    )
+    if choice is not None and choice.name == "memref.load" and choice in ops:
+        return _always(MaskedLoad(block, None, choice, last), ops, lanes)
     if choice is None or choice.name != "scf.if" or choice not in ops or any(op.regions for op in ops if op != choice):
         return None
     if choice != ops[-2] or len(choice.results) != 1 or len(list(choice.regions[1].blocks)) != 1:
@@ -74,22 +86,24 @@ def masked_load(block: ir.Block, last_dimension: int, lanes: int) -> MaskedLoad 
         return None
     if any(op.name in ("memref.load", "linalg.index") or op.regions for op in (*arms[0], *arms[1]) if op != load):
         return None
-    last = tuple(
-        op.results[0]
-        for op in operations(ops[0].parent.operation, "linalg.index")
-        if ir.IntegerAttr(op.attributes["dim"]).value == last_dimension
-    )
     found = MaskedLoad(block, choice, load, last)
-    return found if _wide(found, arms[1][-1].operands[0], lanes) else None
+    outside, mask = arms[1][-1].operands[0], choice.operands[0]
+    same = not _varies(outside, last) and _same_for_all(mask, last, lanes)
+    return found if same and _neighbours(found, lanes) else None
 
 
-def _wide(gather: MaskedLoad, outside: ir.Value, lanes: int) -> bool:
+def _always(gather: MaskedLoad, ops: Sequence[ir.Operation], lanes: int) -> MaskedLoad | None:
+    """A body that loads one element, wherever it stands, and yields it."""
+    plain = gather.load == ops[-2] and all(op == gather.load or not (op.name == "memref.load" or op.regions) for op in ops)
+    return gather if plain and any(_varies(s, gather.last) for s in gather.load.operands) and _neighbours(gather, lanes) else None
+
+
+def _neighbours(gather: MaskedLoad, lanes: int) -> bool:
+    """Whether `lanes` elements from a multiple of `lanes` on lie side by side in the image, aligned."""
     image, *subscripts = list(gather.load.operands)
     if not isinstance(image.type, ir.MemRefType) or not subscripts or not aligned_rows(image, lanes):
         return False
-    if _varies(outside, gather.last) or any(_varies(s, gather.last) for s in subscripts[:-1]):
-        return False
-    return _aligned_step(subscripts[-1], gather.last, lanes) and _same_for_all(gather.choice.operands[0], gather.last, lanes)
+    return all(_steady(s, gather.last, lanes) for s in subscripts[:-1]) and _aligned_step(subscripts[-1], gather.last, lanes)
 
 
 def _varies(value: ir.Value, last: tuple[ir.Value, ...]) -> bool:
@@ -100,6 +114,26 @@ def _varies(value: ir.Value, last: tuple[ir.Value, ...]) -> bool:
     return op is not None and any(_varies(operand, last) for operand in op.operands)
 
 
+def _steady(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bool:
+    """Whether the value is the same for `lanes` elements from a multiple of `lanes` on."""
+    if not _varies(value, last):
+        return True
+    op = producer(value)
+    if op is None or value in last:
+        return False
+    if op.name == _APART:
+        return value != op.results[len(op.results) - 1] and _whole_digits(op, last, lanes)
+    return op.name in ("affine.apply", "arith.addi", "arith.subi", "arith.muli") and all(
+        _steady(operand, last, lanes) for operand in op.operands
+    )
+
+
+def _whole_digits(op: ir.Operation, last: tuple[ir.Value, ...], lanes: int) -> bool:
+    """Whether an index that is taken apart goes up by one from a multiple of `lanes` on, and its last digit is as large as that."""
+    static = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+    return len(op.operands) == 1 and static[-1] % lanes == 0 and _aligned_step(op.operands[0], last, lanes)
+
+
 def _aligned_step(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bool:
     """Whether the value goes up by one with the index, from a multiple of `lanes` wherever the index is one."""
     if value in last:
@@ -107,9 +141,11 @@ def _aligned_step(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bo
     op = producer(value)
     if op is None:
         return False
+    if op.name == _APART:
+        return value == op.results[len(op.results) - 1] and _whole_digits(op, last, lanes)
     if op.name == "affine.apply":
         mapping = ir.AffineMapAttr(op.attributes["map"]).value
-        position = [n for n, operand in enumerate(op.operands) if _varies(operand, last)]
+        position = [n for n, operand in enumerate(op.operands) if not _steady(operand, last, lanes)]
         if len(position) != 1 or not _aligned_step(op.operands[position[0]], last, lanes):
             return False
         at = position[0]
@@ -118,9 +154,14 @@ def _aligned_step(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bo
         others = [s for s in summands if s != wanted]
         if len(others) != len(summands) - 1 or any(_mentions(s, wanted) for s in others):
             return False
-    elif op.name != "arith.addi" or sum(_varies(operand, last) for operand in op.operands) != 1:
+    elif op.name != "arith.addi" or not _one_steps(op.operands, last, lanes):
         return False
     return divisible(value, lanes, last)
+
+
+def _one_steps(operands: Sequence[ir.Value], last: tuple[ir.Value, ...], lanes: int) -> bool:
+    moving = [o for o in operands if not _steady(o, last, lanes)]
+    return len(moving) == 1 and _aligned_step(moving[0], last, lanes)
 
 
 def _summands(expression: ir.AffineExpr) -> list[ir.AffineExpr]:
@@ -137,7 +178,7 @@ def _mentions(expression: ir.AffineExpr, wanted: ir.AffineExpr) -> bool:
 
 def _same_for_all(mask: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bool:
     """Whether the mask is the same for `lanes` elements from a multiple of `lanes` on."""
-    if not _varies(mask, last):
+    if _steady(mask, last, lanes):
         return True
     op = producer(mask)
     if op is None:
@@ -146,6 +187,8 @@ def _same_for_all(mask: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> boo
         return all(_same_for_all(part, last, lanes) for part in op.operands)
     if op.name != "arith.cmpi":
         return False
+    if all(_steady(operand, last, lanes) for operand in op.operands):
+        return True
     predicate = arith.CmpIPredicate(ir.IntegerAttr(op.attributes["predicate"]).value)
     if predicate not in (arith.CmpIPredicate.slt, arith.CmpIPredicate.sge):
         return False

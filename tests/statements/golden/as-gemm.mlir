@@ -1,10 +1,5 @@
 #map = affine_map<(d0, d1) -> (d0, d1)>
-#map1 = affine_map<(d0) -> (d0 mod 14)>
-#map2 = affine_map<(d0) -> (d0 floordiv 14)>
-#map3 = affine_map<(d0) -> (d0 mod 4)>
-#map4 = affine_map<(d0) -> ((d0 floordiv 4) mod 3)>
-#map5 = affine_map<(d0) -> (d0 floordiv 12)>
-#map6 = affine_map<(d0, d1) -> (d0 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1)>
 module {
   func.func @conv(%arg0: tensor<1x16x16x4xf32> {weft.name = "X"}, %arg1: tensor<3x3x4x16xf32> {weft.name = "W"}) -> (tensor<1x14x14x16xf32> {bufferize.result, weft.name = "Y"}) {
     %cst = arith.constant 0.000000e+00 : f32
@@ -12,16 +7,13 @@ module {
     %1 = linalg.generic {indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%0 : tensor<196x36xf32>) attrs =  {weft.gather} {
     ^bb0(%out: f32):
       %5 = linalg.index 0 : index
-      %6 = affine.apply #map1(%5)
-      %7 = affine.apply #map2(%5)
-      %8 = linalg.index 1 : index
-      %9 = affine.apply #map3(%8)
-      %10 = affine.apply #map4(%8)
-      %11 = affine.apply #map5(%8)
+      %6:2 = affine.delinearize_index %5 into (14) {weft.names = ["oh", "ow"]} : index, index
+      %7 = linalg.index 1 : index
+      %8:3 = affine.delinearize_index %7 into (3, 4) {weft.names = ["kh", "kw", "c"]} : index, index, index
       %c0 = arith.constant 0 : index
-      %12 = affine.apply #map6(%7, %11)
-      %13 = affine.apply #map6(%6, %10)
-      %extracted = tensor.extract %arg0[%c0, %12, %13, %9] : tensor<1x16x16x4xf32>
+      %9 = affine.apply #map1(%6#0, %8#0)
+      %10 = affine.apply #map1(%6#1, %8#1)
+      %extracted = tensor.extract %arg0[%c0, %9, %10, %8#2] : tensor<1x16x16x4xf32>
       linalg.yield %extracted : f32
     } -> tensor<196x36xf32>
     %collapsed = tensor.collapse_shape %arg1 [[0, 1, 2], [3]] : tensor<3x3x4x16xf32> into tensor<36x16xf32>
