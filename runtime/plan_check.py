@@ -6,6 +6,7 @@ What depends on an input's shape is checked again once `resolve` has made number
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
@@ -108,7 +109,7 @@ class _Checker:
                 yield from self.declared_param(param, f"{place}.params[{j}]")
 
     def names(self, what: str, names: list[str]) -> Iterator[Diagnostic]:
-        for name in sorted({n for n in names if names.count(n) > 1}):
+        for name in sorted(n for n, uses in Counter(names).items() if uses > 1):
             self.duplicates = True
             yield self.error("W0703", what, f"the name `{name}` is used twice")
 

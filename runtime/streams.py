@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapreplace
 
 EXACT = 1000
 CLOSED = 20_000
@@ -162,11 +163,11 @@ def packed(chains: Sequence[int], most: int | None) -> tuple[int, ...]:
     length = [0] * count
     for chain in chains:
         length[chain] += 1
-    load = [0] * most
+    load = [(0, stream) for stream in range(most)]
     stream_of: list[int] = []
     for chain in range(count):
-        stream = load.index(min(load))
-        load[stream] += length[chain]
+        done, stream = load[0]
+        heapreplace(load, (done + length[chain], stream))
         stream_of.append(stream)
     return tuple(stream_of[chain] for chain in chains)
 

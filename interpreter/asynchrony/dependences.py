@@ -15,6 +15,9 @@ from .aliasing import Outside
 from .effects import Effect
 from .windows import Buffer, Window
 
+Grid = tuple[tuple[int, int], ...] | None
+"""What `Window.cell` says."""
+
 
 @dataclass
 class _Users:
@@ -30,7 +33,8 @@ class _History:
 
     users: dict[Window, _Users] = field(default_factory=dict)
     overlaps: dict[Window, list[Window]] = field(default_factory=dict)
-    starts: list[tuple[int, int, Window]] = field(default_factory=list)
+    starts: dict[Grid, list[tuple[int, int, Window]]] = field(default_factory=dict)
+    """By grid, windows in the order in which they begin."""
     wide: list[Window] = field(default_factory=list)
     longest: int = 0
 
@@ -45,16 +49,21 @@ class _History:
             self._enter(window)
         return self.overlaps[window]
 
+    def forget(self) -> None:
+        """Everybody so far is done before whoever comes next: the whole buffer was changed."""
+        self.users, self.overlaps, self.starts, self.wide, self.longest = {}, {}, {}, [], 0
+
     def _near(self, window: Window) -> Iterator[Window]:
-        """Those whose extents may meet: a few, where the windows are tiles."""
+        """Those whose extents may meet: a few, where the windows are tiles. Other cells of the same grid are disjoint."""
         yield from self.wide
         extent = window.extent
-        if extent is None:
-            yield from (w for _, _, w in self.starts)
-            return
-        low = bisect_left(self.starts, extent[0] - self.longest, key=lambda entry: entry[0])
-        high = bisect_right(self.starts, extent[1], key=lambda entry: entry[0])
-        yield from (w for _, _, w in self.starts[low:high])
+        for grid, starts in self.starts.items():
+            if extent is None:
+                yield from (w for _, _, w in starts)
+            elif grid is None or grid != window.cell:
+                low = bisect_left(starts, extent[0] - self.longest, key=lambda entry: entry[0])
+                high = bisect_right(starts, extent[1], key=lambda entry: entry[0])
+                yield from (w for _, _, w in starts[low:high])
 
     def _enter(self, window: Window) -> None:
         extent = window.extent
@@ -62,7 +71,8 @@ class _History:
             self.wide.append(window)
             return
         self.longest = max(self.longest, extent[1] - extent[0])
-        insort(self.starts, (extent[0], len(self.users), window), key=lambda entry: entry[:2])
+        starts = self.starts.setdefault(window.cell, [])
+        insort(starts, (extent[0], len(self.users), window), key=lambda entry: entry[:2])
 
 
 @dataclass
@@ -158,6 +168,8 @@ class Dependences:
         if self.loose(effect.buffer):
             self._outside.enter(effect.buffer, effect.changes, number)
         history = self._histories.setdefault(effect.buffer, _History())
+        if effect.changes and effect.window.everything:
+            history.forget()
         history.touched_by(effect.window)
         users = history.users[effect.window]
         if effect.changes:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Literal
 
 from ..mlir import ir
@@ -78,6 +79,28 @@ class Window:
     def empty(self) -> bool:
         return self.dims is not None and any(size == 0 for size, _ in self.dims)
 
+    @cached_property
+    def everything(self) -> bool:
+        """Whether no other window of the buffer is disjoint from it."""
+        if self.dims is None:
+            return True
+        if isinstance(self.buffer.key, str) or not isinstance(self.buffer.key.type, ir.MemRefType):
+            return False
+        type_ = self.buffer.key.type
+        shape = [type_.get_dim_size(i) for i in range(type_.rank) if not type_.is_dynamic_dim(i)]
+        return len(shape) == type_.rank and all(stride for _, stride in self.dims) and prod(shape) == prod(s for s, _ in self.dims)
+
+    @cached_property
+    def cell(self) -> tuple[tuple[int, int], ...] | None:
+        """The grid of which the window is a cell: two cells of one grid are the same or disjoint. None if it is none."""
+        if self.dims is None:
+            return None
+        strides = self._radix(self)
+        digits = self._digits(strides) if strides is not None else None
+        if digits is None or any(first % (last - first + 1) for first, last in digits):
+            return None
+        return self.dims
+
     def disjoint(self, other: Window) -> bool:
         """Whether they certainly share no element."""
         if self.buffer.distinct(other.buffer) or self.empty or other.empty:
@@ -94,15 +117,18 @@ class Window:
 
         That tells columns of a matrix apart, and even from odd elements, whatever views they came through.
         """
-        strides = sorted(
-            {stride for size, stride in (*(self.dims or ()), *(other.dims or ())) if size > 1} | {1}, reverse=True
-        )
-        if strides[-1] < 1 or any(big % small for big, small in pairwise(strides)):
+        strides = self._radix(other)
+        if strides is None:
             return False
         mine, theirs = self._digits(strides), other._digits(strides)
         if mine is None or theirs is None:
             return False
         return any(a[1] < b[0] or b[1] < a[0] for a, b in zip(mine, theirs, strict=True))
+
+    def _radix(self, other: Window) -> list[int] | None:
+        """All strides of both, the widest first; None where one does not divide the next."""
+        strides = sorted({n for size, n in (*(self.dims or ()), *(other.dims or ())) if size > 1} | {1}, reverse=True)
+        return None if strides[-1] < 1 or any(big % small for big, small in pairwise(strides)) else strides
 
     def _digits(self, strides: Sequence[int]) -> list[tuple[int, int]] | None:
         """The range of each digit; None where adding carries over into the next one."""
