@@ -142,6 +142,9 @@ def _grouped(
         wanted = [d for d in together[number] if shape[d] != 1]
         if [d for d in done if place[d] == number] != wanted:
             return None
+    if read.axes and not groups:  # a single element, as the bias of a single filter
+        single = [place[d] for d in read.axes if d is not None and all(shape[e] == 1 for e in together[place[d]])]
+        return ([list(range(len(read.axes)))], single[:1]) if single else None
     return groups, numbers
 
 
