@@ -106,3 +106,8 @@ def test_nothing_is_left_in_a_bundle(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_run_that_fails_writes_nothing() -> None:
     assert run([*FORK, "--trace", "t.json", "--inputs", "missing.npz"]) == 1
     assert not Path("t.json").exists() and not Path("t.svg").exists()
+
+
+def test_a_recipe_of_the_same_name_is_no_file() -> None:
+    assert run(["run", "naive", "--target", "sim", "--set", "m=8", "--set", "n=8", "--set", "k=8", "--trace", "naive"]) == 0
+    assert Path("naive").is_file() and "1 step on 1 stream" in Path("naive.svg").read_text()

@@ -61,7 +61,8 @@ def run(
     if save is not None:
         expect_writable(save)
     if trace is not None:
-        expect_traceable(trace, {"FILE": Path(file), "--payload": payload, "--inputs": inputs, "--save": save})
+        named = Path(file) if Path(file).exists() else None  # else it is a recipe's name
+        expect_traceable(trace, {"FILE": named, "--payload": payload, "--inputs": inputs, "--save": save})
     options = RunOptions(
         target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace, graph=graph
     )
