@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 
 KERNELS: dict[str, Any] = {}
+OF_TEXT: dict[tuple[bytes, str], Any] = {}
+"""Kernels of one text alone, by its cubin and their names."""
+
 LOG: list[tuple[Any, ...]] = []
 FAIL: set[str] = set()
 CAPABILITY = "90"
@@ -186,9 +189,10 @@ class Device:
 
 
 class Function:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, cubin: bytes = b"") -> None:
         self.name = name
         self.ptr = name
+        self.cubin = cubin
 
     def __call__(self, grid: Any, block: Any, args: tuple[Any, ...], *, shared_mem: int, stream: Stream) -> None:
         _check("launch")
@@ -198,18 +202,20 @@ class Function:
         for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`
             assert type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
         LOG.append(("launch", self.name, grid, block, shared_mem))
-        _issue(stream, lambda: _kernel(self.name)(grid, block, args))
+        do = OF_TEXT.get((self.cubin, self.name)) or _kernel(self.name)
+        _issue(stream, lambda: do(grid, block, args))
 
 
 class Module:
     def load(self, cubin: bytes) -> None:
         _check("load")
         LOG.append(("load", cubin))
+        self.cubin = cubin
 
     def get_function(self, name: str) -> Function:
-        if name not in KERNELS and not name.startswith("weft_"):
+        if name not in KERNELS and (self.cubin, name) not in OF_TEXT and not name.startswith("weft_"):
             raise CUDADriverError(f"CUDA_ERROR_NOT_FOUND: {name}")
-        return Function(name)
+        return Function(name, self.cubin)
 
 
 _programs: list[str] = []
