@@ -9,11 +9,12 @@ walking stops when for every operation such a set comes back.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..mlir import ir
-from .events import bits, both, contradict, unknown
+from .events import Condition, Stream, Token, bits, both, contradict, one_of, unknown
 from .tokens import carried, constant, is_token, last_op, trip_count
 
 if TYPE_CHECKING:
@@ -29,36 +30,40 @@ def walk_branch(history: History, op: ir.Operation) -> None:
     key = (condition if condition is not None else op, _iteration_of(history, condition) if condition else tuple(history.path))
     before, when = history.host, history.when
     tokens = [i for i, v in enumerate(op.results) if is_token(v)]
-    hosts: list[int] = []
-    given: list[list[int]] = []
-    for arm, taken in enumerate((True, False)):
-        if known is not None and bool(known) is not taken:
+    arms: list[_Arm] = []
+    for number, taken in enumerate((True, False)):
+        choice = frozenset() if known is not None else frozenset({(key, taken)})
+        if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
             continue
-        history.host = before | history.under[key, not taken]
-        history.when = when | {(key, taken)} if known is None else when
-        region = op.regions[arm] if arm < len(op.regions) else None
-        covers: list[int] = []
-        if not contradict(history.when, history.when) and region is not None and len(region.blocks):
-            covers = _through(history, region.blocks[0], tokens)
-        elif tokens:
-            covers = [-1] * len(tokens)
-        hosts.append(history.host)
-        given.append(covers)
+        history.host, history.when = before | history.under[key, not taken], when | choice
+        blocks = op.regions[number].blocks if number < len(op.regions) else ()
+        given = _through(history, blocks[0], tokens) if len(blocks) else []
+        arms.append(_Arm(choice, history.host, given))
     history.when = when
-    others = [history.under[key, False], history.under[key, True]] if known is None else [0]
-    history.host = both([h | other for h, other in zip(hosts, others, strict=True)])
+    never = [sum({history.under[key, not taken] for _, taken in arm.choice}) for arm in arms]
+    history.host = both([arm.host | other for arm, other in zip(arms, never, strict=True)])
     for number, i in enumerate(tokens):
-        history.made(op.results[i], op, both([g[number] | other for g, other in zip(given, others, strict=True)]))
+        covers = both([arm.given[number].covers | other for arm, other in zip(arms, never, strict=True)])
+        history.made(op.results[i], op, covers, one_of((arm.given[number].streams, arm.choice) for arm in arms))
 
 
-def _through(history: History, block: ir.Block, tokens: list[int]) -> list[int]:
-    """Walk a block of a branch or a loop. What the tokens cover that it yields at the places `tokens`."""
+@dataclass(frozen=True)
+class _Arm:
+    """What is behind one arm of a branch: what the host is past, and the tokens it gives."""
+
+    choice: frozenset[Condition]
+    host: int
+    given: list[Token]
+
+
+def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Token]:
+    """Walk a block of a branch or a loop. The tokens that it yields at the places `tokens`."""
     history.walk(block)
     end = last_op(block)
-    covers = [history.now[end.operands[i]].covers for i in tokens]
+    given = [history.now[end.operands[i]] for i in tokens]
     for i in tokens:
         history.use(end.operands[i], end)
-    return covers
+    return given
 
 
 def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
@@ -75,17 +80,25 @@ def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
 def walk_loop(history: History, op: ir.Operation) -> None:
     """An `scf.for` or an `affine.for`, until nothing new comes."""
     walk = _Loop(history, op, trip_count(op), len(history.events))
-    around, when = tuple(history.path), history.when
+    when, loop = history.when, _bound(history, op)
     history.loops.append(op)
     turn = 0
     while walk.goes_on(turn):
         if walk.trips is None:
-            history.when = history.when | {((op, around, turn), True)}
+            history.when = history.when | {((*loop, turn), True)}
         walk.iteration(turn)
         turn += 1
     history.loops.pop()
     history.when = when
-    walk.leave()
+    walk.leave(loop)
+
+
+def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
+    """What says how often a loop runs: two with the same bounds run equally often."""
+    if op.name != "scf.for":
+        return op, tuple(history.path)
+    bounds = list(op.operands)[:3]
+    return *bounds, max((_iteration_of(history, v) for v in bounds), key=len)
 
 
 @dataclass(eq=False)
@@ -102,15 +115,16 @@ class _Loop:
     trips: int | None
     first: int
     tokens: list[int] = field(init=False)
-    covers: list[int] = field(init=False)
+    given: list[Token] = field(init=False)
     _sources: list[int] = field(init=False)
     _seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
-    _exits: list[tuple[int, int, list[int]]] = field(default_factory=list)
+    _names: list[list[set[Stream]]] = field(default_factory=list)
+    _exits: list[_Exit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         inputs = carried(self.op)
         self.tokens = [i for i, v in enumerate(inputs) if is_token(v)]
-        self.covers = [self.history.now[inputs[i]].covers for i in self.tokens]
+        self.given = [self.history.now[inputs[i]] for i in self.tokens]
         for i in self.tokens:
             self.history.use(inputs[i], self.op)
         self._sources = list(bits(((1 << self.first) - 1) & ~self.history.host))
@@ -125,31 +139,59 @@ class _Loop:
         history, trips = self.history, self.trips
         if turn == 1:
             self._sources += range(self.first, len(history.events))
-        state = {n: tuple(c >> n & 1 for c in (history.host, *self.covers)) for n in self._sources}
-        repeats = turn >= 2 and all(s[0] or s in self._seen[n] for n, s in state.items())
+        state = {n: tuple(c >> n & 1 for c in (history.host, *(t.covers for t in self.given))) for n in self._sources}
+        names = [{s for s, _ in t.streams if s in self._outside} for t in self.given]
+        repeats = turn >= 2 and names in self._names and all(s[0] or s in self._seen[n] for n, s in state.items())
         if trips is None or turn == trips or (turn and self._many):
-            self._exits.append((len(history.events), history.host, self.covers))
+            self._exits.append(_Exit(turn, len(history.events), history.host, self.given))
         if turn == trips or (repeats and self._many):
+            self._exits[-1] = replace(self._exits[-1], last=True)
             return False
         if turn >= MOST_ITERATIONS:
             raise unknown(self.op, f"the tokens of a loop after {MOST_ITERATIONS} iterations", "carry fewer tokens")
+        self._names.append(names)
         for n, s in state.items():
             self._seen[n].add(s)
         return True
 
+    @cached_property
+    def _outside(self) -> set[Stream]:
+        """What the first iteration gets."""
+        return {stream for token in self.given for stream, _ in token.streams}
+
     def iteration(self, turn: int) -> None:
         block = self.op.regions[0].blocks[0]
         self.history.path.append(turn)
-        for cover, i in zip(self.covers, self.tokens, strict=True):
-            self.history.made(block.arguments[1 + i], self.op, cover)
-        self.covers = _through(self.history, block, self.tokens)
+        for token, i in zip(self.given, self.tokens, strict=True):
+            self.history.made(block.arguments[1 + i], self.op, token.covers, token.streams)
+        self.given = _through(self.history, block, self.tokens)
         self.history.path.pop()
 
-    def leave(self) -> None:
+    def leave(self, loop: tuple[object, ...]) -> None:
         """What is done behind the loop, whenever it ended: iterations that did not come count as done."""
         history, everything = self.history, (1 << len(self.history.events)) - 1
-        skipped = [everything & ~((1 << count) - 1) for count, _, _ in self._exits]
-        history.host = both([host | rest for (_, host, _), rest in zip(self._exits, skipped, strict=True)])
+        never = [everything & ~((1 << each.count) - 1) for each in self._exits]
+        history.host = both([each.host | rest for each, rest in zip(self._exits, never, strict=True)])
         for number, i in enumerate(self.tokens):
-            covers = both([given[number] | rest for (_, _, given), rest in zip(self._exits, skipped, strict=True)])
-            history.made(self.op.results[i], self.op, covers)
+            covers = both([each.given[number].covers | rest for each, rest in zip(self._exits, never, strict=True)])
+            streams = one_of((each.given[number].streams, each.choices(loop)) for each in self._exits)
+            history.made(self.op.results[i], self.op, covers, streams)
+
+
+@dataclass(frozen=True)
+class _Exit:
+    """How things stand if a loop ends before iteration `turn`: `count` events have happened, and the host is past `host`.
+
+    Args:
+        last: the loop was walked no further; it stands for all later ends too.
+    """
+
+    turn: int
+    count: int
+    host: int
+    given: list[Token]
+    last: bool = False
+
+    def choices(self, loop: tuple[object, ...]) -> frozenset[Condition]:
+        """Iterations up to this one come, it does not."""
+        return frozenset(((*loop, turn), turn < self.turn) for turn in range(self.turn + (not self.last)))

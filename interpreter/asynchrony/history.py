@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .. import mlir
 from ..mlir import ir
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
-from .events import Condition, Event, Token, Use, unknown
+from .events import Condition, Event, Stream, Streams, Token, Use, unknown
 from .tokens import (
     BRANCHES,
     LOOPS,
@@ -135,7 +135,7 @@ class History:
         self.events.append(event)
         self.done.append(start)
         self.done[-1] = start | self.watch(event, start)
-        after = self.done[-1] | 1 << event.number
+        after = (start if event.may_not_run else self.done[-1]) | 1 << event.number
         for condition in self.when:
             self.under[condition] |= 1 << event.number
         for value in made:
@@ -164,9 +164,9 @@ class History:
 
     # ---- tokens -----------------------------------------------------------------------------------------------------------
 
-    def made(self, value: ir.Value, maker: ir.Operation | None, covers: int) -> None:
-        """A token comes into being."""
-        self.now[value] = Token(value, maker, self.when, covers)
+    def made(self, value: ir.Value, maker: ir.Operation | None, covers: int, streams: Streams | None = None) -> None:
+        """A token comes into being; with `streams`, as another name of what was handed on."""
+        self.now[value] = Token(value, maker, self.when, covers, streams or ((Stream(), frozenset()),))
         self.tokens.append(self.now[value])
 
     def _use_all(self, op: ir.Operation) -> None:
@@ -175,7 +175,10 @@ class History:
 
     def use(self, value: ir.Value, op: ir.Operation, event: int | None = None) -> None:
         if is_token(value):
-            self.now[value].uses.append(Use(op, self.when, self.host, event))
+            token, use = self.now[value], Use(op, self.when, self.host, event)
+            token.uses.append(use)
+            for stream, under in token.streams:
+                stream.uses.append((token, replace(use, when=use.when | under)))
 
 
 def _one_operation(op: ir.Operation) -> bool:

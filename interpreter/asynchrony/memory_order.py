@@ -87,11 +87,18 @@ class MemoryOrder:
                     number = pending.bit_length() - 1
                     pending ^= 1 << number
                     if self._unordered(number, other, event, place):
-                        extra |= 1 << number | self._history.done[number]
+                        extra |= 1 << number
+                        if self._happens(number, event):  # then what is before it is ordered too
+                            extra |= self._history.done[number]
                         pending &= ~extra
         for place, effects in mine.items():
             self._enter(place, effects, 1 << event.number)
         return extra
+
+    def _happens(self, number: int, event: Event) -> bool:
+        """Whether `event` never happens without that earlier one."""
+        earlier = self._history.events[number]
+        return earlier.when <= event.when and not earlier.may_not_run
 
     @property
     def _history(self) -> History:

@@ -39,7 +39,7 @@ def token_faults(history: History) -> list[TokenFault]:
             first = dependencies(event.op)[0]
             found[TokenFault("synchronous", first, None, event.op)] = None
     for token in history.tokens:
-        for fault in (_never(token), *_clashes(token)):
+        for fault in (_never(token), *_clashes(token), *_by_other_names(token)):
             if fault is not None:
                 found[fault] = None
     return list(found)
@@ -92,4 +92,17 @@ def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
     return "twice" if finished else "destroyed in use"
 
 
-
+def _by_other_names(token: Token) -> list[TokenFault]:
+    """Uses of `token` after a blocking wait for what it stands for, under another name that it was handed on by."""
+    found: list[TokenFault] = []
+    for stream, _ in token.streams:
+        waits = [(name, use) for name, use in stream.uses if is_blocking(use.op)] if len(stream.uses) > 1 else []
+        for name, wait in waits:
+            if name is token:
+                continue
+            behind = stream.uses[next(i for i, (n, u) in enumerate(stream.uses) if n is name and u is wait) + 1 :]
+            for other, use in behind:
+                if other is token and not contradict(wait.when, use.when):
+                    kind: TokenFaultKind = "twice" if is_blocking(use.op) else "used after"
+                    found.append(TokenFault(kind, token.value, token.maker, wait.op, use.op))
+    return found
