@@ -7,6 +7,9 @@ stream in program order; with tokens, on as many as they let be busy at once (`h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from ..dsl.diagnostics import fail
 from ..interpreter.mlir import ir
 from . import host_arithmetic, host_launch, host_memory
@@ -24,7 +27,22 @@ from .host_order import on_streams
 from .host_program import Host, HostValue
 from .host_values import row_major
 from .kernels import kernel_functions, shared_memory
-from .plan import Alloc, Buffer, BufferView, Copy, DimOf, Free, Kernel, Param, Plan, Role, Scalar, ScalarOf, Size
+from .plan import (
+    Alloc,
+    AnyStep,
+    Buffer,
+    BufferView,
+    Copy,
+    DimOf,
+    Free,
+    Kernel,
+    Param,
+    Plan,
+    Role,
+    Scalar,
+    ScalarOf,
+    Size,
+)
 from .plan_check import validate
 
 STREAMS = "weft.streams"
@@ -46,20 +64,54 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
     """
     function = entry_function(module, entry)
+    host = _interpreted(module, function)
+    _free_the_rest(host)
+    steps = host.steps
+    if host.ordered:
+        steps = on_streams(steps, *_order(host), most=_most_streams(function))
+    plan = _plan(host, function, steps)
+    return validate(plan, f"the plan of @{plan.entry}")
+
+
+@dataclass(frozen=True)
+class HostSteps:
+    """A host function's steps in program order, before they are on streams.
+
+    Args:
+        plan: all of them on one stream; memory that the function leaves is left.
+        needs: by step, those that tokens and blocking waits put before it.
+        issuers: by step, the op that does it.
+    """
+
+    plan: Plan
+    needs: tuple[frozenset[int], ...]
+    issuers: tuple[ir.Operation, ...]
+
+
+def host_steps(module: ir.Module, entry: str | None = None) -> HostSteps:
+    """What `make_plan` makes streams of, for those who try other orders. Errors: as there."""
+    function = entry_function(module, entry)
+    host = _interpreted(module, function)
+    results = [function] * (len(host.steps) - len(host.issuers))
+    return HostSteps(_plan(host, function, host.steps), tuple(host.needs), (*host.issuers, *results))
+
+
+def _interpreted(module: ir.Module, function: ir.Operation) -> Host:
     kernels = kernel_functions(module)
     host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels})
     given = _declare_arguments(function, host)
     returned = host.run_function(function, given, function)
     _declare_results(function, returned, host)
-    _free_the_rest(host)
-    steps = host.steps
-    if host.ordered:
-        steps = on_streams(steps, *_order(host), most=_most_streams(function))
+    return host
+
+
+def _plan(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
     launched = tuple(
-        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op)) for k in kernels if k.name in host.launched
+        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op))
+        for k in kernel_functions(host.module)
+        if k.name in host.launched
     )
-    plan = Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), launched)
-    return validate(plan, f"the plan of @{plan.entry}")
+    return Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), launched)
 
 
 def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:

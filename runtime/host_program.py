@@ -44,6 +44,8 @@ class Host:
     steps: list[AnyStep] = field(default_factory=list)
     needs: list[frozenset[int]] = field(default_factory=list)
     """For each step those that must be done before, by their numbers. Program order is one order that they allow."""
+    issuers: list[ir.Operation] = field(default_factory=list)
+    """For each step the op that does it."""
     launched: set[str] = field(default_factory=set)
     shapeless: set[str] = field(default_factory=set)
     """Results whose shape only the copy into them will tell."""
@@ -133,6 +135,7 @@ class Host:
         self.steps.append(step)
         self.needs.append(self._behind(tokens) | self._allocations(step))
         self.epochs.append(self.epoch)
+        self.issuers.append(op)
         if isinstance(step, Alloc):
             self.allocated[step.buffer] = number
         if own:

@@ -12,6 +12,7 @@ from .payload import parse_module
 from .refusals import in_our_words
 
 if TYPE_CHECKING:
+    from .confirmation import Effort, OtherOrder
     from .interpreter.analysis.findings import Findings
     from .interpreter.analysis.launches import KernelUse
     from .interpreter.analysis.model import KernelModel
@@ -51,6 +52,7 @@ class JudgedHost:
         operations: launches, copies, allocations and frees in its text.
         tokens: how many it makes.
         distinct: arguments that were taken as distinct memory.
+        orders: by diagnostic, what running its two operations the other way round shows; None where that is no question.
     """
 
     name: str
@@ -59,6 +61,7 @@ class JudgedHost:
     tokens: int
     diagnostics: tuple[Diagnostic, ...]
     distinct: tuple[str, ...]
+    orders: tuple[OtherOrder | None, ...]
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,11 @@ class Verdict:
             "functions": [
                 {
                     "name": h.name, "place": h.place, "operations": h.operations, "tokens": h.tokens,
-                    "ok": not h.diagnostics, "faults": [_diagnostic_json(d) for d in h.diagnostics],
+                    "ok": not h.diagnostics,
+                    "faults": [
+                        {**_diagnostic_json(d), "other_order": order and order.to_json()}
+                        for d, order in zip(h.diagnostics, h.orders, strict=True)
+                    ],
                 }
                 for h in self.hosts
             ],
@@ -104,13 +111,19 @@ class Verdict:
 
 
 def verify_source(
-    source: Source, *, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False
+    source: Source,
+    *,
+    block: Sizes | None = None,
+    grid: Sizes | None = None,
+    may_alias: bool = False,
+    effort: Effort | None = None,
 ) -> Verdict:
     """Judge every kernel of the module that `source` holds, and the tokens, streams and memory of its host functions.
 
     Args:
         block, grid: sizes for what neither the launch nor the kernel says.
         may_alias: buffers from outside may overlap; else they are taken as distinct, and the verdict says so.
+        effort: what running unordered operations the other way round may take; None: they are not run.
 
     Raises:
         WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
@@ -131,16 +144,22 @@ def verify_source(
         for use in found:
             model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
             judged.append(_judge(use, model, source, may_alias, said=(use.place,) if uses.count(use.name) > 1 else ()))
-        hosts = _judge_hosts(module, source, names, may_alias, called)
+        hosts = _judge_hosts(module, source, names, may_alias, called, effort)
     except WeftError as error:
         raise WeftError.of((*(d for k in judged for d in k.diagnostics), *error.diagnostics)) from error
     return Verdict(tuple(judged), tuple(hosts))
 
 
 def _judge_hosts(
-    module: ir.Module, source: Source, names: Callable[[ir.Value], str | None], may_alias: bool, called: set[str]
+    module: ir.Module,
+    source: Source,
+    names: Callable[[ir.Value], str | None],
+    may_alias: bool,
+    called: set[str],
+    effort: Effort | None,
 ) -> list[JudgedHost]:
     """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
+    from .confirmation import confirmed
     from .interpreter import mlir
     from .interpreter.asynchrony.effects import Effects
     from .interpreter.asynchrony.faults import judge_host
@@ -156,9 +175,14 @@ def _judge_hosts(
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
         found = judge_host(function, effects, source=source, names=names, may_alias=may_alias)
-        out.append(
-            JudgedHost(f"@{name}", describe(function), found.operations, found.tokens, found.diagnostics, found.distinct)
+        orders: tuple[OtherOrder | None, ...] = (None,) * len(found.diagnostics)
+        if effort is not None:
+            orders = confirmed(module, function, found.memory, names, effort)
+        said = tuple(
+            d if order is None else replace(d, notes=(*d.notes, order.note()))
+            for d, order in zip(found.diagnostics, orders, strict=True)
         )
+        out.append(JudgedHost(f"@{name}", describe(function), found.operations, found.tokens, said, found.distinct, orders))
     return out
 
 

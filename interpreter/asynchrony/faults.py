@@ -31,6 +31,7 @@ class HostFindings:
     Args:
         launches, tokens: how many its text has.
         distinct: arguments that were taken as distinct memory, where that mattered.
+        memory: by diagnostic, the two operations it is about; None for those about tokens.
     """
 
     function: ir.Operation
@@ -38,6 +39,7 @@ class HostFindings:
     tokens: int
     diagnostics: tuple[Diagnostic, ...]
     distinct: tuple[str, ...]
+    memory: tuple[MemoryFault | None, ...] = ()
 
 
 def judge_host(
@@ -51,7 +53,8 @@ def judge_host(
     order = MemoryOrder(may_alias)
     history = History(function, effects, order.watch, order.attach)
     speak = _Speaker(source, names)
-    found = [speak.token(f) for f in token_faults(history)] + [speak.memory(f) for f in order.faults]
+    of_tokens = [speak.token(f) for f in token_faults(history)]
+    found = of_tokens + [speak.memory(f) for f in order.faults]
     shown = found[:SHOWN]
     if len(found) > SHOWN:
         last = shown[-1]
@@ -60,7 +63,9 @@ def judge_host(
     touched = {e.buffer: None for event in history.events for e in event.effects if e.buffer.kind == "argument"}
     distinct = tuple(speak.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
     operations = len({e.op for e in history.events if e.on_device})
-    return HostFindings(function, operations, len({t.value for t in history.tokens}), tuple(shown), distinct)
+    tokens = len({t.value for t in history.tokens})
+    about = (*(None for _ in of_tokens), *order.faults)[: len(shown)]
+    return HostFindings(function, operations, tokens, tuple(shown), distinct, about)
 
 
 class _Speaker:
