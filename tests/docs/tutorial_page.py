@@ -11,6 +11,7 @@ The prose is `docs/tutorial/page.md`. A line of it that starts with `@` is repla
 | `@panels N…` | panels of A and B that the blocks of one wave read |
 | `@ladder` | all rungs |
 | `@measured`, `@rest` | all rungs, predicted and measured; the sizes that are not square |
+| `@streams` | what streams and graphs win, measured |
 
 Nothing in them depends on the machine or the hour.
 """
@@ -26,6 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import streams_table
 from roofline import H200, Prediction, predict, resident_blocks
 from rung import ROOT, RUNGS, Counts, counts, kinds_of_load, made, panels
 
@@ -67,6 +69,7 @@ def _expanded(line: str) -> Iterable[str]:
         "ladder": ladder,
         "measured": measured,
         "rest": rest,
+        "streams": streams,
     }
     return makers[name]()
 
@@ -223,6 +226,11 @@ def _recorded() -> dict[tuple[str, str], Any]:
     """What `benchmarks/ladder.py record` kept."""
     data = json.loads(MEASURED.read_text()) if MEASURED.exists() else {"results": []}
     return {(one["rung"], one["case"]): one for one in data["results"]}
+
+
+def streams() -> list[str]:
+    found = streams_table.recorded()
+    return [*table(streams_table.HEAD, streams_table.rows(found)), "", streams_table.remark(found)]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

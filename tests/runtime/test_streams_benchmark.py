@@ -143,3 +143,18 @@ def test_measuring_needs_no_weft() -> None:
     head = (ROOT / "benchmarks" / "streams.py").read_text().split("\nif TYPE_CHECKING")[0]
     imported = re.findall(r"^(?:import|from) (\w+)", head, re.MULTILINE)
     assert set(imported) - set(sys.stdlib_module_names) == {"numpy"}
+
+
+def test_the_table_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "docs"))
+    import streams_table
+
+    empty = streams_table.rows({})
+    assert [set(row[1:]) for row in empty] == [{"–"}] * 4 and "None of it is measured" in streams_table.remark({})
+    way = {"seconds": 2e-5, "host_seconds": 4e-6}
+    ways = dict.fromkeys(("streams", "serial_graph", "graph"), way)
+    found = {"launches": 2, "overlap": 0.5, "serial": {**way, "seconds": 3e-5}, **ways}
+    (_, *cells) = streams_table.rows({"products": {**found, "bare_host_seconds": 3e-6}})[2]
+    assert cells == ["30.0 µs", "20.0 µs (1.50×)", "20.0 µs", "20.0 µs", "50%", "2.00 µs", "1.50 µs"]
+    said = streams_table.remark({"products": {**found, "alone": way}})
+    assert "alone takes 20.0 µs, all of them on their own streams 20.0 µs" in said
