@@ -12,23 +12,21 @@ from typing import Any
 import numpy as np
 
 from ..dsl.diagnostics import fail
-from .actions import Action, Actions, triple
-from .device import Device, Event, Graph, Memory, Stream
+from .actions import Actions, triple
+from .device import Device, Event, Memory, Stream
 from .dtypes import NUMPY, poison_byte
 from .inputs import check_inputs
 from .interleaving import interleaved
 from .issue import commands
 from .plan import Alloc, AnyStep, Buffer, Copy, Fill, Free, Kernel, Launch, Plan
 from .pool import Pool
+from .replay import WHOLE_DEVICE, Replay
 from .resolve import concrete_shape, resolve
 from .run_result import KernelRun, RunResult
 from .signature import plan_signature
 from .simulator.bank_report import BankUse
 from .simulator.report import LaunchReport
 from .timeline import Timed
-
-WHOLE_DEVICE = 0
-"""The stream that everything runs on which no step orders otherwise."""
 
 
 def run_plan(
@@ -78,8 +76,8 @@ def run_plan(
             with run.phase("capture"):
                 run.capture()
         with run.phase("run"):
-            if graph:
-                run.replay()
+            if run.replay is not None:
+                run.replayed(run.replay)
             else:
                 run.steps(record=True, trace=trace and device.wants == "mlir")
         with run.phase("download"):
@@ -102,8 +100,7 @@ class _Run:
     reports: list[LaunchReport | None] = field(default_factory=list)
     banks: list[tuple[str, BankUse]] = field(default_factory=list)
     timeline: tuple[Timed, ...] | None = None
-    replayed: list[Action] = field(default_factory=list)
-    graph: Graph | None = None
+    replay: Replay | None = None
 
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
@@ -128,7 +125,7 @@ class _Run:
         with ExitStack() as stack:
             stack.callback(self._free_all)
             stack.callback(self.pool.close)
-            stack.callback(self.replayed.clear)  # it knows of memory
+            stack.callback(setattr, self, "replay", None)  # it knows of memory
             self.pool.open(sorted({WHOLE_DEVICE, *(s.stream for s in self.plan.steps)}))
             for buffer in self.plan.buffers:
                 if buffer.role != "temp":
@@ -225,65 +222,33 @@ class _Run:
 
     # ---- again and again ---------------------------------------------------------------------------------------------
 
-    def prepare(self, *, poison: bool) -> None:
+    def prepare(self, *, poison: bool) -> Replay:
         """Allocate the temporaries, to stay, and work out all that is to be issued for a run."""
         stream = self.streams[WHOLE_DEVICE] if poison else None
         for step in self.plan.steps:
             if isinstance(step, Alloc):
                 self._alloc(self.buffers[step.buffer], stream)
-        self.replayed += self.actions.replayed(self.commands, self.memory, self.pool)
-        self.others = [s for number, s in self.streams.items() if number != WHOLE_DEVICE]
-        self.marks = [self.pool.take() for _ in (None, *self.others)]
+        actions = self.actions.replayed(self.commands, self.memory, self.pool)
+        self.replay = Replay(self.device, self.pool, actions, self.order)
+        return self.replay
 
     def capture(self) -> None:
         """Make a graph of a run. Nothing of it is done yet."""
-        self.prepare(poison=True)
+        replay = self.prepare(poison=True)
         self.device.synchronize()
-        self.graph = self.pool.capture(self.streams[WHOLE_DEVICE], self._issue)
+        replay.capture()
 
-    def replay(self) -> None:
-        """Launch the graph, and keep the reports."""
-        for kernel, report in self.device.launch_graph(self.graph, self.streams[WHOLE_DEVICE], self.order):
+    def replayed(self, replay: Replay) -> None:
+        """Run the graph, and keep the reports."""
+        for kernel, report in replay.start():
             self._report(kernel, report)
         self.device.synchronize()
 
-    def measure(self) -> tuple[float, float]:
-        """Seconds of one more run of the steps, by the device's clock, or by the caller's where it keeps no time; and how long
-        the host took to issue them."""
-        first, (start, end) = self.streams[WHOLE_DEVICE], self.stopwatch
-        before = time.perf_counter()
-        self.device.record(start, first)
-        issuing = time.perf_counter()
-        if self.graph is None:
-            self._issue()
-        else:
-            self.device.launch_graph(self.graph, first, self.order)
-        issued = time.perf_counter() - issuing
-        self.device.record(end, first)
-        self.device.synchronize()
-        mine = time.perf_counter() - before
-        theirs = self.device.elapsed(start, end)
-        return (mine if theirs is None else theirs), issued
-
-    def repeats(self, count: int) -> tuple[tuple[float, float], ...]:
-        if count and self.graph is None:
-            self.prepare(poison=False)
-        self.stopwatch = [self.pool.take(), self.pool.take()] if count else []
-        return tuple(self.measure() for _ in range(count))
-
-    def _issue(self) -> None:
-        """All streams start behind the first one, and it ends behind all of them."""
-        first = self.streams[WHOLE_DEVICE]
-        fork, *joins = self.marks
-        if self.others:
-            self.device.record(fork, first)
-        for stream in self.others:
-            self.device.wait(stream, fork)
-        for action in self.replayed:
-            action()
-        for stream, event in zip(self.others, joins, strict=True):
-            self.device.record(event, stream)
-            self.device.wait(first, event)
+    def repeats(self, count: int) -> list[tuple[float, float]]:
+        """Seconds of so many more runs, and of the host for each."""
+        if not count:
+            return []
+        return (self.replay or self.prepare(poison=False)).measure(count)
 
     def download(self) -> dict[str, np.ndarray]:
         outputs: dict[str, np.ndarray] = {}
@@ -293,7 +258,7 @@ class _Run:
             outputs[buffer.name] = array
         return outputs
 
-    def result(self, outputs: Mapping[str, np.ndarray], repeats: tuple[tuple[float, float], ...]) -> RunResult:
+    def result(self, outputs: Mapping[str, np.ndarray], repeats: Sequence[tuple[float, float]]) -> RunResult:
         found = [r for r in self.reports if r is not None]
         looked = bool(found) or not self.reports
         kernels = tuple(
