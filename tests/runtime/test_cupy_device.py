@@ -17,7 +17,8 @@ from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime import cubin_cache
-from weft.runtime.cupy_device import CupyDevice, architecture, cuda_problem, parameters
+from weft.runtime.cupy_device import CupyDevice, architecture, cuda_problem
+from weft.runtime.cupy_work import parameters
 from weft.runtime.device import View
 from weft.runtime.dtypes import narrow
 from weft.runtime.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
