@@ -1,0 +1,142 @@
+"""Random host programs with windows, copies, temporaries, loops and branches, from text to plan: what conflicts is ordered, in
+every order that streams allow the numbers are the same, and whatever fails, all that was made is given back.
+
+10 programs of 200 launches and copies in a test run, 1,000 in a soak. Every launch fails in turn in each tenth of them, and
+eight in the others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from launch_graphs import host, parsed
+from random_programs import Node, flattened, random_program, spelled
+from test_random_launch_graphs import expect_legal, ordered, width
+
+from weft.dsl.diagnostics import Source, WeftError, fail
+from weft.interpreter.asynchrony.effects import Effects
+from weft.interpreter.asynchrony.faults import judge_host
+from weft.interpreter.asynchrony.forking import async_fork
+from weft.interpreter.mlir import ir
+from weft.runtime import runner
+from weft.runtime.host import make_plan
+from weft.runtime.interleaving import interleaved
+from weft.runtime.plan import Alloc, Copy, Free, Launch, Plan
+from weft.runtime.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+
+COUNT = 1000 if "WEFT_SOAK" in os.environ else 10
+
+
+def planned(program: tuple[Node, ...], buffers: int, noalias: tuple[str, ...] | None) -> tuple[Plan, str]:
+    """The forked program's plan, and its text. It is proven free of faults, too."""
+    module = parsed(spelled(program, buffers))
+    with module.context, ir.Location.unknown():
+        async_fork(module, noalias)
+    text = str(module)
+    found = judge_host(host(module), Effects(module), source=Source("forked", text), may_alias=noalias is None)
+    assert not found.diagnostics, found.diagnostics[0]
+    return make_plan(module), text
+
+
+def ones(plan: Plan) -> dict[str, np.ndarray]:
+    return {b.name: np.full(64, i % 7 + 1, np.float32) for i, b in enumerate(plan.inputs)}
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_conflicts_are_ordered(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    buffers = 5 + seed * 7 % 150
+    program = random_program(seed, buffers=buffers, launches=200)
+    steps = flattened(program)
+    plan, _ = planned(program, buffers, ())
+    expect_ordered(plan, steps)
+    order = ordered(plan)
+    work = [i for i, step in enumerate(plan.steps) if isinstance(step, Launch | Copy)]
+    needed: list[set[int]] = []
+    for i, later in enumerate(steps):
+        direct = {j for j in range(i) if steps[j].conflicts(later)}
+        needed.append(direct.union(*(needed[j] for j in direct)))
+    assert len({plan.steps[i].stream for i in work}) <= width(needed)
+    expect_memory_lives(plan, order)
+    expect_legal(plan, interleaved(plan.steps, seed))
+    count = len(plan.launches)
+    expect_given_back(plan, seed, range(0, count + 1, 1 if seed % 10 == 3 else -(-count // 8)), monkeypatch)
+
+
+def expect_ordered(plan: Plan, steps: list[Any]) -> None:
+    """Streams and events keep each conflicting pair of launches and copies in program order."""
+    order = ordered(plan)
+    work = [i for i, step in enumerate(plan.steps) if isinstance(step, Launch | Copy)]
+    assert len(work) == len(steps)
+    for i, later in enumerate(steps):
+        for j in range(i):
+            if work[j] not in order[work[i]]:
+                assert not steps[j].conflicts(later), (j, i)
+
+
+def expect_memory_lives(plan: Plan, order: list[set[int]]) -> None:
+    """Each temporary is allocated before all that touches it, and freed behind."""
+    users: dict[str, list[int]] = {}
+    for i, step in enumerate(plan.steps):
+        views = step.args if isinstance(step, Launch) else (step.source, step.target) if isinstance(step, Copy) else ()
+        for name in {v.buffer for v in views if hasattr(v, "buffer")}:  # type: ignore[union-attr]
+            users.setdefault(name, []).append(i)
+    for i, step in enumerate(plan.steps):
+        if isinstance(step, Alloc):
+            assert all(i in order[user] for user in users.get(step.buffer, ()))
+        elif isinstance(step, Free):
+            assert all(user in order[i] for user in users.get(step.buffer, ()))
+
+
+class _NoNumbers(SimDevice):
+    """A device that computes nothing, and whose launch with the number `fail_at` fails."""
+
+    def __init__(self, fail_at: int) -> None:
+        super().__init__(check=False)
+        self.left = fail_at
+
+    def launcher(self, *args: Any) -> Callable[[], None]:
+        def launched() -> None:
+            self.left -= 1
+            if self.left < 0:
+                raise fail("W0723", "made to fail")
+
+        return launched
+
+
+def expect_given_back(plan: Plan, seed: int, failing: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever launch fails; that of a number behind the last: none."""
+    inputs = ones(plan)
+    count = len(plan.launches)
+    resolved = runner.resolve(plan, {b.name: (64,) for b in plan.inputs}, {})
+    monkeypatch.setattr(runner, "resolve", lambda *_: resolved)  # the same each time, and most of the time that a run takes
+    for fail_at in (*failing, count):
+        device = _NoNumbers(fail_at)
+        try:
+            result = run_plan(plan, device, inputs, order=seed)
+            assert fail_at == count
+            assert result.streams_created == result.streams_destroyed > 0
+            assert result.events_created == result.events_destroyed
+        except WeftError as error:
+            assert fail_at < count and [d.message for d in error.diagnostics] == ["made to fail"]
+        assert device.alive.total() == 0, fail_at
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("noalias", [None, ()])
+def test_every_order_gives_the_same(seed: int, noalias: tuple[str, ...] | None) -> None:
+    program = random_program(1000 + seed, buffers=5, launches=14)
+    serial = make_plan(parsed(spelled(program, 5)))
+    inputs = ones(serial)
+    expected = run_plan(serial, SimDevice(), inputs, text=spelled(program, 5)).outputs
+    plan, text = planned(program, 5, noalias)
+    device = SimDevice()
+    for order in range(4):
+        result = run_plan(plan, device, inputs, text=text, order=order)
+        for name, array in expected.items():
+            np.testing.assert_array_equal(result.outputs[name], array)
+    assert device.alive.total() == 0
