@@ -65,6 +65,16 @@ def test_right(folder: Path) -> None:
     assert "y: error 0, ok" in text and "2 more runs: median" in text
 
 
+def test_a_graph(folder: Path, tmp_path: Path) -> None:
+    done = run(str(folder), "--json", "--bench", "2", "--graph")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["ok"] is True and found["graphs_created"] == found["graphs_destroyed"] == 1
+    assert len(found["repeats"]) == len(found["issued"]) == 2 and "capture" in found["seconds"]
+    refused = run(str(folder), "--graph", "--trace", str(tmp_path / "t.json"))
+    assert refused.returncode == 2 and "without --graph" in refused.stderr and not (tmp_path / "t.json").exists()
+
+
 def test_wrong(folder: Path) -> None:
     write_bundle(folder, two_stream_plan(), CUDA, "", inputs=INPUTS, expected={"y": INPUTS["x"]})
     done = run(str(folder))

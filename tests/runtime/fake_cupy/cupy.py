@@ -207,6 +207,8 @@ class Function:
 
 
 class Module:
+    cubin = b""
+
     def load(self, cubin: bytes) -> None:
         _check("load")
         LOG.append(("load", cubin))

@@ -1,0 +1,89 @@
+"""What the runner adds to a launch on the host, without a GPU: a thousand launches by the runner's repeats, and by a bare loop.
+
+    python benchmarks/host_cost.py [MICROSECONDS]
+
+Both call the same stand-in for CuPy (`tests/runtime/fake_cupy`), whose launch here does nothing, or takes so many microseconds:
+CuPy's takes two or more. What is promised, on a GPU (`benchmarks/streams.py`), is within 10 % of the bare loop.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "runtime" / "fake_cupy"))
+os.environ["WEFT_CACHE_DIR"] = os.devnull
+
+import cupy
+
+from weft.runtime.cupy_device import CupyDevice
+from weft.runtime.plan import Buffer, BufferView, Kernel, Launch, Param, Plan
+from weft.runtime.runner import run_plan
+
+LAUNCHES, RUNS = 1_000, 400
+"""Many short runs, of which the fastest counts: on a machine that does other things, too, long ones are never quiet."""
+
+GRID, BLOCK = (1, 1, 1), (8, 1, 1)
+
+
+def plan() -> Plan:
+    x, y = (BufferView(name, 0, (8,), (1,)) for name in "xy")
+    param = Param("v", "f32", (8,), (1,))
+    launches = (Launch(kernel="scale", grid=GRID, block=BLOCK, args=(x, y)),) * LAUNCHES
+    buffers = (Buffer("x", "f32", (8,), "input"), Buffer("y", "f32", (8,), "output"))
+    return Plan("f", buffers, (), launches, (Kernel("scale", "kernels::scale", (param, param)),))
+
+
+def taking(seconds: float) -> Callable[..., None]:
+    """A launch that takes the host about that long."""
+    turns = round(seconds / _turn())
+
+    def launch(self: Any, grid: Any, block: Any, args: Any, *, shared_mem: int, stream: Any) -> None:
+        for _ in range(turns):
+            pass
+
+    return launch
+
+
+def _turn() -> float:
+    """Seconds of one turn of an empty loop."""
+    seconds = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        for _ in range(10_000):
+            pass
+        seconds.append(time.perf_counter() - start)
+    return min(seconds) / 10_000
+
+
+def bare() -> float:
+    """Seconds of the fastest of several loops over the same calls."""
+    function, stream = cupy.cuda.function.Module().get_function("scale"), cupy.cuda.Stream(non_blocking=True)
+    calls = [(function, GRID, BLOCK, (np.uint64(1), np.uint64(2))) for _ in range(LAUNCHES)]
+    seconds = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        for do, grid, block, values in calls:
+            do(grid, block, values, shared_mem=0, stream=stream)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def main() -> None:
+    microseconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+    cupy.Function.__call__ = taking(microseconds * 1e-6)
+    done = run_plan(plan(), CupyDevice(), {"x": np.zeros(8, np.float32)}, text="text", repeat=RUNS)
+    mine, theirs = min(done.issued) / LAUNCHES, bare() / LAUNCHES
+    first = done.seconds["run"] / LAUNCHES
+    print(f"the runner {mine * 1e9:.0f} ns a launch, a bare loop {theirs * 1e9:.0f} ns: {(mine - theirs) * 1e9:+.0f} ns, "
+          f"{mine / theirs - 1:+.1%}; the first run, which works it out, {first * 1e9:.0f} ns")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
