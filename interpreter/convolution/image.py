@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from .. import gathers
+from ..counters.linear import NAMES
 from ..gathers import index
 from ..mlir import affine, arith, ir, linalg, producer, scf, tensor
 from ..structured import element_type, shape_of
 from .axes import Axis
 from .problem import Problem
-
-NAMES = "weft.names"
-"""On an index that is taken apart: what its digits are called."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 
-from ..convolution.image import NAMES
-from ..mlir import affine, arith, ir, operations, producer, scf
-from .linear import DELINEARIZE, Sum, basis_of, emitted, sum_of
+from ..distribution.ranges import range_of
+from ..mlir import affine, arith, ir, operations, scf
+from .linear import DELINEARIZE, NAMES, Sum, basis_of, emitted, sum_of
 from .unrolling import enclosing_loop, trips_of
 
 COUNTERS = "weft.counters"
@@ -71,7 +71,7 @@ def _all_of_a_loop(function: ir.Operation) -> list[_Advance]:
     found: list[_Advance] = []
     for op in operations(function, DELINEARIZE):
         with ir.InsertionPoint(op), op.location:
-            one = _advance(op, function)
+            one = _advance(op)
         if one is not None and (not found or one.loop == found[0].loop):
             found.append(one)
     return found
@@ -80,7 +80,7 @@ def _all_of_a_loop(function: ir.Operation) -> list[_Advance]:
 # ---- what is advanced ------------------------------------------------------------------------------------------------------
 
 
-def _advance(op: ir.Operation, function: ir.Operation) -> _Advance | None:
+def _advance(op: ir.Operation) -> _Advance | None:
     basis, whole = basis_of(op), sum_of(op.operands[0])
     loop = enclosing_loop(op)
     while loop is not None and not whole.factor(loop.regions[0].blocks[0].arguments[0]):
@@ -95,9 +95,9 @@ def _advance(op: ir.Operation, function: ir.Operation) -> _Advance | None:
     step = factor * trips.step
     start = Sum(rest.terms, rest.constant + factor * trips.start)
     names = _names(op, len(basis) + 1)
-    low = _below(start, gcd(step, basis[-1]), function)
+    low = _below(start, gcd(step, basis[-1]))
     carried = start if low is None else Sum((), start.constant - low.constant)
-    bounds = _bounds(carried, function)
+    bounds = _bounds(carried)
     if bounds is None or bounds[0] < 0:
         return _Advance(op, loop, basis, carried, low, step, names, None)
     return _Advance(op, loop, basis, carried, low, step, names, bounds[1] + step * len(trips))
@@ -119,35 +119,22 @@ def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:
     return True
 
 
-def _below(start: Sum, limit: int, function: ir.Operation) -> Sum | None:
+def _below(start: Sum, limit: int) -> Sum | None:
     """The part of the start that surely stays in 0 … limit-1 when the rest, a constant, is a multiple of `limit`."""
     low = Sum(start.terms, start.constant % limit)
-    bounds = _bounds(low, function)
+    bounds = _bounds(low)
     return low if bounds is not None and bounds[0] >= 0 and bounds[1] < limit else None
 
 
-def _bounds(total: Sum, function: ir.Operation) -> tuple[int, int] | None:
+def _bounds(total: Sum) -> tuple[int, int] | None:
     smallest = largest = total.constant
     for value, factor in total.terms:
-        bounds = _range(value, function)
-        if bounds is None:
+        low, high = range_of(value)
+        if low is None or high is None:
             return None
-        ends = [factor * end for end in bounds]
+        ends = [factor * low, factor * high]
         smallest, largest = smallest + min(ends), largest + max(ends)
     return smallest, largest
-
-
-def _range(value: ir.Value, function: ir.Operation) -> tuple[int, int] | None:
-    """Bounds of an index, a thread's id by the block's size."""
-    from ..distribution.ranges import range_of
-
-    op = producer(value)
-    if op is not None and op.name == "gpu.thread_id" and "known_block_size" in function.attributes:
-        size = list(ir.DenseI32ArrayAttr(function.attributes["known_block_size"]))
-        axis = "xyz".index(str(op.attributes["dimension"]).strip(">").rsplit(" ", 1)[-1])
-        return 0, size[axis] - 1
-    low, high = range_of(value)
-    return None if low is None or high is None else (low, high)
 
 
 # ---- carrying --------------------------------------------------------------------------------------------------------------

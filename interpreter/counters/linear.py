@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ..mlir import affine, arith, ir, operations, producer
 
 DELINEARIZE = "affine.delinearize_index"
+NAMES = "weft.names"
+"""On such an op: what its digits are called."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ def range_of(bound: Bound) -> Range:
         return _loop_variable(bound)
     if op.name in ("affine.apply", "affine.min", "affine.max"):
         return _affine(op)
+    if op.name in _LAUNCHED:
+        return 0, _last_id(op)
     if op.name == "memref.dim" or op.name in _IDS:
         return 0, None
     if op.name == "arith.select":
@@ -38,7 +40,19 @@ def range_of(bound: Bound) -> Range:
     return _ANY if rule is None else rule(range_of(op.operands[0]), range_of(op.operands[1]))
 
 
-_IDS = ("gpu.thread_id", "gpu.block_id", "gpu.grid_dim", "gpu.block_dim", "gpu.lane_id", "gpu.subgroup_id")
+_IDS = ("gpu.grid_dim", "gpu.block_dim", "gpu.lane_id", "gpu.subgroup_id")
+_LAUNCHED = {"gpu.thread_id": "known_block_size", "gpu.block_id": "known_grid_size"}
+
+
+def _last_id(op: ir.Operation) -> int | None:
+    """The largest id along an axis, by the size that the kernel is known to be launched with."""
+    holder = op.parent
+    while holder is not None and holder.operation.name != "gpu.func":
+        holder = holder.operation.parent
+    if holder is None or _LAUNCHED[op.name] not in holder.operation.attributes:
+        return None
+    axis = "xyz".index(str(op.attributes["dimension"]).strip(">").rsplit(" ", 1)[-1])
+    return list(ir.DenseI32ArrayAttr(holder.operation.attributes[_LAUNCHED[op.name]]))[axis] - 1
 
 
 def _affine(op: ir.Operation) -> Range:
