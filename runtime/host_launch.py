@@ -24,7 +24,10 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     name, callee = (known.get(f"{outer}::{inner}") for known in (host.kernel_names, host.kernel_ops))
     if name is None or callee is None:
-        raise host.error("W0731", op, f"the module has no kernel @{outer}::@{inner}")
+        if any(b.operation.name == "gpu.binary" and symbol(b.operation) == outer for b in host.module.body.operations):
+            message = f"@{outer}::@{inner} is compiled already (gpu.binary), for a target that is not read here"
+            raise host.error("W0731", op, message, "give its text instead: the `gpu.module` that the binary was made of")
+        raise host.error("W0731", op, f"the module has no kernel @{outer}::@{inner}", "bring its `gpu.module` along")
     _check_known(host, op, callee, "known_block_size", sizes[3:])
     _check_known(host, op, callee, "known_grid_size", sizes[:3])
     host.launched.add(name)

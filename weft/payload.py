@@ -70,23 +70,26 @@ def parse_payload(source: Source) -> ir.Module:
 def parse_module(source: Source) -> ir.Module:
     """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations.
 
-    Text of older MLIR is read where it can be (`older_mlir.py`, `foreign_constants.py`). Raises W0487, W0410 … W0413.
+    Text of older MLIR is read where it can be (`older_mlir.py`, `foreign_constants.py`). Raises W0487, W0625 … W0628,
+    W0410 … W0413.
     """
     from .foreign_constants import read_constants
     from .interpreter import mlir
+    from .refusals import expect_order, in_our_words
 
     older: Older | None = None
     try:
         module = mlir.parse(source.text, mlir.context())
     except mlir.ir.MLIRError as error:
         if (older := older_text(source, error)) is None:
-            raise WeftError(*_parse_diagnostics(source, error)) from error
+            raise in_our_words(WeftError(*_parse_diagnostics(source, error))) from error
         try:
             module = mlir.parse(older.text, mlir.context())
         except mlir.ir.MLIRError as other:
-            raise WeftError(*_parse_diagnostics(source, other, older)) from other
+            raise in_our_words(WeftError(*_parse_diagnostics(source, other, older))) from other
     _name_locations(module, source.name, older)
     _expect_no_marks(module)
+    expect_order(module, source)
     read_constants(module, source)
     return module
 

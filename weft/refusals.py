@@ -5,20 +5,47 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from .dsl.diagnostics import Diagnostic, Source, Span, WeftError
 
+if TYPE_CHECKING:
+    from .interpreter.mlir import ir
+
 _SAYS = "the payload does not parse: "
 _KERNEL = re.compile(r"kernel (?:function|container) '([^']+)' is undefined")
+_HOLDER = re.compile(r"kernel module '([^']+)' is undefined")
 _COUNT = re.compile(r"got (\d+) kernel operands but expected (\d+)")
 _TYPE = re.compile(r"type of function argument (\d+) does not match")
-_TOKEN_OP = re.compile(r"%([\w$.-]+)\s*=\s*gpu\.\w+\s+async\s*\[([^\]]*)\]")
+_LAUNCH = re.compile(r"kernel = @[\w$.-]+::@([\w$.-]+).*operandSegmentSizes = array<i32: ([\d, ]+)>.*\}> : \((.*)\) ->", re.DOTALL)
+_TOKEN_OP = re.compile(r"%([\w$.-]+)\s*=\s*(?:gpu\.\w+\s+async\s*\[([^\]]*)\]|\"gpu\.\w+\"\(([^)]*)\))")
+_PLACE = re.compile(r":(\d+):(\d+)")
+_ORDERED = ("func.func", "gpu.module", "gpu.binary", "memref.global")
 _NAME = re.compile(r"%([\w$.-]+)")
 
 
 def in_our_words(error: WeftError) -> WeftError:
     """The same error, with those of its diagnostics that speak of launches and tokens made clear."""
     return WeftError.of(_translated(d) for d in error.diagnostics)
+
+
+def expect_order(module: ir.Module, source: Source) -> None:
+    """Refuse tokens outside of functions (W0628): nothing there stands before or after anything, so they may go round in
+    circles."""
+    from .interpreter import mlir
+    from .interpreter.asynchrony.tokens import uses_tokens
+
+    for top in module.body.operations:
+        if top.operation.name in _ORDERED or not uses_tokens(top.operation):
+            continue
+        op = next(op for op in mlir.operations(top) if op.name.startswith("gpu.") and uses_tokens(op))
+        place = _PLACE.search(str(op.location))
+        line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+        span = Span(source, line, column, line, column + len(op.name))
+        raise WeftError(
+            Diagnostic("W0628", f"{op.name} stands in no function: tokens have no order there", span, notes=tuple(_circle(span)),
+                       hint="put the operations into a `func.func`, one after the other")
+        )  # fmt: skip
 
 
 def _translated(diagnostic: Diagnostic) -> Diagnostic:
@@ -35,11 +62,18 @@ def _translated(diagnostic: Diagnostic) -> Diagnostic:
     if found := _KERNEL.search(says):
         name = found[1] if found[1].startswith("@") else f"@{found[1]}"
         return say("W0626", f"the module has no kernel {name}", hint="keep its `gpu.module` beside the host function")
+    if found := _HOLDER.search(says):
+        return say("W0626", f"@{found[1]} is no gpu.module: the launch finds no kernel in it",
+                   hint="kernels are `gpu.func @f(…) kernel` in a `gpu.module`")  # fmt: skip
+    if "is missing the 'gpu.kernel' attribute" in says:
+        return say("W0626", "what is launched is no kernel", hint="make it one: `gpu.func @f(…) kernel`")
     if found := _COUNT.search(says):
-        return say("W0627", f"the launch passes {found[1]} arguments to a kernel that takes {found[2]}",
+        passed = f"{found[1]} argument{'s' * (found[1] != '1')}"
+        return say("W0627", f"the launch passes {passed} to a kernel that takes {found[2]}",
                    hint="pass one value for each argument of the `gpu.func`")  # fmt: skip
     if found := _TYPE.search(says):
         return say("W0627", f"argument {found[1]} of the launch is not of the type that its kernel takes",
+                   *_types(diagnostic, span.source, int(found[1])),
                    hint="give it the kernel's type; a `memref.cast` makes static sizes dynamic, and back")  # fmt: skip
     if "does not dominate this use" in says and any("!gpu.async.token" in note for note in diagnostic.notes):
         circle = list(_circle(span))
@@ -47,6 +81,33 @@ def _translated(diagnostic: Diagnostic) -> Diagnostic:
         return say("W0628", message, *circle,
                    hint="start with a root, `gpu.wait async`, and let each operation wait for earlier ones")  # fmt: skip
     return diagnostic
+
+
+def _types(diagnostic: Diagnostic, source: Source, number: int) -> Iterator[str]:
+    """What the launch gives, and what its kernel takes there, as far as the text shows it."""
+    found = next(filter(None, (_LAUNCH.search(note) for note in diagnostic.notes)), None)
+    if found is None:
+        return
+    given = _split(found[3])[sum(int(n) for n in found[2].split(",")[:11]) :]
+    if number < len(given):
+        yield f"the launch gives {given[number]}"
+    starts = [m.end() for m in re.finditer(rf"gpu\.func\s+@{re.escape(found[1])}\s*\(", source.text)]
+    if len(starts) == 1 and number < len(taken := _split(source.text[starts[0] :])):
+        yield f"@{found[1]} takes {taken[number]}"
+
+
+def _split(text: str) -> list[str]:
+    """`%a: f32, memref<2x3xf32, 1>) …` → `%a: f32`, `memref<2x3xf32, 1>`: at commas outside of brackets, to the closing one."""
+    parts, depth = [""], 0
+    for before, letter in zip(" " + text, text, strict=False):
+        depth += (letter in "([{<") - (letter in ")]}>" and before + letter != "->")
+        if depth < 0:
+            break
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _circle(span: Span) -> Iterator[str]:
@@ -77,5 +138,5 @@ def _tokens(source: Source) -> dict[str, tuple[int, tuple[str, ...]]]:
     found: dict[str, tuple[int, tuple[str, ...]]] = {}
     for number, line in enumerate(source.text.split("\n"), 1):
         for match in _TOKEN_OP.finditer(line.split("//")[0]):
-            found[match[1]] = (number, tuple(_NAME.findall(match[2])))
+            found[match[1]] = (number, tuple(_NAME.findall(match[2] or match[3])))
     return found

@@ -34,7 +34,8 @@ class KernelUse:
 
 
 def kernel_uses(module: ir.Module) -> list[KernelUse]:
-    """Every launch in program order, then the kernels that none of them launches.
+    """Every launch in program order, then the kernels that none of them launches. Kernels that are compiled already
+    (`gpu.binary`) cannot be looked into: they are left out.
 
     Raises:
         WeftError: W0611 where there is no kernel; W0640 for a launch in a host op that may run it in parallel.
@@ -44,6 +45,7 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
         for holder in mlir.operations(module.operation, "gpu.module")
         for kernel in mlir.operations(holder, "gpu.func")
     }
+    binaries = {_symbol(op) for op in mlir.operations(module.operation, "gpu.binary")}
     out: list[KernelUse] = []
     launched: set[str] = set()
     for op in mlir.operations(module.operation, "gpu.launch", "gpu.launch_func"):
@@ -52,6 +54,8 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
             out.append(KernelUse(op, op))
             continue
         name = str(op.attributes["kernel"])
+        if name.split("::")[0].lstrip("@") in binaries:
+            continue
         if name not in kernels:
             raise fail("W0611", f"the module has no kernel {name}: {describe(op)}", hint="keep the `gpu.module` beside it")
         launched.add(name)
@@ -59,7 +63,7 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
     for name, kernel in kernels.items():
         if name not in launched and ("gpu.kernel" in kernel.attributes or "kernel" in kernel.attributes):
             out.append(KernelUse(kernel, None))
-    if not out:
+    if not out and not binaries:
         raise fail("W0611", "the module has no kernel",
                    hint="`weft verify` judges `gpu.launch`, and `gpu.func … kernel` in a `gpu.module`")  # fmt: skip
     return out

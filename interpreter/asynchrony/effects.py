@@ -75,12 +75,15 @@ class Effects:
     module: ir.Module
     _windows: dict[ir.Value, tuple[Window, ...]] = field(default_factory=dict)
     _callables: dict[str, ir.Operation] = field(default_factory=dict)
+    _binaries: set[str] = field(default_factory=set)
     _summaries: dict[str, tuple[tuple[AccessKind, int | Buffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for op in self.module.body.operations:
             if op.operation.name == "func.func":
                 self._callables[_symbol(op.operation)] = op.operation
+            elif op.operation.name == "gpu.binary":
+                self._binaries.add(_symbol(op.operation))
             elif op.operation.name == "gpu.module":
                 for kernel in mlir.operations(op.operation, "gpu.func"):
                     self._callables[f"{_symbol(op.operation)}::{_symbol(kernel)}"] = kernel
@@ -113,6 +116,10 @@ class Effects:
                 return inner
         return None
 
+    def opaque(self, op: ir.Operation) -> bool:
+        """A launch of a kernel that is compiled already (`gpu.binary`): it is assumed to read and write all it gets."""
+        return op.name == "gpu.launch_func" and callee(op).split("::")[0] in self._binaries
+
     # ---- calls and launches -------------------------------------------------------------------------------------------
 
     def _all(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
@@ -134,7 +141,7 @@ class Effects:
                 yield "write", value
             return
         for kind, at in summary:
-            if isinstance(at, int):
+            if isinstance(at, int) and is_memref(given[at]):
                 yield kind, given[at]
 
     def _of_globals(self, op: ir.Operation) -> Iterator[tuple[AccessKind, Buffer]]:
@@ -151,6 +158,8 @@ class Effects:
         if name not in self._summaries:
             self._summaries[name] = None  # what calls itself stays unseen
             function = self._callables.get(name)
+            if self.opaque(op):
+                self._summaries[name] = tuple((kind, i) for i in range(len(arguments(op))) for kind in ("read", "write"))
             if function is not None and len(function.regions[0].blocks):
                 self._summaries[name] = self._summarized(function)
         return self._summaries[name]

@@ -52,7 +52,7 @@ def judge_host(
     """
     order = MemoryOrder(may_alias)
     history = History(function, effects, order.watch, order.attach)
-    speak = _Speaker(source, names)
+    speak = _Speaker(source, names, effects.opaque)
     of_tokens = [speak.token(f) for f in token_faults(history)]
     found = of_tokens + [speak.memory(f) for f in order.faults]
     shown = found[:SHOWN]
@@ -71,9 +71,10 @@ def judge_host(
 class _Speaker:
     """Diagnostics in terms of the text."""
 
-    def __init__(self, source: Source, names: Names) -> None:
+    def __init__(self, source: Source, names: Names, opaque: Callable[[ir.Operation], bool]) -> None:
         self.source = source
         self.names = names
+        self.opaque = opaque
 
     # ---- tokens -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,9 @@ class _Speaker:
             buffer = f"{self.buffer(fault.done.buffer)} and {buffer}"
         may = " (assumed)" if fault.assumed else ""
         notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
-        if fault.assumed:
+        for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
+            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write all it gets")
+        if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             notes.append("assumed, not proven: nothing says that these are different memory")
         if fault.kind == "used after free":
             return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,

@@ -107,7 +107,8 @@ class History:
         elif op.name in BRANCHES:
             walk_branch(self, op)
         else:
-            raise unknown(op, f"what {op.name} does to tokens and to memory that is freed", "write it with scf.for and scf.if")
+            what = f"what {op.name} does to tokens, and to memory that is freed, is not known"
+            raise unknown(op, what, "write it with scf.for and scf.if")
 
     def _is_leaf(self, op: ir.Operation) -> bool:
         """Whether `op` is one operation, with all that is in its regions."""
@@ -118,7 +119,7 @@ class History:
     def _event(self, op: ir.Operation) -> None:
         made = made_tokens(op)
         if (made or dependencies(op)) and op.name not in DEVICE:
-            raise unknown(op, f"what {op.name} does to tokens", "pass tokens through scf.for and scf.if alone")
+            raise unknown(op, f"what {op.name} does to tokens is not known", "pass tokens through scf.for and scf.if alone")
         if op not in self._of:
             self._of[op] = self.effects.of(op)
         effects = self._of[op]
@@ -149,7 +150,8 @@ class History:
         in_flight = ((1 << len(self.events)) - 1) & ~self.host
         unseen = self.effects.unseen(op) if in_flight else None
         if unseen is not None and op.name not in ("gpu.launch_func", "gpu.launch"):
-            raise unknown(unseen, "what this op of the host does to memory", "wait for all tokens before it: `gpu.wait [%t]`")
+            what = "what this op of the host does to memory cannot be seen"
+            raise unknown(unseen, what, "wait for all tokens before it: `gpu.wait [%t]`")
 
     def _wait(self, op: ir.Operation) -> None:
         covers = self.host

@@ -190,6 +190,8 @@ class MemoryOrder:
         """Whether it is not proven that the two events touch the same memory."""
         if place != other or place[1] is None or place[0].kind == "unknown":
             return True
+        if any(self._history.effects.opaque(op) for op in (self._history.events[number].op, event.op)):
+            return True
         return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
 
     def _report(
