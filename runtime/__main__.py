@@ -175,7 +175,9 @@ def _lines(bundle: Bundle, result: RunResult, comparison: Comparison | None) -> 
     lines.append("  " + ", ".join(f"{phase} {seconds * 1e3:.2f} ms" for phase, seconds in result.seconds.items()))
     if result.repeats:
         middle, best = statistics.median(result.repeats), min(result.repeats)
+        host = statistics.median(result.issued)
         lines.append(f"  {len(result.repeats)} more runs: median {middle * 1e3:.4f} ms, best {best * 1e3:.4f} ms")
+        lines.append(f"  the host issues one in {host * 1e6:.1f} µs")
     return lines
 
 

@@ -103,7 +103,11 @@ DEVICE: dict[str, Explanation] = {
         "the simulator: `--target sim`.",
     ),
     "W0721": Explanation("NVRTC refuses the kernels", "The compiler's own words are in the notes."),
-    "W0722": Explanation("the device is out of memory", "The plan's buffers do not fit at once, even after a retry."),
+    "W0722": Explanation(
+        "the device is out of memory",
+        "The plan's buffers do not fit at once, even after a retry. Repeats and graphs keep all temporaries; one run without "
+        "`--graph` frees each behind its last use.",
+    ),
     "W0723": Explanation(
         "CUDA reports a failure",
         "A launch was refused, or something launched before failed: an access outside its memory is reported late. The "

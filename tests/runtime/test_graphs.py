@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import json
+import random
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,6 +38,7 @@ from weft.runtime.plan import (
 )
 from weft.runtime.runner import run_plan
 from weft.runtime.simulator import SimDevice
+from weft.runtime.streams import assign_streams
 
 X = np.arange(8, dtype=np.float32)
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
@@ -142,6 +144,44 @@ def test_a_trace_is_refused_before_anything_runs() -> None:
     assert numpy.log == []
 
 
+def random_plan(seed: int) -> Plan:
+    """Forty launches on six buffers, each of which reads two and writes one, on as many streams as their order allows."""
+    draw = random.Random(seed)
+    names = [f"b{i}" for i in range(6)]
+    made: list[tuple[str, str, str]] = []
+    needs: list[set[int]] = []
+    for number in range(40):
+        left, right, target = draw.choice(names), draw.choice(names), draw.choice(names)
+        touched = ({left, right}, target)
+        needs.append({i for i in range(number) if made[i][2] in {*touched[0], target} or target in made[i][:2]})
+        made.append((left, right, target))
+    found = assign_streams(needs)
+    param = Param("v", "i64", (4,), (1,))
+    steps = tuple(
+        Launch(kernel="mix", grid=(1, 1, 1), block=(4, 1, 1), args=tuple(whole(n, 4) for n in one), stream=stream, after=after)
+        for one, stream, after in zip(made, found.streams, found.after, strict=True)
+    )
+    buffers = tuple(Buffer(n, "i64", (4,), "inout") for n in names)
+    return Plan("f", buffers, (), steps, (Kernel("mix", "g::mix", (param, param, param)),))
+
+
+def mix(left: np.ndarray, right: np.ndarray, target: np.ndarray) -> None:
+    target[...] = (3 * left + 5 * right + 7) % 1009
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_plans_give_the_same_in_any_order_of_their_graph(seed: int) -> None:
+    plan = random_plan(seed)
+    given = {b.name: np.arange(4) + 10 * i for i, b in enumerate(plan.buffers)}
+    serial = replace(plan, steps=tuple(replace(s, stream=0, after=()) for s in plan.steps))
+    expected = run_plan(serial, NumpyDevice({"mix": mix}), given).outputs
+    assert len({s.stream for s in plan.steps}) > 1
+    for order in (None, *range(5)):
+        got = run_plan(plan, NumpyDevice({"mix": mix}), given, order=order, graph=True).outputs
+        for name, array in expected.items():
+            np.testing.assert_array_equal(got[name], array)
+
+
 # ---- what fails -------------------------------------------------------------------------------------------------------
 
 CALLS = 70
@@ -211,26 +251,29 @@ def test_a_graph_of_cuda(cupy: ModuleType) -> None:
     assert not any(cupy.LIVE.values())
 
 
-def calls_of_cuda(cupy: ModuleType) -> int:
-    run_plan(fork(), CupyDevice(), {"x": X}, text="text", repeat=1, graph=True)
+def calls_of_cuda(cupy: ModuleType, graph: bool) -> int:
+    run_plan(fork(), CupyDevice(), {"x": X}, text="text", repeat=1, graph=graph)
     gc.collect()
     return cupy.CALLS[0]
 
 
-def test_every_call_of_cuda_may_fail(cupy: ModuleType) -> None:
+@pytest.mark.parametrize("graph", [False, True])
+def test_every_call_of_cuda_may_fail(cupy: ModuleType, graph: bool) -> None:
     """Also in the middle of a capture, at its end, and when the graph is instantiated."""
-    calls = calls_of_cuda(cupy)
+    calls = calls_of_cuda(cupy, graph)
     assert calls > 40
     messages = set()
     for fail_at in range(calls):
         cupy.CALLS[0], cupy.FAIL_CALL[:] = 0, [fail_at]
         try:
-            run_plan(fork(), CupyDevice(), {"x": X}, text="text", repeat=1, graph=True)
+            run_plan(fork(), CupyDevice(), {"x": X}, text="text", repeat=1, graph=graph)
         except WeftError as error:
             messages.add(error.diagnostics[0].message.split(":")[0])
         gc.collect()
         assert not any(cupy.LIVE.values()) and not cupy.CAPTURES, f"call {fail_at}: {cupy.LIVE}"
-    assert {"capturing a graph", "instantiating a graph", "launching a graph", "launching `scale`"} <= messages
+    graphs = {"capturing a graph", "instantiating a graph", "launching a graph"}
+    assert messages & graphs == (graphs if graph else set())
+    assert {"launching `scale`", "recording an event", "waiting for an event", "filling `z`", "copying `t` to `u`"} <= messages
     cupy.FAIL_CALL.clear()
     expect_right(dict(run_plan(fork(), CupyDevice(), {"x": X}, text="text", graph=True).outputs))
 

@@ -17,6 +17,8 @@ from numpy_device import NumpyDevice
 from runtime_programs import COPY_KERNEL, host, launch
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.asynchrony.forking import async_fork
+from weft.interpreter.mlir import ir
 from weft.runtime import cubin_cache
 from weft.runtime.cuda import moves
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
@@ -101,6 +103,32 @@ def test_memsets_run_on_streams_of_their_own() -> None:
         gpu.wait [%t, %u]
         return }}""")
     assert [s.stream for s in make_plan(module).steps] == [0, 1]
+
+
+def test_async_fork_runs_memsets_at_once() -> None:
+    """Two fills, a copy that needs one of them, a launch that needs both: right in any order of the streams, and as a graph."""
+    module = host(
+        f"""func.func @f(%a: {M} {{llvm.noalias}}, %b: {M} {{llvm.noalias}}, %c: {M} {{llvm.noalias}}) {{
+        %c1 = arith.constant 1 : index
+        %c8 = arith.constant 8 : index
+        %x = arith.constant 1.0 : f32
+        %y = arith.constant 2.0 : f32
+        gpu.memset %a, %x : {M}, f32
+        gpu.memset %b, %y : {M}, f32
+        gpu.memcpy %c, %b : {M}, {M}
+        {launch("copy", f"%a : {M}, %b : {M}", block="%c8, %c1, %c1")}
+        return }}""",
+        COPY_KERNEL,
+    )
+    with module.context, ir.Location.unknown():
+        async_fork(module)
+    plan = make_plan(module)
+    assert len({step.stream for step in plan.steps}) == 2
+    given = {b.name: np.zeros(8, np.float32) for b in plan.inputs}
+    for seed in range(6):
+        for graph in (False, True):
+            outputs = run_plan(plan, SimDevice(), given, text=str(module), order=seed, graph=graph).outputs
+            assert {name: set(array) for name, array in outputs.items()} == {"arg0": {1.0}, "arg1": {1.0}, "arg2": {2.0}}
 
 
 # ---- what is wrong with one ------------------------------------------------------------------------------------------
