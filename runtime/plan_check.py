@@ -78,8 +78,8 @@ class _Checker:
         self.kernels = {k.name: k for k in self.plan.kernels}
         self.scalars = {s.name: s.dtype for s in self.plan.scalars}
 
-    def error(self, code: str, place: str, message: str) -> Diagnostic:
-        return Diagnostic(code, f"{place}: {message}", notes=(f"in {self.name}",))
+    def error(self, code: str, place: str, message: str, hint: str | None = None) -> Diagnostic:
+        return Diagnostic(code, f"{place}: {message}", notes=(f"in {self.name}",), hint=hint)
 
     # ---- declarations ------------------------------------------------------------------------------------------------
 
@@ -182,8 +182,8 @@ class _Checker:
                 if name not in self.buffers:
                     yield self.error("W0702", at, f"no buffer `{name}`")
                 elif name not in alive and not isinstance(step, Alloc):
-                    when = "after it was freed" if name in freed else "before it is allocated"
-                    yield self.error("W0706", at, f"`{name}` is used {when}")
+                    twice = "freed twice" if isinstance(step, Free) else "used after it was freed"
+                    yield self.error("W0706", at, f"`{name}` is {twice if name in freed else 'used before it is allocated'}")
             if isinstance(step, Alloc | Free) and step.buffer in self.buffers:
                 yield from self.lifetime(step, alive, freed, place)
             elif isinstance(step, Copy):
@@ -192,7 +192,8 @@ class _Checker:
                 yield from self.filled(step, place)
             elif isinstance(step, Launch):
                 yield from self.launched(step, place)
-        if all(0 <= earlier < i for i, step in enumerate(self.plan.steps) for earlier in step.after):
+        in_range = all(0 <= step.stream < MAX_STREAMS for step in self.plan.steps)
+        if in_range and all(0 <= earlier < i for i, step in enumerate(self.plan.steps) for earlier in step.after):
             yield from self.across_streams()
 
     def across_streams(self) -> Iterator[Diagnostic]:
@@ -202,14 +203,15 @@ class _Checker:
         for i, message in event_faults(commands(self.plan.steps)):
             yield self.error("W0707", f"steps[{i}]", message)
         for i, message in unordered_uses(self.plan):
-            yield self.error("W0706", f"steps[{i}]", message)
+            yield self.error("W0706", f"steps[{i}]", message, "name it in `after`, or put both on one stream")
 
     def order(self, step: AnyStep, index: int, place: str) -> Iterator[Diagnostic]:
         if not 0 <= step.stream < MAX_STREAMS:
             yield self.error("W0707", f"{place}.stream", f"{step.stream} is not in 0 … {MAX_STREAMS - 1}")
         for i, earlier in enumerate(step.after):
             if not 0 <= earlier < index:
-                yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is no earlier step")
+                hint = f"it may wait for steps 0 … {index - 1}" if index else "the first waits for none"
+                yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is no earlier step", hint)
 
     def lifetime(self, step: Alloc | Free, alive: set[str], freed: set[str], place: str) -> Iterator[Diagnostic]:
         name = step.buffer

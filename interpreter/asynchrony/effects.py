@@ -154,12 +154,12 @@ class Effects:
 
     def _summary(self, op: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
         """What the called function does, by its arguments' numbers; None if that cannot be seen."""
+        if self.opaque(op):
+            return tuple((kind, i) for i in range(len(arguments(op))) for kind in ("read", "write"))
         name = callee(op)
         if name not in self._summaries:
             self._summaries[name] = None  # what calls itself stays unseen
             function = self._callables.get(name)
-            if self.opaque(op):
-                self._summaries[name] = tuple((kind, i) for i in range(len(arguments(op))) for kind in ("read", "write"))
             if function is not None and len(function.regions[0].blocks):
                 self._summaries[name] = self._summarized(function)
         return self._summaries[name]

@@ -104,7 +104,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("steps[0].buffer", "x", "W0706", "only temp is allocated"),
     ("steps[2].buffer", "t", "W0706", "`t` is allocated twice"),
     ("steps[0]", {"do": "free", "buffer": "t", "stream": 0, "after": []}, "W0706", "used before it is allocated"),
-    ("steps[6].buffer", "t", "W0706", "used after it was freed"),
+    ("steps[6].buffer", "t", "W0706", "`t` is freed twice"),
     ("steps[1].grid", [1, 1], "W0700", "steps[1].grid: expected 3 entries"),
     ("steps[1].grid[0]", -1, "W0703", "steps[1].grid: -1 is negative"),
     ("steps[1].grid[1]", 70000, "W0704", "70000 blocks in y"),
