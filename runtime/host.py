@@ -8,7 +8,7 @@ stream in program order; with tokens, on as many as they let be busy at once (`h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..dsl.diagnostics import fail
 from ..interpreter.mlir import ir
@@ -66,10 +66,10 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     function = entry_function(module, entry)
     host = _interpreted(module, function)
     _free_the_rest(host)
-    steps = host.steps
+    steps, fewest = host.steps, None
     if host.ordered:
-        steps = on_streams(steps, *_order(host), most=_most_streams(function))
-    plan = _plan(host, function, steps)
+        steps, fewest = on_streams(steps, *_order(host), most=_most_streams(function))
+    plan = replace(_plan(host, function, steps), fewest_streams=fewest)
     return validate(plan, f"the plan of @{plan.entry}")
 
 

@@ -17,8 +17,10 @@ from .streams import Assignment, assign_streams, waited
 Needs = Sequence[frozenset[int]]
 
 
-def on_streams(steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], most: int | None) -> list[AnyStep]:
-    """The steps with streams and events.
+def on_streams(
+    steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], most: int | None
+) -> tuple[list[AnyStep], int]:
+    """The steps with streams and events; how many streams it takes at least for all to run at once that may.
 
     Args:
         steps: in program order.
@@ -32,9 +34,9 @@ def on_streams(steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], mos
     behind = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
     for i, earlier in _uses_before_frees(issued):
         behind[i].update(earlier)
-    streams = _streams(issued, behind, most)
+    streams, fewest = _streams(issued, behind, most)
     after = waited(behind, streams)
-    return [replace(step, stream=s, after=a) for step, s, a in zip(issued, streams, after, strict=True)]
+    return [replace(step, stream=s, after=a) for step, s, a in zip(issued, streams, after, strict=True)], fewest
 
 
 def _frees_moved(steps: Sequence[AnyStep], kept: Sequence[bool]) -> list[int]:
@@ -63,8 +65,8 @@ def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]
     return found
 
 
-def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | None) -> list[int]:
-    """A stream for each step: launches and copies by the chains of their order, memory by its users."""
+def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
+    """A stream for each step, and the fewest that could do: launches and copies by their chains, memory by its users."""
     work = [i for i, step in enumerate(issued) if not isinstance(step, Alloc | Free)]
     number = {i: n for n, i in enumerate(work)}
     assignment = _of_work(issued, behind, number, most)
@@ -78,7 +80,7 @@ def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | 
     for i, step in enumerate(issued):
         if isinstance(step, Alloc | Free) and step.buffer in users:
             streams[i] = streams[users[step.buffer][0 if isinstance(step, Alloc) else -1]]
-    return streams
+    return streams, assignment.fewest
 
 
 def _of_work(

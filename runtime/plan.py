@@ -175,7 +175,7 @@ class Plan:
     """All that a run needs beside the kernels' text.
 
     `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
-    last.
+    last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
     """
 
     entry: str
@@ -184,6 +184,7 @@ class Plan:
     steps: tuple[AnyStep, ...]
     kernels: tuple[Kernel, ...]
     version: int = field(default=VERSION)
+    fewest_streams: int | None = None
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)

@@ -64,6 +64,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
             for k in plan.kernels
         ],
         "steps": [_step(s) for s in plan.steps],
+        **({} if plan.fewest_streams is None else {"fewest_streams": plan.fewest_streams}),
     }
 
 
@@ -166,14 +167,19 @@ def _read_plan(at: Cursor) -> Plan:
             notes=(f"in {at.document}",),
             hint="build the bundle anew with `weft build`",
         )
-    f = at.fields(("version", "entry", "buffers", "scalars", "kernels", "steps"))
+    f = at.fields(("version", "entry", "buffers", "scalars", "kernels", "steps"), ("fewest_streams",))
+    steps = f["steps"].list(_read_step)
+    fewest = f["fewest_streams"].integer() if "fewest_streams" in f else None
+    if fewest is not None and not 0 <= fewest <= len({step.stream for step in steps}):
+        raise f["fewest_streams"].error(f"{fewest} streams at least, where there are {len({step.stream for step in steps})}")
     return Plan(
         version=f["version"].integer(),
         entry=f["entry"].text(),
         buffers=f["buffers"].list(_read_buffer),
         scalars=f["scalars"].list(_read_scalar),
         kernels=f["kernels"].list(_read_kernel),
-        steps=f["steps"].list(_read_step),
+        steps=steps,
+        fewest_streams=fewest,
     )
 
 

@@ -239,6 +239,7 @@ def _report(
         kernels=tuple(KernelShape(k.name, k.grid, k.block, k.shared_bytes) for k in result.kernels),
         streams_created=result.streams_created,
         streams_destroyed=result.streams_destroyed,
+        fewest_streams=plan.fewest_streams,
         graphs_created=result.graphs_created,
         graphs_destroyed=result.graphs_destroyed,
         seconds={**clock.seconds},

@@ -45,7 +45,7 @@ def show_report(
     if steps:
         total = sum(step.seconds for step in steps)
         parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
-    parts += _section("Launch", _count(len(report.kernels), "launch", "launches"), _launches(report))
+    parts += _section("Launch", _count(len(report.kernels), "launch", "launches") + _on_streams(report), _launches(report))
     if cuda:
         lines = len(cuda.rstrip().splitlines())
         parts += _section("Kernel text", f"CUDA C++, {_count(lines, 'line', 'lines')}", _kernel(cuda))
@@ -61,6 +61,14 @@ def show_report(
     parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
     parts.append(_verdict(report))
     console.print(Group(*parts), width=width)
+
+
+def _on_streams(report: Report) -> str:
+    """How many streams there were, and how many fewer might do, where that is not known exactly."""
+    if report.fewest_streams is None:
+        return ""
+    bound = "" if report.fewest_streams == report.streams_created else f"; no fewer than {report.fewest_streams} can do"
+    return f" on {_count(report.streams_created, 'stream', 'streams')}{bound}"
 
 
 def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[RenderableType]:

@@ -83,6 +83,7 @@ class Report:
         bank_conflicts: every op on shared memory, those without a conflict too; None on a GPU.
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
+        fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
         seconds: by phase, in order.
     """
 
@@ -103,6 +104,7 @@ class Report:
     graphs_destroyed: int
     seconds: Mapping[str, float]
     bank_conflicts: tuple[BankAccess, ...] | None = None
+    fewest_streams: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from runtime_programs import COPY_KERNEL, host, launch
 
+from weft.dsl.diagnostics import WeftError
 from weft.runtime.host import make_plan
-from weft.runtime.plan import Alloc, AnyStep, Copy, Free
+from weft.runtime.plan import Alloc, AnyStep, Copy, Free, Plan
+from weft.runtime.plan_json import dump, load
 
 M = "memref<8xf32>"
 
@@ -27,13 +29,17 @@ def label(step: AnyStep) -> str:
     return ">".join(a.buffer for a in step.args)  # type: ignore[union-attr]
 
 
-def steps(body: str, attributes: str = "") -> list[str]:
-    """`a>b @1 after 0`: the steps with their streams and what they wait for."""
+def plan_of(body: str, attributes: str = "") -> Plan:
     function = (
         f'func.func @f(%a: {M} {{weft.name = "a"}}, %b: {M} {{weft.name = "b"}}, %c: {M} {{weft.name = "c"}}) {attributes} '
         f"{{\n%c1 = arith.constant 1 : index\n%c0 = arith.constant 0 : index\n%c3 = arith.constant 3 : index\n{body}\nreturn\n}}"
     )
-    plan = make_plan(host(function, COPY_KERNEL))
+    return make_plan(host(function, COPY_KERNEL))
+
+
+def steps(body: str, attributes: str = "") -> list[str]:
+    """`a>b @1 after 0`: the steps with their streams and what they wait for."""
+    plan = plan_of(body, attributes)
     return [
         f"{label(s)} @{s.stream}" + (f" after {', '.join(map(str, s.after))}" if s.after else "") for s in plan.steps
     ]
@@ -111,3 +117,15 @@ def test_streams(name: str) -> None:
 def test_at_most_one_stream() -> None:
     body, _ = TABLE["a join waits for the other stream"]
     assert steps(body, "attributes {weft.streams = 1 : i64}") == ["a>b @0", "a>c @0", "b>c @0"]
+
+
+def test_the_fewest_streams_are_in_the_plan() -> None:
+    body, _ = TABLE["a token that a loop carries"]
+    assert plan_of(body).fewest_streams == 2
+    assert plan_of(body, "attributes {weft.streams = 1 : i64}").fewest_streams == 1
+    plain = plan_of(f"memref.copy %a, %b : {M} to {M}")
+    assert plain.fewest_streams is None
+    assert [load(dump(p)) for p in (plain, plan_of(body))] == [plain, plan_of(body)]
+    for wrong in ("-1", "3"):
+        with pytest.raises(WeftError, match="streams at least, where there are 2"):
+            load(dump(plan_of(body)).replace('"fewest_streams": 2', f'"fewest_streams": {wrong}'))
