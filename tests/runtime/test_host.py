@@ -266,7 +266,7 @@ REFUSED = {
     ),
     "a double free": (
         "W0706",
-        "used after it was freed",
+        "freed twice",
         """func.func @f() { %t = memref.alloc() : memref<8xf32>
         memref.dealloc %t : memref<8xf32>
         memref.dealloc %t : memref<8xf32> return }""",
