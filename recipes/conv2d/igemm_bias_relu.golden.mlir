@@ -1,0 +1,249 @@
+// weft golden igemm_bias_relu.weft
+#map = affine_map<(d0) -> (d0 mod 32)>
+#map1 = affine_map<(d0) -> (d0 floordiv 32)>
+#map2 = affine_map<(d0) -> ((d0 mod 4) * 4)>
+#map3 = affine_map<(d0) -> (d0 floordiv 4)>
+#map4 = affine_map<(d0) -> (d0 + 1)>
+#map5 = affine_map<(d0) -> (d0 + 2)>
+#map6 = affine_map<(d0) -> (d0 + 3)>
+#map7 = affine_map<(d0) -> (d0 + 32)>
+#map8 = affine_map<(d0) -> (d0 + 64)>
+#map9 = affine_map<(d0) -> (d0 + 96)>
+#map10 = affine_map<(d0) -> ((d0 mod 16) * 4)>
+#map11 = affine_map<(d0, d1) -> (d0 * 8 + (d1 floordiv 4) floordiv 16)>
+#map12 = affine_map<(d0) -> ((d0 floordiv 4) mod 16)>
+#map13 = affine_map<(d0) -> (d0 floordiv 16)>
+#map14 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map16 = affine_map<(d0, d1) -> (d0 + d1)>
+#map17 = affine_map<(d0) -> (d0 - 1)>
+#map18 = affine_map<(d0) -> (d0 + 5)>
+#map19 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map20 = affine_map<(d0) -> (d0 * 4)>
+#map21 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map22 = affine_map<(d0) -> (d0 - 2)>
+#map23 = affine_map<(d0, d1, d2) -> ((d0 mod 4) * 8 + d0 - (d1 floordiv 2) * 64 - d2)>
+#map24 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
+module attributes {gpu.container_module} {
+  func.func @conv2d_bias_relu(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<3x3x16x32xf32> {weft.name = "W"}, %arg2: memref<32xf32> {weft.name = "bias"}, %arg3: memref<1x16x16x32xf32> {bufferize.result, weft.name = "Y"}) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c128 = arith.constant 128 : index
+    gpu.launch_func  @conv2d_bias_relu_kernel::@conv2d_bias_relu blocks in (%c1, %c2, %c1) threads in (%c128, %c1, %c1)  args(%arg0 : memref<1x16x16x16xf32>, %arg1 : memref<3x3x16x32xf32>, %arg2 : memref<32xf32>, %arg3 : memref<1x16x16x32xf32>)
+    return
+  }
+  gpu.module @conv2d_bias_relu_kernel {
+    gpu.func @conv2d_bias_relu(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<3x3x16x32xf32> {weft.name = "W"}, %arg2: memref<32xf32> {weft.name = "bias"}, %arg3: memref<1x16x16x32xf32> {weft.name = "Y"}) workgroup(%arg4 : memref<16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg5 : memref<16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 2, 1>} {
+      %c3 = arith.constant 3 : index
+      %cst = arith.constant dense<0.000000e+00> : vector<4xf32>
+      %c8 = arith.constant 8 : index
+      %c32 = arith.constant 32 : index
+      %c2 = arith.constant 2 : index
+      %c1 = arith.constant 1 : index
+      %c16 = arith.constant 16 : index
+      %c144 = arith.constant 144 : index
+      %c0 = arith.constant 0 : index
+      %cst_0 = arith.constant 0.000000e+00 : f32
+      %thread_id_x = gpu.thread_id x
+      %0 = affine.apply #map(%thread_id_x) {weft.name = "lane"}
+      %1 = affine.apply #map1(%thread_id_x) {weft.name = "warp"}
+      %block_id_y = gpu.block_id y
+      %reinterpret_cast = memref.reinterpret_cast %arg1 to offset: [0], sizes: [144, 32], strides: [32, 1] : memref<3x3x16x32xf32> to memref<144x32xf32>
+      %reinterpret_cast_1 = memref.reinterpret_cast %arg3 to offset: [0], sizes: [256, 32], strides: [32, 1] : memref<1x16x16x32xf32> to memref<256x32xf32>
+      %alloca = memref.alloca() {weft.name = "acc"} : memref<8x8xf32>
+      scf.for %arg6 = %c0 to %c8 step %c1 {
+        scf.for %arg7 = %c0 to %c8 step %c1 {
+          memref.store %cst_0, %alloca[%arg6, %arg7] : memref<8x8xf32>
+        }
+      }
+      %2 = affine.apply #map2(%thread_id_x)
+      %3 = affine.apply #map3(%thread_id_x)
+      %4 = affine.apply #map4(%2)
+      %5 = affine.apply #map5(%2)
+      %6 = affine.apply #map6(%2)
+      %7 = affine.apply #map7(%3)
+      %8 = affine.apply #map8(%3)
+      %9 = affine.apply #map9(%3)
+      %10 = affine.apply #map10(%thread_id_x)
+      %11 = arith.cmpi slt, %10, %c32 : index
+      %12 = affine.apply #map11(%block_id_y, %thread_id_x)
+      %13 = affine.apply #map12(%thread_id_x)
+      %14 = affine.apply #map13(%thread_id_x)
+      %15 = affine.apply #map14(%1, %0)
+      %16 = affine.apply #map15(%thread_id_x, %1)
+      %17:2 = scf.for %arg6 = %c0 to %c144 step %c16 iter_args(%arg7 = %c0, %arg8 = %c0) -> (index, index) {
+        %20 = affine.apply #map16(%12, %arg7)
+        %21 = affine.apply #map17(%20)
+        %22 = affine.apply #map16(%13, %arg8)
+        %23 = affine.apply #map17(%22)
+        %24 = arith.cmpi sge, %21, %c0 : index
+        %25 = arith.cmpi slt, %21, %c16 : index
+        %26 = arith.andi %24, %25 : i1
+        %27 = arith.cmpi sge, %23, %c0 : index
+        %28 = arith.andi %26, %27 : i1
+        %29 = arith.cmpi slt, %23, %c16 : index
+        %30 = arith.andi %28, %29 : i1
+        %31 = scf.if %30 -> (vector<4xf32>) {
+          %76 = vector.load %arg0[%c0, %21, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %76 : vector<4xf32>
+        } else {
+          scf.yield %cst : vector<4xf32>
+        }
+        %32 = vector.extract %31[0] : f32 from vector<4xf32>
+        memref.store %32, %arg4[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %33 = vector.extract %31[1] : f32 from vector<4xf32>
+        memref.store %33, %arg4[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %34 = vector.extract %31[2] : f32 from vector<4xf32>
+        memref.store %34, %arg4[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %35 = vector.extract %31[3] : f32 from vector<4xf32>
+        memref.store %35, %arg4[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %36 = affine.apply #map4(%20)
+        %37 = arith.cmpi sge, %36, %c0 : index
+        %38 = arith.cmpi slt, %36, %c16 : index
+        %39 = arith.andi %37, %38 : i1
+        %40 = arith.andi %39, %27 : i1
+        %41 = arith.andi %40, %29 : i1
+        %42 = scf.if %41 -> (vector<4xf32>) {
+          %76 = vector.load %arg0[%c0, %36, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %76 : vector<4xf32>
+        } else {
+          scf.yield %cst : vector<4xf32>
+        }
+        %43 = vector.extract %42[0] : f32 from vector<4xf32>
+        memref.store %43, %arg4[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %44 = vector.extract %42[1] : f32 from vector<4xf32>
+        memref.store %44, %arg4[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %45 = vector.extract %42[2] : f32 from vector<4xf32>
+        memref.store %45, %arg4[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %46 = vector.extract %42[3] : f32 from vector<4xf32>
+        memref.store %46, %arg4[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %47 = affine.apply #map6(%20)
+        %48 = arith.cmpi sge, %47, %c0 : index
+        %49 = arith.cmpi slt, %47, %c16 : index
+        %50 = arith.andi %48, %49 : i1
+        %51 = arith.andi %50, %27 : i1
+        %52 = arith.andi %51, %29 : i1
+        %53 = scf.if %52 -> (vector<4xf32>) {
+          %76 = vector.load %arg0[%c0, %47, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %76 : vector<4xf32>
+        } else {
+          scf.yield %cst : vector<4xf32>
+        }
+        %54 = vector.extract %53[0] : f32 from vector<4xf32>
+        memref.store %54, %arg4[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %55 = vector.extract %53[1] : f32 from vector<4xf32>
+        memref.store %55, %arg4[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %56 = vector.extract %53[2] : f32 from vector<4xf32>
+        memref.store %56, %arg4[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %57 = vector.extract %53[3] : f32 from vector<4xf32>
+        memref.store %57, %arg4[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %58 = affine.apply #map18(%20)
+        %59 = arith.cmpi sge, %58, %c0 : index
+        %60 = arith.cmpi slt, %58, %c16 : index
+        %61 = arith.andi %59, %60 : i1
+        %62 = arith.andi %61, %27 : i1
+        %63 = arith.andi %62, %29 : i1
+        %64 = scf.if %63 -> (vector<4xf32>) {
+          %76 = vector.load %arg0[%c0, %58, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %76 : vector<4xf32>
+        } else {
+          scf.yield %cst : vector<4xf32>
+        }
+        %65 = vector.extract %64[0] : f32 from vector<4xf32>
+        memref.store %65, %arg4[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %66 = vector.extract %64[1] : f32 from vector<4xf32>
+        memref.store %66, %arg4[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %67 = vector.extract %64[2] : f32 from vector<4xf32>
+        memref.store %67, %arg4[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %68 = vector.extract %64[3] : f32 from vector<4xf32>
+        memref.store %68, %arg4[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %69 = affine.apply #map16(%14, %arg6)
+        scf.for %arg9 = %c0 to %c2 step %c1 {
+          %76 = affine.apply #map19(%14, %arg9)
+          %77 = affine.apply #map19(%69, %arg9)
+          %78 = scf.if %11 -> (vector<4xf32>) {
+            %79 = vector.load %reinterpret_cast[%77, %10] : memref<144x32xf32>, vector<4xf32>
+            scf.yield %79 : vector<4xf32>
+          } else {
+            scf.yield %cst : vector<4xf32>
+          }
+          vector.store %78, %arg5[%76, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        }
+        gpu.barrier memfence [#gpu.address_space<workgroup>]
+        scf.for %arg9 = %c0 to %c16 step %c1 {
+          %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+          scf.for %arg10 = %c0 to %c2 step %c1 {
+            %76 = affine.apply #map20(%arg10)
+            %77 = affine.apply #map21(%15, %arg10)
+            %78 = vector.load %arg4[%arg9, %77] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %78, %alloca_3[%76] : memref<8xf32>, vector<4xf32>
+          }
+          %reinterpret_cast_4 = memref.reinterpret_cast %alloca_3 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
+          %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+          scf.for %arg10 = %c0 to %c2 step %c1 {
+            %76 = affine.apply #map20(%arg10)
+            %77 = affine.apply #map21(%16, %arg10)
+            %78 = vector.load %arg5[%arg9, %77] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %78, %alloca_5[%76] : memref<8xf32>, vector<4xf32>
+          }
+          %reinterpret_cast_6 = memref.reinterpret_cast %alloca_5 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
+          scf.for %arg10 = %c0 to %c8 step %c1 {
+            scf.for %arg11 = %c0 to %c8 step %c1 {
+              %76 = memref.load %reinterpret_cast_4[%c0, %arg10] : memref<1x8xf32>
+              %77 = memref.load %reinterpret_cast_6[%c0, %arg11] : memref<1x8xf32>
+              %78 = memref.load %alloca[%arg10, %arg11] : memref<8x8xf32>
+              %79 = arith.mulf %76, %77 : f32
+              %80 = arith.addf %78, %79 : f32
+              memref.store %80, %alloca[%arg10, %arg11] : memref<8x8xf32>
+            }
+          }
+        } {weft.unroll}
+        gpu.barrier memfence [#gpu.address_space<workgroup>]
+        %70 = affine.apply #map4(%arg8)
+        %71 = arith.cmpi sge, %70, %c3 : index
+        %72 = affine.apply #map22(%arg8)
+        %73 = arith.select %71, %72, %70 : index
+        %74 = affine.apply #map4(%arg7)
+        %75 = arith.select %71, %74, %arg7 : index
+        scf.yield %75, %73 : index, index
+      } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
+      %alloca_2 = memref.alloca() : memref<8x8xf32>
+      %18 = affine.apply #map23(%thread_id_x, %1, %0)
+      scf.for %arg6 = %c0 to %c8 step %c1 {
+        scf.for %arg7 = %c0 to %c8 step %c1 {
+          %20 = memref.load %alloca[%arg6, %arg7] : memref<8x8xf32>
+          %21 = affine.apply #map16(%18, %arg7)
+          %22 = arith.cmpi slt, %21, %c32 : index
+          %23 = scf.if %22 -> (f32) {
+            %25 = memref.load %arg2[%21] : memref<32xf32>
+            scf.yield %25 : f32
+          } else {
+            scf.yield %cst_0 : f32
+          }
+          %24 = arith.addf %20, %23 : f32
+          memref.store %24, %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+        }
+      }
+      scf.for %arg6 = %c0 to %c8 step %c1 {
+        scf.for %arg7 = %c0 to %c8 step %c1 {
+          %20 = memref.load %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+          %21 = arith.maximumf %20, %cst_0 : f32
+          memref.store %21, %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+        }
+      }
+      %19 = affine.apply #map24(%block_id_y, %1, %0)
+      scf.for %arg6 = %c0 to %c8 step %c1 {
+        %20 = affine.apply #map16(%19, %arg6)
+        scf.for %arg7 = %c0 to %c8 step %c1 {
+          %21 = affine.apply #map16(%16, %arg7)
+          %22 = arith.cmpi slt, %21, %c32 : index
+          scf.if %22 {
+            %23 = memref.load %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+            memref.store %23, %reinterpret_cast_1[%20, %21] : memref<256x32xf32>
+          }
+        }
+      }
+      gpu.return
+    }
+  }
+}
