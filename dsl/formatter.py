@@ -17,7 +17,7 @@ from .files import MAX_SCHEDULE_BYTES
 from .lines import OPERATORS
 from .syntax import read
 
-_CALLED = frozenset({"NAME", "WORD", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "LANES"})
+_CALLED = frozenset({"NAME", "WORD", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "NOALIAS", "LANES"})
 """Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
 
 _OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})

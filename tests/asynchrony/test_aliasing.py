@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from pathlib import Path
 
 import pytest
 from launch_graphs import LaunchSpec, host, ordered_before, parsed, program, random_launches
+from scheduled import session_of
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.asynchrony.effects import Effects
@@ -143,3 +145,31 @@ def test_windows_of_one_argument_are_told_apart() -> None:
     module, _ = forked(text)
     assert ordered_before(host(module), LAUNCH) == [set(), {0}, {0}, {0, 1, 2}, {0, 1, 2, 3}]
     assert not faults(module, may_alias=True)
+
+
+def remarks(statement: str, folder: Path) -> tuple[str, ...]:
+    """What the step says, on a program of two launches that write one argument each, and one that reads both."""
+    specs = [LaunchSpec((), (0,)), LaunchSpec((), (1,)), LaunchSpec((0, 1), (2,))]
+    (folder / "p.mlir").write_text(program(specs, 3))
+    (folder / "s.weft").write_text(f'payload "p.mlir"\n\nschedule s() {{\n  {statement}\n}}\n')
+    session = session_of(folder / "s.weft")
+    step = session.step()
+    assert step is not None
+    return step.remarks
+
+
+SAID = {
+    "async-fork": ("3 operations, 1 from the start, 0 joins, 1 waits of the host",
+                   "`b0` and `b1` may overlap: one ordering more; `async-fork noalias` leaves that out"),
+    "async-fork noalias": ("3 operations, 2 from the start, 1 joins, 1 waits of the host",
+                           "stated to overlap nothing else: `b0`, `b1`, `b2`"),
+    "async-fork noalias(b1) streams 1": ("3 operations, 2 from the start, 1 joins, 1 waits of the host",
+                                         "stated to overlap nothing else: `b1`"),
+    'async-fork streams 2 noalias("b0")': ("3 operations, 2 from the start, 1 joins, 1 waits of the host",
+                                           "stated to overlap nothing else: `b0`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", SAID)
+def test_what_the_step_says(statement: str, tmp_path: Path) -> None:
+    assert remarks(statement, tmp_path) == SAID[statement]
