@@ -130,7 +130,8 @@ class _Speaker:
             notes.append("assumed, not proven: nothing says that these are different memory")
         if fault.kind == "used after free":
             return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
-                              hint="free it after its last use")  # fmt: skip
+                              hint="free it after its last use" if second.op.name != "func.return" else
+                              "leave it to the caller to free what it gets, or return a copy")  # fmt: skip
         if fault.kind == "freed twice":
             again = "in another iteration of a loop" if first.op == second.op else "by two operations"
             return self._said("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
@@ -150,7 +151,8 @@ class _Speaker:
     def does(self, event: Event, effect: Effect) -> str:
         which = f" @{callee(event.op)}" if event.op.name == "gpu.launch_func" else ""
         iteration = f" (iteration {', '.join(map(str, event.path))})" if event.path else ""
-        return f"{self.op(event.op)}{which}{iteration} {_DOES[effect.kind]}{self._quoted(event.op)}"
+        does = "returns it" if event.op.name == "func.return" else _DOES[effect.kind]
+        return f"{self.op(event.op)}{which}{iteration} {does}{self._quoted(event.op)}"
 
     def _missing(self, first: Event, second: Event) -> str:
         start, end = self._line(first.op), self._line(second.op)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import mlir
 from ..mlir import ir
+from .accesses import is_memref
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
 from .events import Condition, Event, Stream, Streams, Token, Use, unknown
@@ -78,8 +79,7 @@ class History:
             if is_token(argument):
                 self.made(argument, None, 0)
         self.walk(blocks[0])
-        for value in last_op(blocks[0]).operands:
-            self.use(value, last_op(blocks[0]))
+        self._return(last_op(blocks[0]))
 
     def before(self, first: ir.Operation, second: ir.Operation) -> bool:
         """Whether every time `first` happens it is done before `second` starts, whenever that comes later."""
@@ -124,8 +124,19 @@ class History:
             self._of[op] = self.effects.of(op)
         effects = self._of[op]
         self._expect_seen(op)
-        if not effects and not made and op.name not in DEVICE:
-            return
+        if effects or made or op.name in DEVICE:
+            self._happens(op, effects)
+
+    def _return(self, op: ir.Operation) -> None:
+        """The caller reads what it gets, when the tokens that it gets are ready."""
+        shown = [w for v in op.operands if is_memref(v) for w in self.effects.windows(v)]
+        if shown:
+            self._happens(op, tuple(Effect("read", window) for window in dict.fromkeys(shown)))
+        else:
+            self._use_all(op)
+
+    def _happens(self, op: ir.Operation, effects: tuple[Effect, ...]) -> None:
+        made = made_tokens(op)
         if len(self.events) >= MOST_EVENTS:
             raise unknown(op, f"a function that does more than {MOST_EVENTS} operations", "verify it in parts")
         event = Event(len(self.events), op, tuple(self.path), self.when, bool(made), effects)

@@ -35,7 +35,7 @@ def token_faults(history: History) -> list[TokenFault]:
     """All of them, each once, in program order of where the tokens are made."""
     found: dict[TokenFault, None] = {}
     for event in history.events:
-        if not event.asynchronous and dependencies(event.op):
+        if event.on_device and not event.asynchronous and dependencies(event.op):
             first = dependencies(event.op)[0]
             found[TokenFault("synchronous", first, None, event.op)] = None
     for token in history.tokens:

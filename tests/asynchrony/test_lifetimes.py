@@ -402,6 +402,39 @@ def test_memory_that_is_chosen_is_assumed_to_be_the_same() -> None:
     assert (said.code, said.message) == ("W0631", "`m` is used after it was freed (assumed)")
 
 
+RETURNING = f"""module {{
+func.func @f(%A: {V}) -> {V} {{
+  %m = memref.alloc() : {V}
+  memref.copy %A, %m : {V} to {V}
+  memref.dealloc %m : {V}
+  return %m : {V}
+}}
+gpu.module @k {{ gpu.func @none() kernel attributes {{known_block_size = array<i32: 1, 1, 1>}} {{ gpu.return }} }}
+}}"""
+
+
+def test_memory_that_is_returned_after_it_was_freed() -> None:
+    (said,) = found(RETURNING)
+    assert (said.code, said.message) == ("W0631", "`m` is used after it was freed")
+    assert said.notes[1].startswith("func.return at p.mlir:6:3 returns it")
+    assert found(RETURNING.replace(f"  memref.dealloc %m : {V}\n", f"  memref.dealloc %A : {V}\n")) == []
+
+
+def test_memory_that_is_returned_with_its_token() -> None:
+    body = f"""module attributes {{gpu.container_module}} {{{KERNELS}
+func.func @f(%A: {V}) -> ({V}, {TOK}) {{
+{HEAD}
+  %r = gpu.wait async
+  {SET_A}
+  return %A, %a : {V}, {TOK}
+}}
+}}"""
+    assert found(body) == []
+    early = body.replace("%a : memref<64xf32>, !gpu.async.token", "%q : memref<64xf32>, !gpu.async.token")
+    early = early.replace("  return", "  %q = gpu.wait async\n  return")
+    assert [d.code for d in found(early)] == ["W0620", "W0630"]
+
+
 def test_a_called_function_is_judged_where_it_is_called() -> None:
     helper = f"""func.func private @start(%x: {V}) -> {TOK} {{
   %c1 = arith.constant 1 : index
