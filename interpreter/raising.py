@@ -1,6 +1,7 @@
 """From memrefs back to tensors: a payload written as linalg ops on memrefs gets values, so that it tiles and fuses like any other.
 
-A function that is a straight line of linalg ops on whole buffers (arguments, allocations) has one current value per buffer.
+A function that is a straight line of linalg ops on buffers (arguments, allocations), or on static windows of them, has one current
+value per buffer; what goes into a window is inserted into it.
 Each op becomes the same op on those values; at the end every argument that was written receives its value
 (`bufferization.materialize_in_destination`), in place after bufferization. Arguments are taken as distinct buffers.
 """
@@ -58,11 +59,37 @@ def _op_raisable(op: ir.Operation) -> bool:
         return not len(op.operands) and all(_plain_layout(r) for r in op.results)  # static sizes
     if op.name == "memref.dealloc" or op.name.startswith(_PLAIN):
         return True
+    if op.name == "memref.subview":
+        return _is_window(op)
     if op.name == "memref.copy":
-        return all(_plain_layout(v) for v in op.operands)
+        return all(_has_value(v) for v in op.operands) and _root(op.operands[0]) != _root(op.operands[1])
     if not is_structured(op) or _overwrites_its_inputs(op):
         return False
-    return all(not isinstance(v.type, ir.MemRefType) or _plain_layout(v) for v in op.operands)
+    return all(not isinstance(v.type, ir.MemRefType) or _has_value(v) for v in op.operands)
+
+
+def _is_window(op: ir.Operation) -> bool:
+    """Whether a subview is a window of known place and size of a whole buffer, of the buffer's rank."""
+    kinds = [v.type for v in (op.operands[0], op.results[0])]
+    ranks = {k.rank for k in kinds if isinstance(k, ir.MemRefType)}
+    return len(op.operands) == 1 and _plain_layout(op.operands[0]) and len(ranks) == 1
+
+
+def _window(value: ir.Value) -> ir.Operation | None:
+    """The subview that makes `value`."""
+    op = mlir.producer(value)
+    return op if op is not None and op.name == "memref.subview" else None
+
+
+def _root(value: ir.Value) -> ir.Value:
+    window = _window(value)
+    return value if window is None else window.operands[0]
+
+
+def _has_value(value: ir.Value) -> bool:
+    """Whether a buffer, or a window of one, can have a current value."""
+    window = _window(value)
+    return _plain_layout(value) if window is None else _is_window(window)
 
 
 def _overwrites_its_inputs(op: ir.Operation) -> bool:
@@ -70,7 +97,7 @@ def _overwrites_its_inputs(op: ir.Operation) -> bool:
     space = structure(op)
     operands = list(op.operands)
     return any(
-        operands[o] == operands[i] and space.maps[o] != space.maps[i]
+        _root(operands[o]) == _root(operands[i]) and (operands[o] != operands[i] or space.maps[o] != space.maps[i])
         for o in range(space.inputs, len(operands))
         for i in range(len(operands))
         if i != o
@@ -97,8 +124,9 @@ class _Raising:
         after = following[[o.operation for o in following].index(op) + 1].operation
         with ir.InsertionPoint(op):
             for buffer in op.operands:
-                if isinstance(buffer.type, ir.MemRefType) and buffer not in self.current:
-                    self.current[buffer] = _as_tensor(buffer)
+                root = _root(buffer)
+                if isinstance(root.type, ir.MemRefType) and root not in self.current:
+                    self.current[root] = _as_tensor(root)
         self._raise(op)
         self._store_back(after, self.written)
 
@@ -113,11 +141,17 @@ class _Raising:
                 self._raise(op)
         for view in reversed(list(self.block.operations)):
             op = view.operation
-            if op.name in _ALLOCATIONS and not any(True for _ in op.results[0].uses):
+            if op.name in (*_ALLOCATIONS, "memref.subview") and not any(True for _ in op.results[0].uses):
                 op.erase()
 
     def _value(self, buffer: ir.Value) -> ir.Value:
-        """The current value of a buffer, at the insertion point."""
+        """The current value of a buffer, or of a window of one, at the insertion point."""
+        window = _window(buffer)
+        if window is not None:
+            whole = self._value(window.operands[0])
+            kind = ir.MemRefType(buffer.type)
+            part = ir.RankedTensorType.get(list(kind.shape), kind.element_type)
+            return mlir.tensor.ExtractSliceOp(part, whole, [], [], [], *_place(window)).result
         if buffer in self.current:
             return self.current[buffer]
         if isinstance(buffer.owner, ir.Block):
@@ -137,10 +171,19 @@ class _Raising:
             else:
                 results, outputs = self._on_values(op, values)
         for buffer, result in zip(outputs, results, strict=True):
-            self.current[buffer] = result
-            if buffer not in self.written:
-                self.written.append(buffer)
+            self._store(buffer, result, op)
         op.erase()
+
+    def _store(self, buffer: ir.Value, value: ir.Value, before: ir.Operation) -> None:
+        window = _window(buffer)
+        if window is not None:
+            buffer = window.operands[0]
+            with ir.InsertionPoint(before), before.location:
+                whole = self._value(buffer)
+                value = mlir.tensor.InsertSliceOp(value, whole, [], [], [], *_place(window)).result
+        self.current[buffer] = value
+        if buffer not in self.written:
+            self.written.append(buffer)
 
     def _on_values(self, op: ir.Operation, values: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value]]:
         """The same op on tensors: regions and attributes move over, results appear."""
@@ -169,6 +212,11 @@ class _Raising:
                     operands=[self.current[buffer], buffer],
                     attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
                 )
+
+
+def _place(window: ir.Operation) -> list[list[int]]:
+    """Offsets, sizes and strides."""
+    return [list(ir.DenseI64ArrayAttr(window.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")]
 
 
 def _as_tensor(buffer: ir.Value) -> ir.Value:

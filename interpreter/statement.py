@@ -112,8 +112,8 @@ def sizes() -> Any:
     return _field("sizes", minimum=0)
 
 
-def integers(*, minimum: int | None = None) -> Any:
-    return _field("ints", minimum=minimum)
+def integers(*, optional: bool = False, minimum: int | None = None) -> Any:
+    return _field("ints", optional=optional, minimum=minimum)
 
 
 def string(*, optional: bool = False) -> Any:

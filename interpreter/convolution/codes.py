@@ -12,11 +12,12 @@ CODES: dict[str, Explanation] = {
         "they are; pooling has no filter whose elements are multiplied, and is tiled and mapped as it is.",
     ),
     "W0441": Explanation(
-        "a depthwise convolution",
-        "Each channel of a depthwise convolution's result sees one channel of the image and a filter of its own. As a "
-        "matrix product it would have one column per channel: no operand would be used twice, and shared memory would win "
-        "nothing. Tile the convolution itself, stage its image's tile with `promote-to-shared`, and map the tiles onto "
-        "blocks and threads.",
+        "a depthwise convolution, or one of a single filter",
+        "Each channel of a depthwise convolution's result sees one channel of the image and a filter of its own (or a few); "
+        "a convolution without channels has one filter. As matrix products they would have one column or a few: hardly "
+        "anything would be used twice, and shared memory would win nothing. Tile the convolution itself, stage its image's "
+        "tile with `promote-to-shared`, and map the tiles onto blocks and threads. Grouped convolutions with several "
+        "channels in a group are fine: the groups make a batch of products.",
     ),
     "W0442": Explanation(
         "a convolution of dynamic sizes",
@@ -37,5 +38,12 @@ CODES: dict[str, Explanation] = {
         "a convolution on memrefs",
         "A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on whole "
         "buffers. This one is not, or was bufferized by an earlier statement. Use `as-gemm` before `bufferize`.",
+    ),
+    "W0446": Explanation(
+        "another padding than the payload's",
+        "`as-gemm conv padding [1, 1]` states how the payload pads its image (with `tensor.pad`, or a filled buffer that "
+        "the image is copied into), a number for both sides of each axis that the window moves along, and is checked. "
+        "Padding is part of what is computed: a schedule says how, not what, and cannot add any. Write it in the payload; "
+        "`as-gemm` reads it as a mask, and no padded copy is made.",
     ),
 }

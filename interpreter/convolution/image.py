@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from .. import gathers
-from ..counters.linear import NAMES
+from ..distribution.counters.linear import NAMES
 from ..gathers import index
 from ..mlir import affine, arith, ir, linalg, producer, scf, tensor
 from ..structured import element_type, shape_of
@@ -38,18 +38,46 @@ class Source:
 
 
 def source_of(value: ir.Value) -> Source:
-    """The image behind a `tensor.pad` by a constant; the value itself where there is none."""
-    none = (0,) * len(shape_of(value))
+    """The image behind a padding by a constant; the value itself where there is none.
+
+    A padding is a `tensor.pad`, or a buffer that was filled with a constant before the image was copied into it.
+    """
     op = producer(value)
-    if op is None or op.name != "tensor.pad":
-        return Source(value, none, none, None)
+    found = None
+    if op is not None and op.name == "tensor.pad":
+        found = _padded(op)
+    elif op is not None and op.name == "tensor.insert_slice":
+        found = _inserted(op)
+    none = (0,) * len(shape_of(value))
+    return found or Source(value, none, none, None)
+
+
+def _padded(op: ir.Operation) -> Source | None:
     low, high = (tuple(ir.DenseI64ArrayAttr(op.attributes[f"static_{end}"])) for end in ("low", "high"))
     block = op.regions[0].blocks[0]
     outside = block.operations[len(block.operations) - 1].operation.operands[0]
     made_here = outside.owner == block if isinstance(outside.owner, ir.Block) else outside.owner.operation.block == block
     if made_here or any(n < 0 for n in (*low, *high)) or None in shape_of(op.operands[0]):
-        return Source(value, none, none, None)
+        return None
     return Source(op.operands[0], low, high, outside)
+
+
+def _inserted(op: ir.Operation) -> Source | None:
+    """A padding as buffers have it: the image, or a copy of it, in the middle of a fill."""
+    around = producer(op.operands[1])
+    offsets, sizes, strides = (
+        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")
+    )
+    if around is None or around.name != "linalg.fill" or len(op.operands) > 2 or any(s != 1 for s in strides):
+        return None
+    image, copy = op.operands[0], producer(op.operands[0])
+    if copy is not None and copy.name == "linalg.copy":
+        image = copy.operands[0]
+    whole = [n or 0 for n in shape_of(op.results[0])]
+    if list(shape_of(image)) != sizes:
+        return None
+    high = tuple(n - o - s for n, o, s in zip(whole, offsets, sizes, strict=True))
+    return Source(image, tuple(offsets), high, around.operands[0])
 
 
 def operand(problem: Problem, source: Source) -> ir.Value:

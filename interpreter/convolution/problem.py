@@ -65,11 +65,16 @@ class Problem:
         """Extents of the convolution's own dimensions."""
         return tuple(n or 0 for n in self.space.extents)
 
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """The image's axes that the filter's window moves along."""
+        return tuple(number for number, axis in enumerate(self.axes) if len(axis.factors) > 1)
+
     def names(self, group: int) -> tuple[str, ...]:
         """What kernels call the indices of a group: `n, oh, ow` and `kh, kw, c` of a two-dimensional convolution."""
-        windows = [axis for axis in self.axes if len(axis.factors) > 1]
         named: dict[int, str] = {}
-        for axis, place in zip(reversed(windows), "whd", strict=False):
+        for number, place in zip(reversed(self.windows), "whd", strict=False):
+            axis = self.axes[number]
             named.update({d: ("o" if self.space.iterators[d] == "parallel" else "k") + place for d in axis.factors})
         rest = {"image": "n", "filter": "f", "both": "g", "sum": "c"}
         return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
@@ -108,7 +113,7 @@ def read(op: ir.Operation) -> Problem:
     kernel = 1 - image
     sides = _sides(space, axes, kernel)
     groups = (*_result_groups(space, sides), *_sum_groups(space, sides, kernel))
-    _has_both_sides(op, space, groups)
+    _has_both_sides(op, space, axes, groups)
     return Problem(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
 
 
@@ -205,16 +210,20 @@ def _group(space: Structure, side: Side, dimensions: tuple[int, ...]) -> Group:
     return Group(side, dimensions, tuple(space.extents[d] or 0 for d in dimensions))
 
 
-def _has_both_sides(op: ir.Operation, space: Structure, groups: Sequence[Group]) -> None:
+def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[Axis], groups: Sequence[Group]) -> None:
     sides = [g.side for g in groups]
-    if "filter" not in sides:
+    moving = {d for axis in axes if len(axis.factors) > 1 for d in axis.factors}
+    channels = [d for g in groups if g.side == "sum" for d in g.dimensions if d not in moving]
+    reason = None
+    if "both" in sides and not channels:
+        reason = "is depthwise: each channel of the result sees a single channel of the image, so that nearly nothing is used twice"
+    elif "filter" not in sides:
+        reason = "has a single filter, so that the product would be one of a matrix and a vector"
+    if reason is not None:
         raise NoProductError(
-            "W0441",
-            f"{op.name} is depthwise: each channel of the result sees one channel of the image, "
-            "so that the product would have a single column and no operand would be used twice",
-            notes=(f"dimensions {space.spelled()}",),
-            hint="tile it as it is, `promote-to-shared` its image, and `map` the tiles",
-        )
+            "W0441", f"{op.name} {reason}", notes=(f"dimensions {space.spelled()}",),
+            hint="`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
+        )  # fmt: skip
     if "image" not in sides or "sum" not in sides:
         raise NoProductError("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..counters import carry_digits, split_sums, unroll_divisions
-from ..counters.linear import DELINEARIZE
 from ..mlir import ir, linalg, operations, run_passes
 from ..rewriter import describe, upstream_messages
+from .counters import carry_digits, split_sums, unroll_divisions
+from .counters.linear import DELINEARIZE
 from .indices import share_indices
 from .kernel import Outlined
 from .registers import fix_trip_counts

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import levels
 from ..fusing import remove_if_dead
 from ..mlir import ir
 from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, statement
+from ..statement import Handle, Results, Statement, consumed, integers, statement
 from ..structured import is_structured
 
 
@@ -28,6 +29,8 @@ class AsGemm(Statement):
 
     Args:
         target: a convolution (named or `linalg.generic`), strides, dilations and groups included, of static sizes; consumed.
+        padding: what the payload pads the image by, on both sides of each axis that the window moves along: a statement that is
+            checked. Padding is part of what the payload computes, so that a schedule can't add any.
 
     Returns:
         gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are `lhs`,
@@ -40,6 +43,7 @@ class AsGemm(Statement):
         W0443: a stride or dilation below 1, a window that leaves the image.
         W0444: a filter whose axes stand in an order that makes no matrix.
         W0445: on memrefs, where it can't be raised to tensors.
+        W0446: the payload pads otherwise than stated.
 
     Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and fuse on the
         MLIR forum that asks for it.
@@ -51,6 +55,7 @@ class AsGemm(Statement):
     """
 
     target: Handle = consumed()
+    padding: tuple[int, ...] | None = integers(optional=True, minimum=0)
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..convolution.consumers import move_consumers
@@ -76,8 +81,9 @@ class AsGemm(Statement):
             raise rewrite.error(
                 reason.code, str(reason), at="target", payload=op, notes=reason.notes, hint=reason.hint
             ) from reason
+        source = source_of(op.operands[problem.image])
+        self._as_stated(rewrite, op, problem.windows, source.low, source.high)
         with ir.InsertionPoint(op), op.location:
-            source = source_of(op.operands[problem.image])
             made, result = product(op, problem, source)
         op.results[0].replace_all_uses_with(result)
         padding, start = op.operands[problem.image].owner, op.operands[2].owner
@@ -90,3 +96,24 @@ class AsGemm(Statement):
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
         return {"gemm": rewrite.new_handle(made)}
+
+    def _as_stated(
+        self, rewrite: Rewriter, op: ir.Operation, windows: Sequence[int], low: Sequence[int], high: Sequence[int]
+    ) -> None:
+        """Refuse a payload that pads otherwise than the statement says. `windows`: the image's axes that the window moves along."""
+        if self.padding is None:
+            return
+        found = [(low[axis], high[axis]) for axis in windows]
+        if len(self.padding) != len(found):
+            raise rewrite.error(
+                "W0446", f"{len(self.padding)} paddings for {len(found)} axes that the window moves along", at="padding", payload=op
+            )
+        if any(pair != (stated, stated) for pair, stated in zip(found, self.padding, strict=True)):
+            spelled = ", ".join(str(a) if a == b else f"{a} before and {b} behind" for a, b in found)
+            raise rewrite.error(
+                "W0446",
+                f"the payload pads the image by [{spelled}], and the schedule says {list(self.padding)}",
+                at="padding",
+                payload=op,
+                hint="padding changes the result: write it in the payload, with `tensor.pad`; `as-gemm` makes a mask of it",
+            )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 
-from ..distribution.ranges import range_of
-from ..mlir import affine, arith, ir, operations, scf
+from ...mlir import affine, arith, ir, operations, scf
+from ..ranges import range_of
 from .linear import DELINEARIZE, NAMES, Sum, basis_of, emitted, sum_of
 from .unrolling import enclosing_loop, trips_of
 

@@ -6,8 +6,8 @@ are the same in every step; as two pieces of code they stand in front of the loo
 
 from __future__ import annotations
 
-from ..gathers import clone_mapped
-from ..mlir import arith, ir, operations, producer
+from ...gathers import clone_mapped
+from ...mlir import arith, ir, operations, producer
 from .linear import DELINEARIZE, constant_of
 
 MOST_TRIPS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..mlir import affine, arith, ir, operations, producer
+from ...mlir import affine, arith, ir, operations, producer
 
 DELINEARIZE = "affine.delinearize_index"
 NAMES = "weft.names"
