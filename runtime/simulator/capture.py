@@ -22,10 +22,11 @@ from .report import LaunchReport
 
 @dataclass(frozen=True)
 class Node:
-    """One thing to do once the nodes `after` are done. `kernel`: the name of what is launched."""
+    """One thing to do once the nodes `after` are done; it was captured on `stream`. `kernel`: the name of what is launched."""
 
     call: Callable[[], LaunchReport | None]
     after: frozenset[int]
+    stream: Hashable
     kernel: str | None = None
 
 
@@ -77,7 +78,7 @@ class Capture:
 
     def add(self, stream: Hashable, call: Callable[[], LaunchReport | None], kernel: str | None) -> None:
         number = len(self.nodes)
-        self.nodes.append(Node(call, self.fronts[stream], kernel))
+        self.nodes.append(Node(call, self.fronts[stream], stream, kernel))
         self.fronts[stream] = frozenset({number})
 
     def wait(self, stream: Hashable, event: Hashable) -> None:
@@ -186,12 +187,26 @@ class Capturing:
         if graph.destroyed:
             raise fail("W0724", "a graph is launched after it was destroyed")
         found: list[Replayed] = []
+        self.mark(graph, stream)
+        for one in {node.stream for node in graph.nodes}:
+            self.follow(one, graph)
         for number in graph.order(order):
             node = graph.nodes[number]
+            for earlier in node.after:
+                self.follow(node.stream, (graph, earlier))
             report = node.call()
+            self.mark((graph, number), node.stream)
             if report is not None and node.kernel is not None:
                 found.append((node.kernel, report))
+        for number in range(len(graph.nodes)):
+            self.follow(stream, (graph, number))
         return found
+
+    def mark(self, point: Hashable, stream: Any) -> None:
+        """`point` stands for what was done on `stream`: for a device that keeps account of that."""
+
+    def follow(self, stream: Any, point: Hashable) -> None:
+        """What is done on `stream` from now on is behind `point`."""
 
     def destroy_graph(self, graph: Recorded) -> None:
         if graph.destroyed:
