@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from .plan import Kernel
-from .simulator.report import LaunchReport
+from .simulator.report import LaunchReport, Race
 
 Memory = Any
 """A device's own handle for one allocation: opaque to the runner."""
@@ -114,6 +114,11 @@ class Device(Protocol):
 
         `shared_bytes` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
         """
+        ...
+
+    @property
+    def unordered(self) -> Sequence[Race]:
+        """What operations on different streams do to the same memory with nothing to order them, as far as the device looks."""
         ...
 
     def create_stream(self) -> Stream: ...

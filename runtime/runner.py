@@ -270,7 +270,7 @@ class _Run:
             outputs=outputs,
             seconds=dict(self.seconds),
             kernels=kernels,
-            races=tuple(race for r in found for race in r.races) if looked else None,
+            races=(*(race for r in found for race in r.races), *self.device.unordered) if looked else None,
             faults=tuple(fault for r in found for fault in r.faults) if looked else None,
             barriers=sum(r.barriers for r in found) if looked else None,
             streams_created=self.pool.created,

@@ -17,7 +17,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ..device import Replayed, View
 from ..plan import Kernel
-from .report import LaunchReport
+from .report import LaunchReport, Race
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,15 @@ class Capturing:
     Attributes:
         capture: the capture under way.
         graphs: how many graphs there are.
+        unordered: what a device that looks found on different streams.
     """
 
     capture: Capture | None = None
     graphs: int = 0
+
+    @property
+    def unordered(self) -> Sequence[Race]:
+        return ()
 
     def launch(self, *what: Any) -> LaunchReport | None:
         raise NotImplementedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -19,7 +19,9 @@ from ..plan import Kernel
 from .budget import Budget, seconds_allowed
 from .capture import Capturing
 from .kernel import Order, SimKernel
-from .report import LaunchReport
+from .memory import Global, Window
+from .report import LaunchReport, Race
+from .stream_order import Footprint, StreamOrder
 
 
 @dataclass(eq=False)
@@ -68,6 +70,7 @@ class SimDevice(Capturing):
         self.order: Order = order
         self.alive = Counter({"streams": 0, "events": 0, "allocations": 0})
         self.reports: list[tuple[str, LaunchReport]] = []
+        self.streams = StreamOrder()
         self._texts: dict[str, dict[str, SimKernel]] = {}
         self._kernels: dict[str, SimKernel] = {}
 
@@ -107,9 +110,14 @@ class SimDevice(Capturing):
                 values.append(argument)
                 written.append(None)
                 names.append(kernel.params[number].name if number < len(kernel.params) else f"arg{number}")
-        made = found.launch(grid, block, values, self.check, names, written, self.order, budget=Budget(self.seconds))
+        touched: list[Global] | None = [] if self._ordering else None
+        made = found.launch(
+            grid, block, values, self.check, names, written, self.order, budget=Budget(self.seconds), touched=touched
+        )
         if not self.check:
             _assume_written(args)
+        if touched is not None:
+            self.streams.enter(stream, _call(kernel.name, args), _footprints(args, touched))
         self.reports.append((kernel.name, made))
         return made
 
@@ -126,6 +134,7 @@ class SimDevice(Capturing):
         self.expect_no_capture(f"freeing `{memory.name}`")
         _alive(memory)
         memory.freed = True
+        self.streams.forget(memory)
         self.alive["allocations"] -= 1
 
     def poison(self, memory: Allocation, byte: int, stream: device.Stream) -> None:
@@ -150,17 +159,52 @@ class SimDevice(Capturing):
         array, mask = _window(source)
         into[...] = array.copy()
         into_mask[...] = mask.copy()
+        self._enter(stream, f"copy of {source.name} into {target.name}", source, target)
 
     def fill(self, target: device.View, value: np.generic, stream: device.Stream) -> None:
         into, into_mask = _window(target)
         into[...] = value
         into_mask[...] = True
+        self._enter(stream, f"fill of {target.name}", None, target)
+
+    # ---- what streams and events order ------------------------------------------------------------------------------------
+
+    @property
+    def unordered(self) -> Sequence[Race]:
+        """Operations on two streams that nothing orders, since there were no streams last."""
+        return self.streams.races
+
+    @property
+    def _ordering(self) -> bool:
+        return self.check and self.streams.several
+
+    def _enter(self, stream: device.Stream, what: str, source: device.View | None, target: device.View) -> None:
+        if not self._ordering:
+            return
+        touched: dict[Hashable, Footprint] = {}
+        for view, writes in ((source, False), (target, True)):
+            if view is not None:
+                none = np.zeros(view.memory.data.size, np.bool_)
+                found = touched.setdefault(view.memory, Footprint(_named(view), none, none.copy()))
+                _strided(found.writes if writes else found.reads, view)[...] = True
+        self.streams.enter(stream, what, touched)
+
+    def mark(self, point: Hashable, stream: device.Stream) -> None:
+        """Steps of a graph are ordered by its edges, as streams are by events."""
+        self.streams.record(point, stream)
+
+    def follow(self, stream: device.Stream, point: Hashable) -> None:
+        self.streams.wait(stream, point)
 
     # ---- streams and events: all is done when the call returns ----------------------------------------------------------
 
     def create_stream(self) -> SimStream:
+        if not self.alive["streams"]:
+            self.streams = StreamOrder()
         self.alive["streams"] += 1
-        return SimStream()
+        made = SimStream()
+        self.streams.open(made)
+        return made
 
     def destroy_stream(self, stream: SimStream) -> None:
         stream.destroyed = True
@@ -173,10 +217,12 @@ class SimDevice(Capturing):
     def record(self, event: SimEvent, stream: SimStream) -> None:
         if not self.record_captured(event, stream):
             event.reached = time.perf_counter()
+            self.streams.record(event, stream)
 
     def wait(self, stream: SimStream, event: SimEvent) -> None:
         """Outside a capture, the event was reached before this call could be made."""
-        self.wait_captured(stream, event)
+        if not self.wait_captured(stream, event):
+            self.streams.wait(stream, event)
 
     def destroy_event(self, event: SimEvent) -> None:
         self.alive["events"] -= 1
@@ -187,6 +233,7 @@ class SimDevice(Capturing):
     def synchronize(self) -> None:
         """Nothing is ever under way."""
         self.expect_no_capture("waiting for the device")
+        self.streams.synchronize()
 
 
 def _translate(text: str, symbols: Sequence[str]) -> dict[str, SimKernel]:
@@ -218,6 +265,26 @@ def _strided(flat: np.ndarray, view: device.View) -> np.ndarray:
         raise fail("W0752", f"a window of `{view.name}` reaches element {first if first < 0 else last} of {flat.size}")
     strides = tuple(s * flat.itemsize for s in view.strides)
     return np.lib.stride_tricks.as_strided(flat[min(view.offset, flat.size) :], view.shape, strides)
+
+
+def _named(view: device.View) -> Window:
+    return Window(view.name, view.offset, view.shape, view.strides)
+
+
+def _call(kernel: str, args: Sequence[device.View | np.generic]) -> str:
+    """A launch as reports name it, by its kernel and the buffers that it gets."""
+    return f"launch of {kernel}({', '.join(a.name for a in args if isinstance(a, device.View))})"
+
+
+def _footprints(args: Sequence[device.View | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
+    """By allocation, what a launch touched of it."""
+    views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.View)}
+    found: dict[Hashable, Footprint] = {}
+    for memory in touched:
+        view = views.get(memory.data.ctypes.data)
+        if view is not None and memory.reads is not None and memory.writes is not None:
+            found[view.memory] = Footprint(_named(view), memory.reads, memory.writes)
+    return found
 
 
 def _assume_written(args: Sequence[device.View | np.generic]) -> None:

@@ -75,6 +75,7 @@ class SimKernel:
         batch: int = BATCH,
         budget: Budget | None = None,
         banks: bool | None = None,
+        touched: list[Global] | None = None,
     ) -> LaunchReport:
         """Run the kernel. Arrays are changed in place.
 
@@ -90,6 +91,7 @@ class SimKernel:
             batch: how many lanes run at a time.
             budget: how long it may take; None: any time.
             banks: count the bank conflicts of shared memory; None: where `check` is set.
+            touched: gets the memory behind the arguments, which knows then which of its elements were read and written.
 
         Raises:
             WeftError: W0752 to W0756, for a launch that does not fit the kernel; W0760, for one that takes too long.
@@ -103,6 +105,9 @@ class SimKernel:
         layout = self._layout(nt, total)
         for memory in given.memories:
             memory.layout = layout
+            if touched is not None:
+                memory.remember()
+                touched.append(memory)
             if check:
                 memory.watch(layout, self.atomics, single_block=total == 1)
             else:

@@ -217,6 +217,19 @@ class Global(Tracked):
         self.written = written
         self.changes = changes  # a buffer that nobody writes can have no race
         self.single_block = False
+        self.reads: np.ndarray | None = None  # the elements that were touched, where somebody wants to know
+        self.writes: np.ndarray | None = None
+
+    def remember(self) -> None:
+        """Keep which elements are touched."""
+        self.reads, self.writes = np.zeros(self.size, np.bool_), np.zeros(self.size, np.bool_)
+
+    def _mark(self, touched: np.ndarray, flat: Index, mask: Mask) -> None:
+        if mask is None:
+            touched[flat] = True
+        else:
+            where = np.broadcast_to(flat, (*self.lanes.shape, *np.shape(flat)[2:]))
+            touched[where[self.lanes.full(mask)]] = True
 
     def watch(self, layout: KeyLayout, atomics: frozenset[int], single_block: bool) -> None:
         """Look for races, in a launch of a single block or of more."""
@@ -235,6 +248,8 @@ class Global(Tracked):
         self.lanes.loads += 1
         if self.shadow is not None or self.written is not None:
             self.note_read(flat, mask, site)
+        if self.reads is not None:
+            self._mark(self.reads, flat, mask)
         return self.data.take(flat) if isinstance(flat, np.ndarray) else self.data[flat]
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
@@ -246,6 +261,8 @@ class Global(Tracked):
         else:
             active = self.lanes.full(mask)
             self.data[where[active]] = what[active]
+        if self.writes is not None:
+            self._mark(self.writes, flat, mask)
         self.note_write(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:

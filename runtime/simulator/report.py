@@ -54,14 +54,34 @@ class Access:
     block: Triple
     thread: Triple
 
+    @property
+    def where(self) -> str:
+        """The op, whichever thread does it."""
+        return f"{self.op} {self.location}"
+
     def __str__(self) -> str:
         place = f" at {self.location}" if self.location else ""
         return f"{self.op}{place} by thread {self.thread} of block {self.block}"
 
 
 @dataclass(frozen=True)
+class Operation:
+    """Something that a stream does as a whole: a launch, a copy, a fill."""
+
+    what: str
+    stream: int
+
+    @property
+    def where(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return f"{self.what} on stream {self.stream}"
+
+
+@dataclass(frozen=True)
 class Race:
-    """Two accesses of one element, at least one a write, by two threads that nothing orders.
+    """Two accesses of one element, at least one a write, by two threads, or by operations on two streams, that nothing orders.
 
     Args:
         kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them.
@@ -74,8 +94,8 @@ class Race:
     kind: RaceKind
     buffer: str
     element: tuple[int, ...]
-    first: Access
-    second: Access
+    first: Access | Operation
+    second: Access | Operation
     count: int = 1
 
     def __str__(self) -> str:
@@ -165,7 +185,7 @@ class Recorder:
     def race(self, race: Race) -> None:
         self.race_count += race.count
         first, second = race.first, race.second
-        key = (race.kind, race.buffer, first.op, first.location, second.op, second.location)
+        key = (race.kind, race.buffer, first.where, second.where)
         known = self._races.get(key)
         if known is not None:
             self._races[key] = replace(known, count=known.count + race.count)

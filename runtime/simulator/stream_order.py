@@ -1,0 +1,119 @@
+"""What streams and events order, and what they leave open: launches, copies and fills on different streams that touch the same
+elements, one of them writing.
+
+Every stream has a clock, which counts its operations, and knows how far the others were when it waited for them (vector
+clocks: C. J. Fidge, F. Mattern, 1988). Per element stands the time of the last read and the last write by each stream, so
+the cost is the same however many operations there are. Operations of one stream are in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .memory import Window
+from .report import Operation, Race, RaceKind
+
+Clock = dict[int, int]
+"""By stream: how many of its operations are done."""
+
+
+@dataclass(eq=False)
+class Footprint:
+    """The elements of one memory that an operation reads and writes; `window` numbers them for whoever reads the report."""
+
+    window: Window
+    reads: np.ndarray
+    writes: np.ndarray
+
+
+@dataclass(eq=False)
+class _Times:
+    """By stream, for each element, the stream's clock at its last read and its last write."""
+
+    reads: dict[int, np.ndarray] = field(default_factory=dict)
+    writes: dict[int, np.ndarray] = field(default_factory=dict)
+
+
+class StreamOrder:
+    """The clocks of one device, and what was found unordered.
+
+    Attributes:
+        races: by kind, buffer and operations, with the first element; others count.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[Hashable, int] = {}
+        self.clocks: list[Clock] = []
+        self.done: list[list[str]] = []
+        self.marks: dict[Hashable, Clock] = {}
+        self.memories: dict[Hashable, _Times] = {}
+        self._races: dict[tuple[str, str, Operation, Operation], Race] = {}
+
+    @property
+    def races(self) -> tuple[Race, ...]:
+        return tuple(self._races.values())
+
+    @property
+    def several(self) -> bool:
+        """Whether anything can be unordered."""
+        return len(self.clocks) > 1
+
+    def open(self, stream: Hashable) -> None:
+        self.numbers[stream] = len(self.clocks)
+        self.clocks.append({})
+        self.done.append([])
+
+    def record(self, event: Hashable, stream: Hashable) -> None:
+        number = self.numbers[stream]
+        self.marks[event] = {**self.clocks[number], number: len(self.done[number])}
+
+    def wait(self, stream: Hashable, event: Hashable) -> None:
+        own = self.clocks[self.numbers[stream]]
+        for number, time in self.marks.get(event, {}).items():
+            own[number] = max(own.get(number, 0), time)
+
+    def synchronize(self) -> None:
+        """All is done: what comes later is behind it."""
+        now = {number: len(done) for number, done in enumerate(self.done)}
+        self.clocks = [dict(now) for _ in self.clocks]
+
+    def forget(self, memory: Hashable) -> None:
+        self.memories.pop(memory, None)
+
+    def enter(self, stream: Hashable, what: str, touched: dict[Hashable, Footprint]) -> None:
+        """An operation that does `what` on `stream`, and the memory that it touches."""
+        number = self.numbers[stream]
+        self.done[number].append(what)
+        now = len(self.done[number])
+        for memory, footprint in touched.items():
+            times = self.memories.setdefault(memory, _Times())
+            self._meets(times.writes, number, "RAW", footprint.reads, footprint)
+            self._meets(times.reads, number, "WAR", footprint.writes, footprint)
+            self._meets(times.writes, number, "WAW", footprint.writes, footprint)
+            for kept, elements in ((times.reads, footprint.reads), (times.writes, footprint.writes)):
+                if elements.any():
+                    kept.setdefault(number, np.zeros(elements.size, np.int32))[elements] = now
+
+    def _meets(
+        self, others: dict[int, np.ndarray], number: int, kind: RaceKind, elements: np.ndarray, footprint: Footprint
+    ) -> None:
+        known = self.clocks[number]
+        for other, times in others.items():
+            if other == number or not self.done[other]:
+                continue
+            open_ = elements & (times > known.get(other, 0))
+            if not open_.any():
+                continue
+            at = int(open_.argmax())
+            first = Operation(self.done[other][int(times[at]) - 1], other)
+            second = Operation(self.done[number][-1], number)
+            element = footprint.window.element(at) or (at,)
+            self._add(Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_))))
+
+    def _add(self, race: Race) -> None:
+        key = (race.kind, race.buffer, race.first, race.second)
+        known = self._races.get(key)
+        self._races[key] = race if known is None else replace(known, count=known.count + race.count)
