@@ -299,13 +299,17 @@ def test_weft_run_replays_a_graph_on_the_simulator(capsys: pytest.CaptureFixture
 
 
 def test_the_simulator_keeps_nothing_and_sees_races_in_a_replay() -> None:
-    """Two launches that a missing edge leaves unordered: some order of the graph gives other numbers."""
+    """Two fills that a missing edge leaves unordered: orders of the graph give other numbers, and each of them names the pair."""
     step = Fill(target=whole("y", 8), value=ScalarValue("f32", 1.0))
     other = Fill(target=whole("y", 8), value=ScalarValue("f32", 2.0), stream=1)
     plan = Plan("f", (Buffer("y", "f32", (8,), "output"),), (), (step, other), ())
     seen = set()
     for seed in range(8):
         device = SimDevice()
-        seen.add(float(run_plan(plan, device, {}, order=seed, graph=True).outputs["y"][0]))
+        result = run_plan(plan, device, {}, order=seed, graph=True, repeat=2)
+        assert [(race.kind, race.buffer) for race in result.races or ()] == [("WAW", "y")]
+        seen.add(float(result.outputs["y"][0]))
         assert not any(device.alive.values()) and device.graphs == 0
     assert seen == {1.0, 2.0}
+    ordered = replace(plan, steps=(step, replace(other, after=(0,))))
+    assert run_plan(ordered, SimDevice(), {}, order=1, graph=True, repeat=2).races == ()
