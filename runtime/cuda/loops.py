@@ -75,8 +75,10 @@ def _counter(op: ir.Operation, value: ir.Value, base: str) -> tuple[str, Range |
     facts = ir.DictAttr(list(ir.ArrayAttr(op.attributes[COUNTERS]))[value.arg_number - 1])
     if "name" not in facts:
         return base, None
-    below = ir.IntegerAttr(facts["below"]).value if "below" in facts else None
-    return ir.StringAttr(facts["name"]).value, None if below is None else Range(0, below - 1)
+    if "below" not in facts or "multiple" not in facts:
+        return ir.StringAttr(facts["name"]).value, None
+    below, multiple = (ir.IntegerAttr(facts[key]).value for key in ("below", "multiple"))
+    return ir.StringAttr(facts["name"]).value, Range(0, (below - 1) // multiple * multiple, multiple)
 
 
 def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:

@@ -12,7 +12,7 @@ from .linear import DELINEARIZE, NAMES, Sum, basis_of, emitted, sum_of
 from .unrolling import enclosing_loop, trips_of
 
 COUNTERS = "weft.counters"
-"""On a loop: of each of its iteration arguments, the name, and what it stays below (never negative)."""
+"""On a loop: of each of its iteration arguments, the name, what it stays below (never negative), what it is a multiple of."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,14 @@ class _Advance:
     step: int
     names: tuple[str, ...]
     largest: int | None
+
+    @property
+    def multiples(self) -> list[int]:
+        """What each digit is a multiple of: only the last one, which nothing is carried into, of more than 1."""
+        if self.start.terms:
+            return [1] * (len(self.basis) + 1)
+        start, step = (_digits_of(n, self.basis)[-1] for n in (self.start.constant, self.step))
+        return [*(1 for _ in self.basis), max(gcd(start, step, self.basis[-1]), 1)]
 
     @property
     def below(self) -> list[int | None]:
@@ -149,7 +157,8 @@ def _carried(
     moving = [[i for i in range(len(step)) if any(step[i:])] for step in steps]
     starts = [first[i] for first, places in zip(firsts, moving, strict=True) for i in places]
     new, arguments = _with_counters(loop, starts)
-    _note(new, [(one.names[i], one.below[i]) for one, places in zip(kinds, moving, strict=True) for i in places])
+    facts = [(o.names[i], o.below[i], o.multiples[i]) for o, places in zip(kinds, moving, strict=True) for i in places]
+    _note(new, facts)
     found: list[list[ir.Value]] = []
     for first, places in zip(firsts, moving, strict=True):
         mine, arguments = arguments[: len(places)], arguments[len(places) :]
@@ -163,12 +172,12 @@ def _carried(
     return found
 
 
-def _note(loop: ir.Operation, counters: Sequence[tuple[str, int | None]]) -> None:
-    """Say on the loop what its counters are called, and what they stay below."""
+def _note(loop: ir.Operation, counters: Sequence[tuple[str, int | None, int]]) -> None:
+    """Say on the loop what its counters are called, what they stay below, and what they are multiples of."""
     i64 = ir.IntegerType.get_signless(64)
     entries = [ir.DictAttr.get({})] * (len(loop.results) - len(counters))
-    for name, below in counters:
-        facts: dict[str, ir.Attribute] = {"name": ir.StringAttr.get(name)}
+    for name, below, multiple in counters:
+        facts: dict[str, ir.Attribute] = {"name": ir.StringAttr.get(name), "multiple": ir.IntegerAttr.get(i64, multiple)}
         if below is not None:
             facts["below"] = ir.IntegerAttr.get(i64, below)
         entries.append(ir.DictAttr.get(facts))
