@@ -83,12 +83,22 @@ class Step:
     def conflicts(self, later: Step) -> bool:
         return bool(self.writes & (later.reads | later.writes) or self.reads & later.writes)
 
+    def may_overlap(self, later: Step) -> bool:
+        """Whether they touch different arguments, and one of them writes."""
+        return _different(self.writes, later.reads | later.writes) or _different(self.reads, later.writes)
+
+
+def _different(first: Touched, second: Touched) -> bool:
+    mine, theirs = ({name for name, _ in touched if name.startswith("b")} for touched in (first, second))
+    return len(mine | theirs) > 1 and bool(mine) and bool(theirs)
+
 
 # ---- making ------------------------------------------------------------------------------------------------------------
 
 
 class _Author:
-    def __init__(self, seed: int, buffers: int, launches: int) -> None:
+    def __init__(self, seed: int, buffers: int, launches: int, writes: float, whole: float) -> None:
+        self.writes, self.whole = writes, whole
         self.draw = random.Random(seed)
         self.names = [f"b{i}" for i in range(buffers)]
         self.left = launches
@@ -119,24 +129,29 @@ class _Author:
             source, target = (View(name) for name in self.draw.sample(list(dict.fromkeys(names)), k=2))
             return Copy(source, target)
         used = list(dict.fromkeys(self.draw.choice(list(names)) for _ in range(self.draw.randint(1, 4))))
-        cut = self.draw.randint(0, len(used) - 1)
+        cut = self.draw.randint(0, len(used) - 1) if self.draw.random() < self.writes else len(used)
         views = [self.view(name, looped) for name in used]
         return Launch(next(self.number), tuple(views[:cut]), tuple(views[cut:]))
 
     def view(self, name: str, looped: bool) -> View:
-        kind = self.draw.random()
-        if kind < 0.55:
+        if self.draw.random() < self.whole:
             return View(name)
-        if kind < 0.75:
+        kind = self.draw.random()
+        if kind < 0.5:
             return View(name, self.draw.choice((0, 32)), 32)
-        if kind < 0.85:
+        if kind < 0.75:
             return View(name, self.draw.choice((0, 1)), 32, 2)
         return View(name, self.draw.choice((0, 16)), 32, 1, looped)
 
 
-def random_program(seed: int, *, buffers: int, launches: int) -> tuple[Node, ...]:
-    """A program of about `launches` launches and copies in its text, on the arguments `b0`, `b1`, …"""
-    author = _Author(seed, buffers, launches)
+def random_program(seed: int, *, buffers: int, launches: int, writes: float = 1.0, whole: float = 0.55) -> tuple[Node, ...]:
+    """A program of about `launches` launches and copies in its text, on the arguments `b0`, `b1`, …
+
+    Args:
+        writes: how many of the launches write anything.
+        whole: how many of the arguments they take are whole buffers.
+    """
+    author = _Author(seed, buffers, launches, writes, whole)
     return author.nodes(10**6, author.names, 0, False)
 
 

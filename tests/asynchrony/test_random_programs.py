@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from launch_graphs import host, parsed
-from random_programs import Node, flattened, random_program, spelled
+from random_programs import Node, Step, flattened, random_program, spelled
 from test_random_launch_graphs import expect_legal, ordered, width
 
 from weft.dsl.diagnostics import Source, WeftError, fail
@@ -67,8 +67,21 @@ def test_conflicts_are_ordered(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     expect_given_back(plan, seed, range(0, count + 1, 1 if seed % 10 == 3 else -(-count // 8)), monkeypatch)
 
 
-def expect_ordered(plan: Plan, steps: list[Any]) -> None:
-    """Streams and events keep each conflicting pair of launches and copies in program order."""
+@pytest.mark.parametrize("seed", range(COUNT // 2))
+def test_what_may_overlap_is_ordered(seed: int) -> None:
+    """Nothing is stated of the arguments: few are written, in halves, so that others are still on their way when one is."""
+    buffers = 2 + seed % 3
+    program = random_program(5000 + seed, buffers=buffers, launches=120, writes=0.4, whole=0.1)
+    plan, _ = planned(program, buffers, None)
+    expect_ordered(plan, flattened(program), overlapping=True)
+    stated, _ = planned(program, buffers, ("b0", "b1"))
+    expect_ordered(stated, flattened(program))
+    assert {s.stream for s in stated.steps} >= {s.stream for s in plan.steps}
+
+
+def expect_ordered(plan: Plan, steps: list[Step], overlapping: bool = False) -> None:
+    """Streams and events keep each conflicting pair of launches and copies in program order; `overlapping`: and those on different
+    arguments of which one is written."""
     order = ordered(plan)
     work = [i for i, step in enumerate(plan.steps) if isinstance(step, Launch | Copy)]
     assert len(work) == len(steps)
@@ -76,6 +89,7 @@ def expect_ordered(plan: Plan, steps: list[Any]) -> None:
         for j in range(i):
             if work[j] not in order[work[i]]:
                 assert not steps[j].conflicts(later), (j, i)
+                assert not overlapping or not steps[j].may_overlap(later), (j, i)
 
 
 def expect_memory_lives(plan: Plan, order: list[set[int]]) -> None:

@@ -1,6 +1,6 @@
 """The examples of discussion 001 and review 004 as their authors wrote them: what `weft verify` says of each
-(`references/*.verify.txt`), and what `async-fork` makes of it (`*.forked.mlir`), which `weft verify` accepts. (`synchronous.mlir` is
-no MLIR since upstream's verifier refuses it, too.)"""
+(`references/*.verify.txt`), and what `async-fork` makes of it (`*.forked.mlir`), which `weft verify` accepts. (`synchronous.mlir`
+is refused by upstream's verifier, too.)"""
 
 from __future__ import annotations
 
