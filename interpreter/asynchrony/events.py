@@ -24,13 +24,14 @@ class Event:
 
     Args:
         number: its place in program order.
-        path: the iterations of the loops around it, outermost first.
+        loops, path: the loops around it that are walked, outermost first, and in which of their iterations it happens.
         when: the choices under which it happens.
         asynchronous: it may go on after the host is past it.
     """
 
     number: int
     op: ir.Operation
+    loops: tuple[ir.Operation, ...]
     path: tuple[int, ...]
     when: frozenset[Condition]
     asynchronous: bool

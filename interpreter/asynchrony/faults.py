@@ -127,7 +127,9 @@ class _Speaker:
         for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
             notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write all it gets")
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
-            notes.append("assumed, not proven: nothing says that these are different memory")
+            parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
+            what = "these parts of it share no element" if parts else "these are different memory"
+            notes.append(f"assumed, not proven: nothing says that {what}")
         if fault.kind == "used after free":
             return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
                               hint="free it after its last use" if second.op.name != "func.return" else

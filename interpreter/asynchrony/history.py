@@ -139,7 +139,7 @@ class History:
         made = made_tokens(op)
         if len(self.events) >= MOST_EVENTS:
             raise unknown(op, f"a function that does more than {MOST_EVENTS} operations", "verify it in parts")
-        event = Event(len(self.events), op, tuple(self.path), self.when, bool(made), effects)
+        event = Event(len(self.events), op, tuple(self.loops), tuple(self.path), self.when, bool(made), effects)
         start = self.host
         for value in dependencies(op):
             start |= self.now[value].covers

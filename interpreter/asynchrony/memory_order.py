@@ -13,8 +13,9 @@ from .aliasing import Aliasing
 from .effects import Effect, Hazard
 from .events import Event, bits
 from .history import History
+from .moving import apart
 from .tokens import last_op
-from .windows import Buffer
+from .windows import Buffer, Window
 
 FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
 Place = tuple[Buffer, tuple[int, ...] | None]
@@ -176,13 +177,14 @@ class MemoryOrder:
         same = place[0] == other[0]
         for a in self._events[number][other]:
             for b in self._events[event.number][place]:
-                if not (a.changes or b.changes) or (same and b.kind != "free" and a.window.disjoint(b.window)):
+                if not (a.changes or b.changes) or (same and b.kind != "free" and apart(first, a.window, event, b.window)):
                     continue
                 hazard: Hazard = "WAR" if not a.changes else "WAW" if b.changes else "RAW"
                 kind: FaultKind = "unordered" if event.on_device else "host"
                 if b.kind == "free":
                     kind = "freed in use"
-                self._report(kind, hazard, first, event, a, b, self._assumed(number, other, event, place))
+                assumed = self._assumed(number, other, event, place) or not self._certain(a.window, b.window)
+                self._report(kind, hazard, first, event, a, b, assumed)
                 return True
         return False
 
@@ -193,6 +195,14 @@ class MemoryOrder:
         if any(self._history.effects.opaque(op) for op in (self._history.events[number].op, event.op)):
             return True
         return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
+
+    def _certain(self, one: Window, other: Window) -> bool:
+        """Whether it is known that two windows that are not known to be apart share elements."""
+        if one.part is None and other.part is None:
+            return True
+        whole = one.buffer.key
+        dims = None if isinstance(whole, str) else self._history.effects.windows(whole)[0].dims
+        return any(w.part is None and w.dims in (None, dims) for w in (one, other))
 
     def _report(
         self, kind: FaultKind, hazard: Hazard | None, first: Event, second: Event, done: Effect, wanted: Effect, assumed: bool

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from .. import mlir
 from ..mlir import DYNAMIC, ir
 from .accesses import ALLOCATIONS, VIEWS
-from .windows import Buffer, Window
+from .affine_offsets import Offset, added, moving_offset
+from .windows import Buffer, Part, Window
 
 Known = dict[ir.Value, tuple[Window, ...]]
 
@@ -99,13 +100,13 @@ def _static_shape(type_: ir.MemRefType) -> list[int] | None:
 
 def _shown(value: ir.Value, op: ir.Operation, window: Window) -> Window:
     """What the view `op` shows of what `window` shows."""
-    lost = Window(window.buffer)
+    lost = Window(window.buffer, part=Part())
     if op.name in ("memref.cast", "memref.memory_space_cast", "memref.assume_alignment"):
         return window
     if window.dims is None:
         return lost
     if op.name == "memref.subview":
-        return _subview(op, window) or lost
+        return _subview(op, window) or _moving(op, window) or lost
     if op.name in ("memref.collapse_shape", "memref.expand_shape", "memref.transpose"):
         return window  # the same elements, in other dimensions: only subviews of it need those
     return lost
@@ -120,6 +121,25 @@ def _subview(op: ir.Operation, window: Window) -> Window | None:
     offset = window.offset + sum(o * stride for o, (_, stride) in zip(offsets, dims, strict=True))
     stepped = [step * stride for step, (_, stride) in zip(strides, dims, strict=True)]
     return Window(window.buffer, offset, tuple(zip(sizes, stepped, strict=True)))
+
+
+def _moving(op: ir.Operation, window: Window) -> Window | None:
+    """A subview that starts elsewhere in each iteration of a loop."""
+    sizes, strides = (_folded(op, f"static_{k}", k) for k in ("sizes", "strides"))
+    dims = _dims_of_view(op.operands[0].type)
+    if dims is None or sizes is None or strides is None:
+        return None
+    start: Offset | None = (window.offset, (), 0)
+    dynamic = 1
+    for entry, (_, stride) in zip(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]), dims, strict=True):
+        found: Offset | None = (entry, (), 0)
+        if entry == DYNAMIC:
+            found, dynamic = moving_offset(op.operands[dynamic]), dynamic + 1
+        start = None if start is None or found is None else added(start, found, stride)
+    if start is None:
+        return None
+    stepped = [step * stride for step, (_, stride) in zip(strides, dims, strict=True)]
+    return Window(window.buffer, part=Part(start[0], tuple(zip(sizes, stepped, strict=True)), start[1], start[2]))
 
 
 def _dims_of_view(type_: ir.Type) -> tuple[tuple[int, int], ...] | None:

@@ -57,15 +57,27 @@ def _number(value: ir.Value) -> str | None:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What is known of a window whose elements are not known: they start at `offset + factor * iteration` of a loop, where
+    `iteration` is one value, or none if that is not known."""
+
+    offset: int = 0
+    dims: tuple[tuple[int, int], ...] | None = None
+    iteration: tuple[ir.Value, ...] = ()
+    factor: int = 0
+
+
+@dataclass(frozen=True)
 class Window:
     """Elements of a buffer: `offset + Σ i·stride`, `0 ≤ i < size`, for the `(size, stride)` pairs in `dims`.
 
-    `dims` is None where that is not known: then it may be all of the buffer.
+    `dims` is None where that is not known: then it may be all of the buffer. With `part` it is some part of it.
     """
 
     buffer: Buffer
     offset: int = 0
     dims: tuple[tuple[int, int], ...] | None = None
+    part: Part | None = None
 
     @property
     def extent(self) -> tuple[int, int] | None:

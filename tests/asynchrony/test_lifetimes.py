@@ -402,6 +402,31 @@ def test_memory_that_is_chosen_is_assumed_to_be_the_same() -> None:
     assert (said.code, said.message) == ("W0631", "`m` is used after it was freed (assumed)")
 
 
+def tiles(size: int, scale: str, also: str = "", trips: str = "%n") -> str:
+    """Each iteration fills a tile on a stream of its own, and all are joined."""
+    part = f"memref<{size}xf32, strided<[1], offset: ?>>"
+    return lines(
+        f"%sixteen = arith.constant {scale} : index", "%zero = arith.constant 0.0 : f32", ROOT,
+        loop("%o = arith.muli %i, %sixteen : index", f"%u = memref.subview %A[%o] [{size}] [1] : {V} to {part}",
+             "%w = gpu.wait async", f"%x = gpu.memset async [%w] %u, %zero : {part}, f32", also,
+             "%y = gpu.wait async [%t, %x]", f"scf.yield %y : {TOK}", start="%r", trips=trips), "gpu.wait [%l]",
+    )  # fmt: skip
+
+
+def test_tiles_of_the_iterations_of_a_loop() -> None:
+    assert found(module(tiles(16, "16"))) == []
+    assert found(module(tiles(8, "16"))) == []
+    (said,) = found(module(tiles(17, "16")))
+    assert (said.code, said.message) == ("W0629", "two operations on `A` are not ordered (assumed): WAW")
+    assert "assumed, not proven: nothing says that these parts of it share no element" in said.notes
+    (said,) = found(module(tiles(16, "0")))
+    assert said.message.startswith("two operations on `A` are not ordered")
+    load = f"%v = memref.load %A[%c0] : {V}"
+    assert {d.message for d in found(module(tiles(16, "16", load)))} == {
+        "the host reads `A` while gpu.memset may still write it: RAW"
+    }
+
+
 RETURNING = f"""module {{
 func.func @f(%A: {V}) -> {V} {{
   %m = memref.alloc() : {V}
