@@ -48,7 +48,7 @@ class CupyDevice(CupyWork):
     """
 
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
-    unordered: ClassVar[tuple[Race, ...]] = ()
+    unordered: tuple[Race, ...] = ()
 
     def __init__(self) -> None:
         problem = cuda_problem()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ..interpreter import mlir
 from ..interpreter.mlir import ir
 
@@ -61,3 +64,19 @@ def linear_thread(thread: Triple, block: Triple) -> ir.Value:
 def _axis(op: ir.Operation) -> int:
     text = str(op.attributes["dimension"])
     return next(i for i, axis in enumerate(AXES) if f" {axis}>" in text)
+
+
+@contextmanager
+def loops(sizes: Triple) -> Iterator[Triple]:
+    """Loops over x, y, z, x innermost; gives the variables x, y, z inside of them."""
+    zero, one = constant(0), constant(1)
+    around = ir.InsertionPoint.current
+    made = [mlir.scf.ForOp(zero, sizes[2], one, ip=around)]
+    for size in (sizes[1], sizes[0]):
+        with ir.InsertionPoint(made[-1].body):
+            made.append(mlir.scf.ForOp(zero, size, one))
+            mlir.scf.YieldOp([])
+    with ir.InsertionPoint(made[-1].body):
+        z, y, x = (loop.induction_variable for loop in made)
+        yield x, y, z
+        mlir.scf.YieldOp([])

@@ -9,21 +9,16 @@ loops over threads; so are the bounds and conditions around a barrier, which mus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter import mlir
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
-from .functions import VIEWS
-from .serial_ids import BLOCK_IDS, THREAD_IDS, Triple, block_id, constant, linear_thread, thread_id
+from .serial_ids import BLOCK_IDS, Triple, block_id, constant, loops
 from .serial_memory import PrivateMemory, allocated, byte_size, private_memory, spill_memory, turn_memory
-
-WAY_OUT = "run without a reference: --reference none"
-PURE = ("arith.", "math.", "index.", "ub.")
-"""Ops of these dialects, and views, give the same from the same operands whenever they are done."""
+from .serial_reading import body, expect_known, first_barrier, has_barrier, is_pure, refused, used_inside, yielded
+from .serial_thread import Thread
 
 
 def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Operation:
@@ -35,8 +30,8 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Op
     """
     blocks = kernel.regions[0].blocks
     if len(blocks) != 1:
-        raise _refused(kernel, "the kernel branches between blocks: the CPU reference reads structured control flow")
-    _expect_known(kernel)
+        raise refused(kernel, "the kernel branches between blocks: the CPU reference reads structured control flow")
+    expect_known(kernel)
     count = len(ir.FunctionType(ir.TypeAttr(kernel.attributes["function_type"]).value).inputs)
     given = [a.type for a in blocks[0].arguments][:count]
     index = ir.IndexType.get()
@@ -46,34 +41,20 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Op
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)
-        one = _Kernel(tuple(arguments[:3]), tuple(arguments[3:6]), arguments[6])  # type: ignore[arg-type]
+        one = Kernel(tuple(arguments[:3]), tuple(arguments[3:6]), arguments[6])  # type: ignore[arg-type]
         one.uniform.update(zip(list(blocks[0].arguments)[:count], arguments[7:], strict=True))
         one.attributions(kernel, list(blocks[0].arguments)[count:])
-        with _loops(one.grid) as place:
+        with loops(one.grid) as place:
             one.block = place
-            one.sequence(_body(blocks[0]), ())
+            one.sequence(body(blocks[0]), ())
         for memory in one.owned:
             mlir.memref.dealloc(memory)
         mlir.func.ReturnOp([])
     return function.operation
 
 
-KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
-
-
-def _expect_known(kernel: ir.Operation) -> None:
-    for op in mlir.operations(kernel):
-        dialect = op.name.partition(".")[0]
-        if op is not kernel and dialect == "gpu" and op.name not in KNOWN_GPU_OPS and op.name != "gpu.func":
-            raise _refused(op, f"the CPU reference does one thread after the other; `{op.name}` is done by several together")
-        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
-            raise _refused(op, f"the CPU reference cannot do `{op.name}`, an op of one kind of GPU")
-        if op.name in ("func.call", "func.call_indirect"):
-            raise _refused(op, "the kernel calls a function: inline it, or the CPU reference cannot run it")
-
-
 @dataclass
-class _Kernel:
+class Kernel:
     """One kernel on its way.
 
     Args:
@@ -135,10 +116,10 @@ class _Kernel:
     def _shared_by_all(self, op: ir.Operation) -> bool:
         """Whether the op gives all threads of a block the same; then it is done here, once."""
         if op.name in BLOCK_IDS:
-            found = block_id(op, self.grid, self.block_sizes, self._block)
+            found = block_id(op, self.grid, self.block_sizes, self.place)
         elif op.name == "gpu.dynamic_shared_memory":
             found = self._dynamic_shared(op)
-        elif _pure(op) and all(v in self.uniform for v in op.operands):
+        elif is_pure(op) and all(v in self.uniform for v in op.operands):
             made = op.clone()
             for i, value in enumerate(op.operands):
                 made.operands[i] = self.uniform[value]
@@ -155,13 +136,13 @@ class _Kernel:
 
     def _made_anew(self, op: ir.Operation) -> bool:
         """A view of a thread's: no array could hold it, and making it costs nothing."""
-        if not (_pure(op) and op.results and isinstance(op.results[0].type, ir.MemRefType)):
+        if not (is_pure(op) and op.results and isinstance(op.results[0].type, ir.MemRefType)):
             return False
         self.views.update(dict.fromkeys(op.results, op))
         return True
 
     @property
-    def _block(self) -> Triple:
+    def place(self) -> Triple:
         if self.block is None:
             raise RuntimeError("no block before the loops over the grid")
         return self.block
@@ -172,12 +153,12 @@ class _Kernel:
             return
         inside = set(ops)
         for op in ops:
-            if op.name == "memref.alloca" and not _used_inside(op.results[0], inside):
+            if op.name == "memref.alloca" and not used_inside(op.results[0], inside):
                 self._make_private(op.results[0], op)
-        kept = [r for op in ops for r in op.results if r not in self.private and not _used_inside(r, inside)]
+        kept = [r for op in ops for r in op.results if r not in self.private and not used_inside(r, inside)]
         for value in kept:
             self._spill(value)
-        with _loops(self.block_sizes) as thread:
+        with loops(self.block_sizes) as thread:
             self._thread(thread, ops, kept, stores)
 
     def _is_private(self, op: ir.Operation) -> bool:
@@ -190,7 +171,7 @@ class _Kernel:
         kept: Sequence[ir.Value],
         stores: Sequence[tuple[ir.Value, ir.Value]],
     ) -> None:
-        one = _Thread(self, thread)
+        one = Thread(self, thread)
         for op in ops:
             if not (op.name == "memref.alloca" and self._is_private(op)):
                 one.do(op)
@@ -204,7 +185,7 @@ class _Kernel:
         if value not in self.spilled:
             if byte_size(value.type) is None:
                 op = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
-                raise _refused(op.operation, f"a {value.type} of each thread is used behind a barrier: no array can hold it")
+                raise refused(op.operation, f"a {value.type} of each thread is used behind a barrier: no array can hold it")
             with self._front:
                 self.spilled[value] = self._own(spill_memory(value.type, self.block_sizes))
         return self.spilled[value]
@@ -213,14 +194,14 @@ class _Kernel:
         with self._front:
             made = private_memory(value.type, self.block_sizes)
         if made is None:
-            raise _refused(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
+            raise refused(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
         self._own(made.memory)
         self.private[value] = made
 
     def taken_in_turn(self, op: ir.Operation) -> ir.Value:
         """An array of each thread's that one piece alone uses: one is enough for all of them."""
         if len(op.operands):
-            raise _refused(op, "each thread has an array of its own whose size is not constant")
+            raise refused(op, "each thread has an array of its own whose size is not constant")
         with self._front:
             return turn_memory(op.results[0].type, self.owned)
 
@@ -235,7 +216,8 @@ class _Kernel:
         elif op.name == "scf.if":
             self._branch(op, pending)
         else:
-            raise _refused(_barrier(op), f"a barrier in {describe(op)}: the CPU reference follows barriers in scf.for and scf.if")
+            message = f"a barrier in {describe(op)}: the CPU reference follows barriers in scf.for and scf.if"
+            raise refused(first_barrier(op), message)
 
     def _loop(self, op: ir.Operation, pending: Sequence[ir.Operation]) -> None:
         operands, block = list(op.operands), op.regions[0].blocks[0]
@@ -247,7 +229,7 @@ class _Kernel:
         made = mlir.scf.ForOp(*bounds)
         with ir.InsertionPoint(made.body):
             self.uniform[block.arguments[0]] = made.induction_variable
-            self.sequence(_body(block), list(zip(_yielded(block), arrays, strict=True)))
+            self.sequence(body(block), list(zip(yielded(block), arrays, strict=True)))
             mlir.scf.YieldOp([])
 
     def _branch(self, op: ir.Operation, pending: Sequence[ir.Operation]) -> None:
@@ -259,129 +241,14 @@ class _Kernel:
         for arm, target in zip(arms, (made.regions[0], made.regions[1]), strict=True):
             for block in arm:
                 with ir.InsertionPoint(target.blocks[0]):
-                    self.sequence(_body(block), list(zip(_yielded(block), arrays, strict=True)))
+                    self.sequence(body(block), list(zip(yielded(block), arrays, strict=True)))
                     mlir.scf.YieldOp([])
 
     def _for_all(self, value: ir.Value, op: ir.Operation, what: str) -> ir.Value:
         if value not in self.uniform:
-            raise _refused(
-                _barrier(op),
+            raise refused(
+                first_barrier(op),
                 f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: the CPU reference cannot tell "
                 "that all threads reach it",
             )
         return self.uniform[value]
-
-
-@dataclass
-class _Thread:
-    """One piece as one thread does it: the kernel's values, and those that stand for them here."""
-
-    kernel: _Kernel
-    place: Triple
-    values: dict[ir.Value, ir.Value] = field(default_factory=dict)
-
-    def do(self, op: ir.Operation) -> None:
-        """Do `op`, with all that is in its regions."""
-        if op.name in THREAD_IDS:
-            self.values[op.results[0]] = self._id(op)
-            return
-        if op.name == "memref.alloca":
-            self.values[op.results[0]] = self.kernel.taken_in_turn(op)
-            return
-        inner = {v for o in mlir.operations(op) if o != op for v in o.results} | {
-            a for o in mlir.operations(op) for region in o.regions for block in region.blocks for a in block.arguments
-        }
-        outer = {v for o in mlir.operations(op) for v in o.operands if v not in inner}
-        known = {v: self.value(v) for v in outer}
-        made = op.clone()
-        for each in mlir.operations(made):
-            for i, operand in enumerate(each.operands):
-                if operand in known:
-                    each.operands[i] = known[operand]
-        for each in mlir.operations(made, "memref.alloca"):
-            each.results[0].replace_all_uses_with(self.kernel.taken_in_turn(each))
-            each.erase()
-        for each in mlir.operations(made, *THREAD_IDS, *BLOCK_IDS):
-            with ir.InsertionPoint(each):
-                each.results[0].replace_all_uses_with(self._id(each))
-            each.erase()
-        self.values.update(zip(op.results, made.results, strict=True))
-
-    def value(self, value: ir.Value) -> ir.Value:
-        """What stands for a value of the kernel, made here if need be."""
-        kernel = self.kernel
-        if value in self.values:
-            return self.values[value]
-        if value in kernel.uniform:
-            return kernel.uniform[value]
-        if value in kernel.private:
-            found = kernel.private[value].of(linear_thread(self.place, kernel.block_sizes))
-        elif value in kernel.views:
-            self.do(kernel.views[value])
-            return self.values[value]
-        else:
-            found = mlir.memref.load(kernel.spilled[value], list(reversed(self.place)))
-        self.values[value] = found
-        return found
-
-    def _id(self, op: ir.Operation) -> ir.Value:
-        kernel = self.kernel
-        if op.name in THREAD_IDS:
-            return thread_id(op, self.place, kernel.block_sizes, kernel._block)
-        return block_id(op, kernel.grid, kernel.block_sizes, kernel._block)
-
-
-# ---- reading a kernel -----------------------------------------------------------------------------------------------
-
-
-def has_barrier(op: ir.Operation) -> bool:
-    return any(True for _ in mlir.operations(op, "gpu.barrier"))
-
-
-def _barrier(op: ir.Operation) -> ir.Operation:
-    return next(mlir.operations(op, "gpu.barrier"))
-
-
-def _pure(op: ir.Operation) -> bool:
-    return op.name.startswith(PURE) or op.name in VIEWS - {"memref.reshape"} or op.name in ("memref.dim", "memref.get_global")
-
-
-def _body(block: ir.Block) -> list[ir.Operation]:
-    """All but the terminator."""
-    return [op.operation for op in block.operations][:-1]
-
-
-def _yielded(block: ir.Block) -> list[ir.Value]:
-    return list(block.operations[len(block.operations) - 1].operation.operands)
-
-
-def _used_inside(value: ir.Value, ops: set[ir.Operation]) -> bool:
-    """Whether only `ops`, and what is in them, use the value."""
-    return all(_holder(use.owner.operation, ops) for use in value.uses)
-
-
-def _holder(op: ir.Operation, ops: set[ir.Operation]) -> bool:
-    each: ir.Operation | None = op
-    while each is not None and each not in ops:
-        each = each.parent.operation if each.parent is not None and each.name != "gpu.func" else None
-    return each is not None
-
-
-@contextmanager
-def _loops(sizes: Triple) -> Iterator[Triple]:
-    """Loops over x, y, z, x innermost; gives the variables x, y, z inside of them."""
-    zero, one = constant(0), constant(1)
-    around = ir.InsertionPoint.current
-    made = [mlir.scf.ForOp(zero, sizes[2], one, ip=around)]
-    for size in (sizes[1], sizes[0]):
-        with ir.InsertionPoint(made[-1].body):
-            made.append(mlir.scf.ForOp(zero, size, one))
-            mlir.scf.YieldOp([])
-    with ir.InsertionPoint(made[-1].body):
-        z, y, x = (loop.induction_variable for loop in made)
-        yield x, y, z
-        mlir.scf.YieldOp([])
-
-
-def _refused(op: ir.Operation, message: str) -> WeftError:
-    return WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter import mlir
 from ..interpreter.mlir import ir
-from ..interpreter.rewriter import describe
 from .functions import KERNEL_OPERANDS, called, symbol
 from .serial_kernel import serial_function
+from .serial_reading import refused
 
 TOKEN = "!gpu.async.token"
-WAY_OUT = "run without a reference: --reference none"
 
 
 def serialize_launches(module: ir.Module) -> None:
@@ -36,10 +34,6 @@ def serialize_launches(module: ir.Module) -> None:
         _host(module)
         for op in mlir.operations(module.operation, "gpu.module"):
             op.erase()
-
-
-def refused(op: ir.Operation, message: str, hint: str = WAY_OUT) -> WeftError:
-    return WeftError(Diagnostic("W0802", message, hint=hint, payload=describe(op)))
 
 
 # ---- types ----------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class StreamOrder:
         self.done: list[list[str]] = []
         self.marks: dict[Hashable, Clock] = {}
         self.memories: dict[Hashable, _Times] = {}
-        self._races: dict[tuple[str, str, Operation, Operation], Race] = {}
+        self._races: dict[tuple[str, ...], Race] = {}
 
     @property
     def races(self) -> tuple[Race, ...]:
@@ -114,6 +114,6 @@ class StreamOrder:
             self._add(Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_))))
 
     def _add(self, race: Race) -> None:
-        key = (race.kind, race.buffer, race.first, race.second)
+        key = (race.kind, race.buffer, race.first.where, race.second.where)
         known = self._races.get(key)
         self._races[key] = race if known is None else replace(known, count=known.count + race.count)
