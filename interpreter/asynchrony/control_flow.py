@@ -36,8 +36,8 @@ def walk_branch(history: History, op: ir.Operation) -> None:
         if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
             continue
         history.host, history.when = before | history.under[key, not taken], when | choice
-        blocks = op.regions[number].blocks if number < len(op.regions) else ()
-        given = _through(history, blocks[0], tokens) if len(blocks) else []
+        region = op.regions[number] if number < len(op.regions) else None
+        given = _through(history, region.blocks[0], tokens) if region is not None and len(region.blocks) else []
         arms.append(_Arm(choice, history.host, given))
     history.when = when
     never = [sum({history.under[key, not taken] for _, taken in arm.choice}) for arm in arms]
