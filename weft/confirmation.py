@@ -124,6 +124,8 @@ def _tried(
 ) -> OtherOrder:
     from .runtime.token_orders import first_difference, swapped_orders, unordered_pair
 
+    if fault.second.op.name == "func.return":
+        return OtherOrder("not tried", effort.seed, reason="a run waits for all that was launched before it hands results out")
     pair = unordered_pair(steps, firsts, seconds)
     if pair is None:
         reason = "on the way that the function takes with these inputs, the two are in order or do not come up"

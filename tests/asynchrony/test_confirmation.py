@@ -54,7 +54,8 @@ def test_two_convolutions_without_any_one_edge() -> None:
         codes = [d.code for d in host.diagnostics]
         pairs = {d.message.split("`")[1]: (d, o) for d, o in zip(host.diagnostics, host.orders, strict=True) if d.code == "W0629"}
         if op.startswith("gpu.wait"):  # the last: nobody waits for the sum
-            assert (token, codes) == (add, ["W0620"])
+            assert (token, codes) == (add, ["W0620", "W0630"])
+            assert host.diagnostics[1].notes[-1].endswith("a run waits for all that was launched before it hands results out")
         elif token in (conv1, conv2):  # of the join
             buffer = (first if token == conv1 else second).lstrip("%")
             assert set(codes) == {"W0620", "W0629"} and list(pairs) == [buffer]
