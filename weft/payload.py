@@ -130,7 +130,7 @@ def _name_locations(module: ir.Module, name: str, older: Older | None = None) ->
                 op.location = mlir.ir.Location.file(name, *(older.place(line, column) if older else (line, column)))
 
 
-_OF_FINISHED_MODULES = ("weft.name", "weft.unroll", "weft.max_registers")
+_OF_FINISHED_MODULES = ("weft.name", "weft.unroll", "weft.max_registers", "weft.counters")
 """What a scheduled module says to the emitter: it may be read again, by `weft verify` for one."""
 
 
@@ -147,6 +147,30 @@ def _expect_no_marks(module: ir.Module) -> None:
                     f"{describe(op)} bears `{name}`, a mark that only statements set",
                     hint="take the attribute out of the payload; `weft.name` on arguments is fine",
                 )
+        if "weft.counters" in op.attributes and not _counts(op):
+            raise fail(
+                "W0489",
+                f"{describe(op)} bears `weft.counters`, and not one entry for each of its iteration arguments",
+                hint="take the attribute out: without it the loop counts in 64 bits, and is right, too",
+            )
+
+
+def _counts(op: ir.Operation) -> bool:
+    """Whether `weft.counters` says of each iteration argument nothing, or its name and positive numbers."""
+    from .interpreter.mlir import ir
+
+    entries = op.attributes["weft.counters"]
+    if op.name != "scf.for" or not isinstance(entries, ir.ArrayAttr) or len(entries) != len(op.results):
+        return False
+    for facts in entries:
+        if not isinstance(facts, ir.DictAttr) or {named.name for named in facts} - {"name", "below", "multiple"}:
+            return False
+        if "name" in facts and not isinstance(facts["name"], ir.StringAttr):
+            return False
+        numbers = [facts[key] for key in ("below", "multiple") if key in facts]
+        if any(not isinstance(number, ir.IntegerAttr) or number.value < 1 for number in numbers):
+            return False
+    return True
 
 
 def _name_values(module: ir.Module, text: str) -> None:
