@@ -166,6 +166,23 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
     return made.results[0]
 
 
+def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, outside: Neutral) -> ir.Value:
+    """`mask ? value[where] : outside`, at the insertion point. A gather is read where it reads, under its own mask as well."""
+    kind, owner = element_type(value), producer(value)
+    if owner is None or not is_gather(owner):
+        return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
+    old = owner.regions[0].blocks[0]
+    choice = None if segments(owner)[0] else _same_choice(old, outside, kind)
+    if mask is not None and choice is not None:
+        return _under_both(old, choice, mask, where, outside, kind)
+
+    def inside() -> ir.Value:
+        images = [tensor.ExtractOp(owner.operands[i], list(where)).result for i in range(segments(owner)[0])]
+        return clone_body(old, images, where)[0]
+
+    return guarded(mask, kind, inside, outside)
+
+
 def guard_body(op: ir.Operation, extents: Sequence[int | None], padded: Sequence[int | None]) -> None:
     """Perform the body of a rounded-up generic only inside its old domain.
 

@@ -174,6 +174,7 @@ _HOMES = (
     ".interpreter.analysis.codes",
     ".interpreter.asynchrony.codes",
     ".interpreter.convolution.codes",
+    ".interpreter.splitting.codes",
     ".interpreter.distribution.codes",
     ".runtime.codes",
     ".maps.codes",

@@ -9,6 +9,8 @@ VIEWS = (
     "memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape", "memref.transpose",
 )  # fmt: skip
 
+_BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
+
 
 def base_of(value: ir.Value) -> ir.Value | None:
     """The buffer behind a view; None for a scalar."""
@@ -26,7 +28,16 @@ def is_temporary(buffer: ir.Value) -> bool:
         and op.name == "memref.alloc"
         and isinstance(buffer.type, ir.MemRefType)
         and buffer.type.memory_space is None
+        and _in_block(op)
     )
+
+
+def _in_block(op: ir.Operation) -> bool:
+    """Whether the op stands in a kernel, or in a loop that becomes one: what the host allocates is global memory."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in _BLOCKS:
+        parent = parent.operation.parent
+    return parent is not None
 
 
 def drop_dead_view(value: ir.Value) -> None:

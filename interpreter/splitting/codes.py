@@ -1,0 +1,43 @@
+"""The long form of what `split-k` refuses."""
+
+from __future__ import annotations
+
+from ...dsl.diagnostics import Explanation
+
+CODES: dict[str, Explanation] = {
+    "W0450": Explanation(
+        "no sum to cut",
+        "`split-k` takes an op that adds up inputs, or products of inputs, into one result: a matrix product, a convolution behind "
+        "`as-gemm`, a `linalg.generic` or `linalg.reduce` with such a body. A maximum or a product of all elements is no sum, and "
+        "neither is a sum of exp(x). The result has to be indexed with the op's parallel dimensions alone.",
+    ),
+    "W0451": Explanation(
+        "summed over several dimensions",
+        "The op has to be summed over exactly one dimension, which is cut. `as-gemm` makes one of a convolution's several.",
+    ),
+    "W0452": Explanation(
+        "a sum of dynamic extent",
+        "The length of a part, and the size of the buffer that holds the partial sums, are computed when the schedule is applied. "
+        "Give the payload static shapes.",
+    ),
+    "W0453": Explanation(
+        "an impossible number of parts",
+        "A sum is cut into 2 parts or more, and each of them has at least one summand. `by n` rounds a part's length up to a "
+        "multiple of n, so that fewer parts may be left than asked for, but not just one.",
+    ),
+    "W0454": Explanation(
+        "a sum on memrefs",
+        "A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on whole buffers. "
+        "This one is not, or was bufferized by an earlier statement. Use `split-k` before `bufferize`.",
+    ),
+    "W0455": Explanation(
+        "a body that reads memory",
+        "The body of the op reads a tensor by itself (`tensor.extract`), at places that no indexing map bounds. Where the last "
+        "part is shorter than the others, such a read would leave its tensor. Choose a number of parts that divides the sum.",
+    ),
+    "W0456": Explanation(
+        "a sum inside of a loop",
+        "The partial sums need a buffer of their own that all parts share, and an op behind them that adds them up: two launches. "
+        "Inside of a loop that is no longer possible. Use `split-k` before `tile`.",
+    ),
+}
