@@ -39,6 +39,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
         realiser = Realiser(kernel, geometry)
         realiser.run(kernel.root)
         _record_sizes(kernel.function, "known_block_size", geometry.static_block())
+        _record_sizes(kernel.function, "known_grid_size", geometry.static_grid())
         shared = lower(kernel)
         return _finish(module, root, kernel, geometry, grid, shared, [*remarks, *realiser.remarks])
 
@@ -53,7 +54,6 @@ def _finish(
     remarks: list[str],
 ) -> LaunchInfo:
     block, grid = geometry.static_block(), geometry.static_grid()
-    _record_sizes(kernel.function, "known_grid_size", grid)
     kernel.module.operation.verify()
     with ir.InsertionPoint(root), root.location:
         grid_sizes = [size.emit() for size in sizes]

@@ -39,10 +39,8 @@ class _Advance:
     @property
     def multiples(self) -> list[int]:
         """What each digit is a multiple of: only the last one, which nothing is carried into, of more than 1."""
-        if self.start.terms:
-            return [1] * (len(self.basis) + 1)
-        start, step = (_digits_of(n, self.basis)[-1] for n in (self.start.constant, self.step))
-        return [*(1 for _ in self.basis), max(gcd(start, step, self.basis[-1]), 1)]
+        factors = [factor for _, factor in self.start.terms]
+        return [*(1 for _ in self.basis), gcd(self.start.constant, *factors, self.step, self.basis[-1])]
 
     @property
     def below(self) -> list[int | None]:
@@ -103,8 +101,7 @@ def _advance(op: ir.Operation) -> _Advance | None:
     step = factor * trips.step
     start = Sum(rest.terms, rest.constant + factor * trips.start)
     names = _names(op, len(basis) + 1)
-    low = _below(start, gcd(step, basis[-1]))
-    carried = start if low is None else Sum((), start.constant - low.constant)
+    low, carried = _below(start, gcd(step, basis[-1]))
     bounds = _bounds(carried)
     if bounds is None or bounds[0] < 0:
         return _Advance(op, loop, basis, carried, low, step, names, None)
@@ -127,11 +124,14 @@ def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:
     return True
 
 
-def _below(start: Sum, limit: int) -> Sum | None:
-    """The part of the start that surely stays in 0 … limit-1 when the rest, a constant, is a multiple of `limit`."""
-    low = Sum(start.terms, start.constant % limit)
+def _below(start: Sum, limit: int) -> tuple[Sum | None, Sum]:
+    """The part of the start that surely stays in 0 … limit-1, if there is one, and the rest: then a multiple of `limit`."""
+    whole = tuple((value, factor) for value, factor in start.terms if factor % limit == 0)
+    low = Sum(tuple(term for term in start.terms if term not in whole), start.constant % limit)
     bounds = _bounds(low)
-    return low if bounds is not None and bounds[0] >= 0 and bounds[1] < limit else None
+    if bounds is None or bounds[0] < 0 or bounds[1] >= limit:
+        return None, start
+    return low, Sum(whole, start.constant - low.constant)
 
 
 def _bounds(total: Sum) -> tuple[int, int] | None:
