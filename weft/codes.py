@@ -94,9 +94,9 @@ CODES: dict[str, Explanation] = {
     ),
     "W0487": Explanation(
         "the payload does not parse",
-        "The message and the place are those of MLIR's own parser or verifier. Every upstream dialect is known, "
-        "others are read "
-        "in their generic form.",
+        "The message and the place are those of MLIR's own parser or verifier; where that is about shapes, strides or "
+        "dilations, the message names the operands, and what upstream said is a note. Every upstream dialect is known, "
+        "others are read in their generic form.",
     ),
     "W0489": Explanation(
         "a payload with Weft's own marks",

@@ -1,4 +1,4 @@
-"""What upstream's verifier says of launches and tokens, said again so that a person sees what to do."""
+"""What upstream's verifier says of launches and tokens, said again so that a person sees what to do; of shapes: `misshapen.py`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from .misshapen import in_words
 
 if TYPE_CHECKING:
     from .interpreter.mlir import ir
@@ -25,7 +26,7 @@ _NAME = re.compile(r"%([\w$.-]+)")
 
 
 def in_our_words(error: WeftError) -> WeftError:
-    """The same error, with those of its diagnostics that speak of launches and tokens made clear."""
+    """The same error, with those of its diagnostics that speak of launches, tokens and shapes made clear."""
     return WeftError.of(_translated(d) for d in error.diagnostics)
 
 
@@ -80,7 +81,7 @@ def _translated(diagnostic: Diagnostic) -> Diagnostic:
         message = "tokens wait for each other" if circle else "a token is used before it is made"
         return say("W0628", message, *circle,
                    hint="start with a root, `gpu.wait async`, and let each operation wait for earlier ones")  # fmt: skip
-    return diagnostic
+    return in_words(diagnostic)
 
 
 def _types(diagnostic: Diagnostic, source: Source, number: int) -> Iterator[str]:
