@@ -70,6 +70,8 @@ class Verdict:
 
     kernels: tuple[Judged, ...]
     hosts: tuple[JudgedHost, ...] = ()
+    compiled: tuple[str, ...] = ()
+    """Kernels that are launched and compiled already (`gpu.binary`): assumed to read and write what they get, and nothing else."""
 
     @property
     def ok(self) -> bool:
@@ -106,6 +108,7 @@ class Verdict:
                 for h in self.hosts
             ],
             "assumed_distinct": list(self.distinct),
+            "assumed_compiled": list(self.compiled),
             "diagnostics": [_diagnostic_json(d) for d in self.diagnostics],
         }  # fmt: skip
 
@@ -130,6 +133,7 @@ def verify_source(
             be judged.
     """
     from .interpreter.analysis.launches import kernel_uses, model_of
+    from .interpreter.asynchrony.effects import compiled_kernels
 
     try:
         module = parse_module(source)
@@ -147,7 +151,7 @@ def verify_source(
         hosts = _judge_hosts(module, source, names, may_alias, called, effort)
     except WeftError as error:
         raise WeftError.of((*(d for k in judged for d in k.diagnostics), *error.diagnostics)) from error
-    return Verdict(tuple(judged), tuple(hosts))
+    return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module))
 
 
 def _judge_hosts(

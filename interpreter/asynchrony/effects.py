@@ -181,6 +181,13 @@ class Effects:
         return tuple(found)
 
 
+def compiled_kernels(module: ir.Module) -> tuple[str, ...]:
+    """The kernels that `module` launches out of a `gpu.binary`, as `@binary::@kernel`."""
+    effects = Effects(module)
+    launches = (op for op in mlir.operations(module.operation, "gpu.launch_func") if effects.opaque(op))
+    return tuple(dict.fromkeys("@" + callee(op).replace("::", "::@") for op in launches))
+
+
 SEEN = {
     "affine", "arith", "cf", "func", "gpu", "index", "linalg", "llvm", "math", "memref", "nvgpu", "scf", "ub", "vector", "builtin",
 }  # fmt: skip

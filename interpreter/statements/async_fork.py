@@ -26,10 +26,11 @@ class AsyncFork(Statement):
     Every host function that launches gets new tokens, whatever tokens it had. An operation that waits for nothing starts
     from `gpu.wait async`; one that waits for several from a join, `gpu.wait async [%a, %b]`; no operation has more than
     one dependency, and none that others imply. A token that is used once more goes through a `gpu.wait async` of its own.
-    One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on, and in
-    front of a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token through: its first operations start from
-    it, a join of its last ones is yielded. Where the host needs what is launched in it (it reads or frees it, or calls), it waits in
-    front of and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`; `memref.dealloc` moves behind the wait.
+    One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on, and
+    in front of a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token through: its first operations
+    start from it, a join of its last ones is yielded. Where the host needs what is launched in it (it reads or frees it, or
+    calls), it waits in front of and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`; `memref.dealloc`
+    moves behind the wait.
 
     Two arguments of a host function may overlap, if one of them is written: the step's report counts what that costs. Disjoint
     windows of one buffer are told apart, and so is what is distinct for certain: allocations, results (which Weft makes), arguments
@@ -64,6 +65,7 @@ class AsyncFork(Statement):
     streams: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..asynchrony.effects import compiled_kernels
         from ..asynchrony.forking import async_fork
 
         try:
@@ -79,6 +81,8 @@ class AsyncFork(Statement):
         rewrite.remark(
             f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"
         )
+        if compiled := compiled_kernels(rewrite.module):
+            rewrite.remark(f"assumed: {', '.join(compiled)} (compiled already) read and write what they get, and nothing else")
         _say_what_overlaps(rewrite, forked)
         if forked.carried:
             what = "a loop or branch hands" if forked.carried == 1 else f"{forked.carried} loops and branches hand"

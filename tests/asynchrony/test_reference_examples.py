@@ -41,3 +41,11 @@ def test_corrected(path: Path, update: bool) -> None:
 
 def test_all_are_there() -> None:
     assert len(EXAMPLES) == 5
+
+
+def test_what_cannot_be_seen_is_said_to_be_assumed() -> None:
+    text = (HERE / "chain.mlir").read_text()
+    verdict = verify_source(Source("chain.mlir", text))
+    assert verdict.ok
+    assert verdict.compiled == ("@kernels::@kernel",)
+    assert verdict.to_json()["assumed_compiled"] == ["@kernels::@kernel"]

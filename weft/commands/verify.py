@@ -81,6 +81,9 @@ def _summary(verdict: Verdict) -> None:
             say(f"  {barrier} could go: what it orders is ordered without it")
     for host in verdict.hosts:
         say(_host_line(host))
+    if verdict.compiled:
+        named = ", ".join(f"`{name}`" for name in verdict.compiled)
+        say(f"assumed: {named} read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)")
     if verdict.distinct:
         names = ", ".join(f"`{name}`" for name in verdict.distinct)
         say(f"assumed: {names} are distinct buffers (`--may-alias` assumes the opposite)")
