@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import gathers, mlir
-from .mlir import ir, tensor
+from .mlir import ir, producer, tensor
 from .padding import from_origin
 from .structured import element_type, shape_of
 
@@ -24,6 +24,7 @@ def _fold(op: ir.Operation) -> None:
         op.name == "tensor.extract_slice"
         and not isinstance(source.owner, ir.Block)
         and from_origin(source.owner.operation)
+        and not _is_launched(source.owner.operation.operands[0])
     ):
         source = source.owner.operation.operands[0]
         op.operands[0] = source
@@ -38,6 +39,12 @@ def _fold(op: ir.Operation) -> None:
     if source.type == result.type:
         result.replace_all_uses_with(source)
         op.erase()
+
+
+def _is_launched(value: ir.Value) -> bool:
+    """Whether an outermost loop computes the value: a slice of it says how much of a rounded-up result is wanted (`clipping`)."""
+    op = producer(value)
+    return op is not None and op.name == "scf.forall" and op.parent is not None and op.parent.operation.name == "func.func"
 
 
 def _whole(op: ir.Operation) -> bool:
