@@ -1,0 +1,98 @@
+"""The machine code of the implicit GEMMs on layers of ResNet-50: no spills, no division in the loop over k, matmul's inner loop."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+import pytest
+import sass
+from random_layers import PAYLOADS
+
+from weft.pipeline import Recipe, applied, planned
+from weft.recipes import builders
+from weft.runtime.cuda.nvrtc import ARCHITECTURES
+
+RECIPES = {"igemm": "conv2d", "igemm_nchw": "conv2d_nchw", "igemm_bias_relu": "conv2d_bias_relu"}
+LAYERS = (
+    "",  # the payload's own sizes
+    "conv1",  # 7x7 taps of 3 channels, 2 apart
+    "layer1.0.conv2",  # 3x3 taps
+    "layer2.0.downsample.0",  # 1x1 taps, 2 apart
+    "layer3.0.conv2",  # 3x3 taps, 2 apart
+    "layer4.1.conv2",  # images of 7x7
+)
+SOAK = "WEFT_SOAK" in os.environ
+EVERY = [(recipe, layer, chip) for recipe in RECIPES for layer in LAYERS for chip in ARCHITECTURES]
+MOST_TELLING = [
+    (recipe, layer, chip)
+    for recipe, layer, chip in EVERY
+    if (chip in ("sm_80", "sm_90a") and (recipe != "igemm_bias_relu" or layer in ("conv1", "layer4.1.conv2"))) or layer == "conv1"
+]
+DIVISION = re.compile(r"[\w)] [/%] [\w(]")
+
+
+@cache
+def text(recipe: str, layer: str = "", **settings: str) -> str:
+    """The CUDA text at a batch of 8, with a residual where there may be one."""
+    if layer:
+        settings["n"] = "8"
+    if "residual" in {p.name for p in builders()[PAYLOADS[recipe]].parameters}:
+        settings["residual"] = "1"
+    return planned(applied(Recipe.open(recipe, None, settings, layer=f"resnet50.{layer}" if layer else None))).cuda
+
+
+def loop_over_k(cuda: str) -> str:
+    """What stands between the braces of the kernel's outermost loop that has barriers."""
+    lines = cuda.splitlines()
+    (start,) = (n for n, line in enumerate(lines) if line.startswith("  for (int k = 0; "))
+    length = lines[start:].index("  }")
+    body = "\n".join(lines[start + 1 : start + length])
+    assert body.count("__syncthreads();") == cuda.count("__syncthreads();") == 2
+    return body
+
+
+def wide_where_channels_are(layer: str) -> bool:
+    channels = builders()["conv2d"].layers[f"resnet50.{layer}"]["c"] if layer else 16
+    return channels % 4 == 0
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_nothing_is_divided_in_the_text_of_the_loop_over_k(recipe: str, layer: str) -> None:
+    cuda = text(recipe, layer)
+    body = loop_over_k(cuda)
+    assert DIVISION.search(cuda), "the digits where the loop starts are divided: the pattern finds what it looks for"
+    assert not DIVISION.findall(body)
+    if recipe != "igemm_nchw" and wide_where_channels_are(layer):
+        assert body.count("= *reinterpret_cast<const float4*>(&X[") == 4
+        assert not re.search(r"[=?] X\[", body), "an image of whole vectors of channels is read 16 bytes at a time"
+
+
+@pytest.mark.parametrize(("recipe", "layer", "chip"), EVERY if SOAK else MOST_TELLING)
+def test_machine_code(recipe: str, layer: str, chip: str) -> None:
+    cuda, kernel = text(recipe, layer), RECIPES[recipe]
+    used = sass.resources(cuda, kernel, chip)
+    assert used.spill_bytes == used.stack_bytes == 0, used
+    assert used.registers <= 168, used  # three blocks of 128 threads on a multiprocessor
+    over_k = sass.inner_loop(cuda, kernel, chip)
+    assert over_k.barriers == 2 and over_k.ffma == 16 * 8 * 8, "it is the loop over k, and nothing in it is a loop"
+    assert over_k.divisions == 0 and not {"I2F", "I2FP", "F2I", "MUFU"} & set(over_k.by_mnemonic), over_k
+    sums = sass.compute_region(cuda, kernel, chip)
+    assert not sums.besides("FFMA", "LDS") and sums.integer <= 48, sums  # the digits step forth behind the sums
+    assert set(sums.shared_loads) == {128} and sums.ffma >= 16 * sums.by_mnemonic["LDS"], sums
+    if recipe != "igemm_nchw" and wide_where_channels_are(layer):
+        assert over_k.global_loads == {128: 6} and over_k.integer <= 72, over_k
+    assert over_k.integer <= 288, over_k  # 7x7 taps of 3 channels: each of four neighbours has digits of its own
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f16", "bf16"])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_other_types_do_not_spill(recipe: str, dtype: str) -> None:
+    for layer in LAYERS if SOAK else ("conv1",):
+        cuda = text(recipe, layer, type=dtype)
+        for chip in ARCHITECTURES if SOAK else ("sm_90a",):
+            used = sass.resources(cuda, RECIPES[recipe], chip)
+            assert used.spill_bytes == used.stack_bytes == 0, (layer, chip, used)
+            assert sass.inner_loop(cuda, RECIPES[recipe], chip).divisions == 0, (layer, chip)
