@@ -75,9 +75,9 @@ def _counter(op: ir.Operation, value: ir.Value, base: str) -> tuple[str, Range |
     facts = ir.DictAttr(list(ir.ArrayAttr(op.attributes[COUNTERS]))[value.arg_number - 1])
     if "name" not in facts:
         return base, None
-    if "below" not in facts or "multiple" not in facts:
+    if "below" not in facts:
         return ir.StringAttr(facts["name"]).value, None
-    below, multiple = (ir.IntegerAttr(facts[key]).value for key in ("below", "multiple"))
+    below, multiple = (ir.IntegerAttr(facts[key]).value if key in facts else 1 for key in ("below", "multiple"))
     return ir.StringAttr(facts["name"]).value, Range(0, (below - 1) // multiple * multiple, multiple)
 
 

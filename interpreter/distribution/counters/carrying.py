@@ -177,7 +177,9 @@ def _note(loop: ir.Operation, counters: Sequence[tuple[str, int | None, int]]) -
     i64 = ir.IntegerType.get_signless(64)
     entries = [ir.DictAttr.get({})] * (len(loop.results) - len(counters))
     for name, below, multiple in counters:
-        facts: dict[str, ir.Attribute] = {"name": ir.StringAttr.get(name), "multiple": ir.IntegerAttr.get(i64, multiple)}
+        facts: dict[str, ir.Attribute] = {"name": ir.StringAttr.get(name)}
+        if multiple > 1:
+            facts["multiple"] = ir.IntegerAttr.get(i64, multiple)
         if below is not None:
             facts["below"] = ir.IntegerAttr.get(i64, below)
         entries.append(ir.DictAttr.get(facts))

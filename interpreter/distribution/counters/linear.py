@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...mlir import affine, arith, ir, operations, producer
+from ...nesting import is_within, move_in_front
 
 DELINEARIZE = "affine.delinearize_index"
 NAMES = "weft.names"
@@ -154,10 +155,34 @@ def _renamed(e: ir.AffineExpr, applied: _Applied, places: dict[ir.Value, int]) -
 
 
 def split_sums(function: ir.Operation) -> None:
-    """Let every index that is taken apart be a sum of values, so that those which a loop does not change can be hoisted."""
+    """Let every index that is taken apart be a sum of values, so that those which a loop does not change can be hoisted.
+
+    It is moved out of the branches that it stands in: nothing but a loop keeps it.
+    """
     for op in operations(function, DELINEARIZE):
+        _leave_branches(op)
         with ir.InsertionPoint(op), op.location:
             op.operands[0] = emitted(sum_of(op.operands[0]))
+
+
+def _leave_branches(op: ir.Operation) -> None:
+    branch: ir.Operation | None = None
+    parent = op.parent
+    while parent is not None and parent.operation.name == "scf.if":
+        branch = parent.operation
+        parent = branch.parent
+    if branch is not None and _is_index_arithmetic(op, branch):
+        move_in_front(op.results[0], branch)
+
+
+def _is_index_arithmetic(op: ir.Operation, branch: ir.Operation) -> bool:
+    """Whether what `op` computes from values outside of `branch` may as well be computed in front of it."""
+    if not is_within(op, branch):
+        return True
+    if op.name not in (DELINEARIZE, "affine.apply", "arith.constant", "arith.addi", "arith.subi", "arith.muli"):
+        return False
+    makers = [made for v in op.operands if (made := producer(v)) is not None]
+    return all(_is_index_arithmetic(made, branch) for made in makers)
 
 
 def emitted(total: Sum) -> ir.Value:
