@@ -219,7 +219,7 @@ module attributes {gpu.container_module} {
         %81 = affine.apply #map4(%arg6)
         %82 = arith.select %78, %81, %arg6 : index
         scf.yield %82, %80, %75 : index, index, index
-      } {weft.counters = [{below = 4 : i64, multiple = 1 : i64, name = "kh"}, {below = 3 : i64, multiple = 1 : i64, name = "kw"}, {below = 64 : i64, multiple = 16 : i64, name = "c"}]}
+      } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 64 : i64, multiple = 16 : i64, name = "c"}]}
       scf.for %arg5 = %c0 to %c8 step %c1 {
         %21 = affine.apply #map20(%18, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
