@@ -275,7 +275,10 @@ def test_a_host_with_tokens() -> None:
     np.testing.assert_array_equal(reference(module, None, inputs)["A"], np.full(64, 1 + 6 * inputs["n"], np.float32))
 
 
-SIZES = {"naive": "m=33,n=40,k=17", "shared": "m=33,n=40,k=20", "simt": "m=70,n=130,k=36", "simt_pipelined": "m=70,n=130,k=36"}
+SIZES = {
+    "naive": "m=33,n=40,k=17", "shared": "m=33,n=40,k=20", "simt": "m=70,n=130,k=36", "simt_pipelined": "m=70,n=130,k=36",
+    "igemm": "n=2,c=8,h=9,w=7,k=12", "igemm_nchw": "n=2,c=3,h=9,w=7,k=12,stride=2", "igemm_bias_relu": "n=2,c=5,residual=1",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*SIZES, *PROGRAMS], ids=lambda n: n if isinstance(n, str) else n.stem)
