@@ -78,14 +78,15 @@ class Fuse(Statement):
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
         """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of that."""
         for op in mlir.operations(rewrite.module.operation):
-            parent = op.parent
-            if self.producer.tag in op.attributes and parent is not None and is_structured(parent):
+            reader = _structured_around(op) if self.producer.tag in op.attributes else None
+            if reader is not None:
                 raise rewrite.error(
                     "W0326",
-                    f"the loop reads {op.name} only element by element, in the body of {describe(parent)}",
+                    f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     at="producer",
                     payload=op,
-                    hint="fuse it into the loop around first, or choose tile sizes that divide",
+                    hint="fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or "
+                    "`split-k` map and launch it on its own",
                 )
 
     def _settle(self, rewrite: Rewriter) -> None:
@@ -103,3 +104,11 @@ class Fuse(Statement):
         for extra in fused[1:]:
             del extra.attributes[self.producer.tag]
         rewrite.remark(f"{name} now runs once per tile")
+
+
+def _structured_around(op: ir.Operation) -> ir.Operation | None:
+    """The structured op in whose body `op` stands, however deep."""
+    parent = op.parent
+    while parent is not None and not is_structured(parent):
+        parent = parent.operation.parent
+    return None if parent is None else parent.operation
