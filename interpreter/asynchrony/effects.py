@@ -14,7 +14,7 @@ from typing import Literal
 from .. import mlir
 from ..mlir import ir
 from .accesses import ALLOCATIONS, VIEWS, AccessKind, accesses, is_memref
-from .tracing import traced
+from .tracing import parameter_count, traced
 from .windows import Buffer, Window
 
 DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
@@ -165,7 +165,8 @@ class Effects:
         return self._summaries[name]
 
     def _summarized(self, function: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
-        parameters = {a: i for i, a in enumerate(function.regions[0].blocks[0].arguments)}
+        passed = list(function.regions[0].blocks[0].arguments)[: parameter_count(function)]
+        parameters = {a: i for i, a in enumerate(passed)}
         found: dict[tuple[AccessKind, int | Buffer], None] = {}
         for op in mlir.operations(function):
             if op.name in ("func.call", "gpu.launch_func") and self._summary(op) is None:

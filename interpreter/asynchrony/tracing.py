@@ -48,7 +48,7 @@ def _argument(value: ir.BlockArgument, block: ir.Block, known: Known, here: froz
     if holder.name in ("func.func", "gpu.func"):
         if block != holder.regions[0].blocks[0]:
             return (Window(Buffer("unknown", value)),)
-        if holder.name == "gpu.func" and position >= _parameters(holder):
+        if holder.name == "gpu.func" and position >= parameter_count(holder):
             return (_whole(value, "allocation"),)  # a workgroup or private attribution
         return (_whole(value, "argument"),)
     if holder.name in ("scf.for", "affine.for") and position:
@@ -61,7 +61,8 @@ def _argument(value: ir.BlockArgument, block: ir.Block, known: Known, here: froz
     return (Window(Buffer("unknown", value)),)
 
 
-def _parameters(function: ir.Operation) -> int:
+def parameter_count(function: ir.Operation) -> int:
+    """How many arguments a caller passes; a kernel's body has more, its attributions."""
     return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
 
 

@@ -26,6 +26,12 @@ gpu.module @k {{
     memref.store %v, %a[%c0, %c0] : {STRIDED}
     gpu.return
   }}
+  gpu.func @staged(%a: memref<8x8xf32>) workgroup(%tile: memref<8xf32, #gpu.address_space<workgroup>>) kernel {{
+    %c0 = arith.constant 0 : index
+    %v = memref.load %a[%c0, %c0] : memref<8x8xf32>
+    memref.store %v, %tile[%c0] : memref<8xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }}
 }}
 memref.global "private" constant @table : memref<8x8xf32> = dense<1.0>
 func.func @callee(%from: memref<8x8xf32>, %to: memref<8x8xf32>) {{
@@ -63,6 +69,7 @@ WHOLE = "memref<8x8xf32>"
 TABLE = [
     (f"gpu.launch_func @k::@move {SIZES} args(%a : {WHOLE}, %b : {WHOLE}, %b : {WHOLE})", ["read a", "write %arg1"]),
     (f"gpu.launch_func @k::@move {SIZES} args(%b : {WHOLE}, %a : {WHOLE}, %b : {WHOLE})", ["read %arg1", "write a"]),
+    (f"gpu.launch_func @k::@staged {SIZES} args(%a : {WHOLE})", ["read a"]),  # its shared memory is no argument
     (f"memref.copy %a, %b : {WHOLE} to {WHOLE}", ["read a", "write %arg1"]),
     (f"gpu.memcpy %a, %b : {WHOLE}, {WHOLE}", ["write a", "read %arg1"]),
     (f"%f = arith.constant 0.0 : f32\ngpu.memset %a, %f : {WHOLE}, f32", ["write a"]),
