@@ -222,6 +222,8 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
     assert len(made.plan.kernels) == 2
     temporary = [prod(b.shape) for b in made.plan.buffers if b.role == "temp"]
     assert len(temporary) == 1 and temporary[0] >= parts * m * n, made.plan.buffers
+    kinds = [type(step).__name__ for step in made.plan.steps]
+    assert kinds.count("Alloc") == kinds.count("Free") == 1, kinds
     assert verify_source(Source("whole.mlir", str(made.applied.module))).ok
     for number in range(len(barriers(made.applied.module))):
         less = without_barrier(made.applied.module, number)
@@ -229,6 +231,47 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
         inputs = random_inputs(functions.signature(made.applied.payload, made.plan.entry), seed)
         races = run_plan(made.plan, SimDevice(), inputs, text=less).races
         assert races, f"the simulator sees no race without barrier {number}\n{payload}\n{body}"
+
+
+BATCHED = """\
+payload conv2d_nchw(n = 2, c = 8, h = 6, w = 6, k = 8)
+schedule s() {
+  let conv = match linalg.conv_2d_nchw_fchw
+  let init = match linalg.fill
+  let gemm = as-gemm conv
+  let (partial, zeros, sum) = split-k gemm 3 by 8
+  let (tiles, tile_mm) = tile partial [1, 1, 8, 12]
+  fuse zeros into tiles
+  let (k, step) = tile tile_mm [_, _, _, _, 8]
+  let (a, copy_a) = promote-to-shared step.lhs
+  let (b, copy_b) = promote-to-shared step.rhs
+  map copy_a to threads(*) cyclic vector 4
+  map copy_b to threads(*) cyclic
+  let (lanes, one) = tile step [_, _, 1, 1]
+  map lanes to threads(y, x)
+  let (each, add) = tile sum [1, 1, 1]
+  fuse init into each
+  let flat = coalesce each
+  map flat to grid(x)
+  let all = coalesce tiles
+  map all to blocks(x)
+  promote-to-registers one.acc across k
+  insert-barriers
+  launch all
+  launch flat
+  async-fork
+}
+"""
+
+
+def test_a_batch_of_products_in_parts(tmp_path: Path) -> None:
+    """Four parallel dimensions, coalesced for the blocks; the two launches ordered by tokens, the result written in place."""
+    (tmp_path / "s.weft").write_text(BATCHED)
+    report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 8)).report
+    assert report.ok and not report.races and not report.faults, report
+    made = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
+    assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(3, 2, 8, 36)]
+    assert "reinterpret_cast<const float4*>(&W[" in made.cuda
 
 
 def test_gathers_stay_gathers(tmp_path: Path) -> None:
