@@ -12,6 +12,7 @@ The prose is `docs/tutorial/page.md`. A line of it that starts with `@` is repla
 | `@ladder` | all rungs |
 | `@measured`, `@rest` | all rungs, predicted and measured; the sizes that are not square |
 | `@streams` | what streams and graphs win, measured |
+| `@convolutions` | the layers of ResNet-50, measured |
 
 Nothing in them depends on the machine or the hour.
 """
@@ -27,6 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import convolutions_table
 import streams_table
 from roofline import H200, Prediction, predict, resident_blocks
 from rung import ROOT, RUNGS, Counts, counts, kinds_of_load, made, panels
@@ -38,15 +40,15 @@ WIDTH = 118
 MEASURED = ROOT / "docs" / "performance" / "h200.json"
 
 
-def page(template: Path) -> str:
-    """The page that a template makes, with an empty line around everything that was put in."""
+def page(template: Path, expanded: Callable[[str], Iterable[str]] | None = None) -> str:
+    """The page that a template makes, with an empty line around everything that was put in. `expanded`: what a line becomes."""
     lines: list[str] = []
     for line in template.read_text().splitlines():
         after_table = bool(lines) and lines[-1].startswith("|") and not line.startswith("|")
         after_block = bool(lines) and lines[-1] == "```" and closed(lines)
         if line and lines and lines[-1] and (line.startswith("@") or after_table or after_block):
             lines.append("")
-        lines += _expanded(line)
+        lines += (expanded or _expanded)(line)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -70,6 +72,7 @@ def _expanded(line: str) -> Iterable[str]:
         "measured": measured,
         "rest": rest,
         "streams": streams,
+        "convolutions": convolutions,
     }
     return makers[name]()
 
@@ -231,6 +234,11 @@ def _recorded() -> dict[tuple[str, str], Any]:
 def streams() -> list[str]:
     found = streams_table.recorded()
     return [*table(streams_table.HEAD, streams_table.rows(found)), "", streams_table.remark(found)]
+
+
+def convolutions() -> list[str]:
+    found = convolutions_table.recorded()
+    return [*table(convolutions_table.HEAD, convolutions_table.rows(found)), "", convolutions_table.remark(found)]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
