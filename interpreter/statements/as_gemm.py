@@ -106,8 +106,9 @@ class AsGemm(Statement):
         found = [(low[axis], high[axis]) for axis in windows]
         if len(self.padding) != len(found):
             raise rewrite.error(
-                "W0446", f"{len(self.padding)} paddings for {len(found)} axes that the window moves along", at="padding", payload=op
-            )
+                "W0446", f"a number for each of the {len(found)} axes that the window moves along, and not {len(self.padding)}",
+                at="padding", payload=op,
+            )  # fmt: skip
         if any(pair != (stated, stated) for pair, stated in zip(found, self.padding, strict=True)):
             spelled = ", ".join(str(a) if a == b else f"{a} before and {b} behind" for a, b in found)
             raise rewrite.error(
