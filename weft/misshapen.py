@@ -106,7 +106,9 @@ def _bad_extent(op: _Op, says: str) -> _Said | None:
 
 def _bad_window(op: _Op, image: int, axis: int, needed: int, given: int) -> _Said | None:
     """An axis that a window moves along is too short: for the filter alone, or for as many windows as the result has."""
-    terms = dict(_term(part) for part in op.maps[image][axis].split(" + "))
+    terms = _terms(op.maps[image][axis])
+    if terms is None:
+        return None
     sizes = {d: _extent(op, d) for d in terms}
     outputs = [d for d in terms if d in op.maps[-1]]
     if len(terms) != 2 or len(outputs) != 1 or None in sizes.values():
@@ -131,9 +133,10 @@ def _bad_window(op: _Op, image: int, axis: int, needed: int, given: int) -> _Sai
     )  # fmt: skip
 
 
-def _term(text: str) -> tuple[str, int]:
-    dimension, _, factor = text.partition(" * ")
-    return dimension, int(factor or 1)
+def _terms(text: str) -> dict[str, int] | None:
+    """`d1 * 2 + d4` as factors by dimension; None if it is no such sum."""
+    found = [re.fullmatch(r"(d\d+)(?: \* (\d+))?", part) for part in text.split(" + ")]
+    return {one[1]: int(one[2] or 1) for one in found if one} if all(found) else None
 
 
 def _extent(op: _Op, dimension: str) -> int | None:

@@ -89,6 +89,16 @@ func.func @grouped(%x: tensor<1x10x8x8xf32>, %filter: tensor<3x8x3x3x3xf32>, %ou
   return %r : tensor<1x3x8x6x6xf32>
 }
 """
+OFFSET = """\
+func.func @offset(%x: tensor<8xf32>, %out: tensor<6xf32>) -> tensor<6xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i * 2 + 3)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%out : tensor<6xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+"""
 DEPTHWISE = "linalg.depthwise_conv_2d_nhwc_hwc"
 MULTIPLIED = "linalg.depthwise_conv_2d_nhwc_hwcm"
 
@@ -111,6 +121,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "three strides for two axes": (schedule(), conv(strides="[1, 1, 1]")),
     "a product whose sums disagree": (schedule("linalg.matmul"), MATMUL.replace("%rhs: tensor<8x8", "%rhs: tensor<7x8").replace(
         ": tensor<8x8xf32>, tensor<8x8xf32>)", ": tensor<8x8xf32>, tensor<7x8xf32>)")),
+    "an index with an offset": (schedule("linalg.generic"), OFFSET),
+    "an index with a negative offset": (schedule("linalg.generic"), OFFSET.replace("i * 2 + 3", "i * 2 - 1")),
     # ---- what the statement says
     "dynamic batches": (schedule(), conv("?x8x8x4", result="?x6x6x8")),
     "dynamic rows": (schedule(), conv("1x?x8x4", result="1x?x6x8")),
