@@ -142,15 +142,29 @@ def verify_source(
     called = _inline_launchers(module)
     names = written_names(source)
     judged: list[Judged] = []
+    hosts: list[JudgedHost] = []
+    refused: list[Diagnostic] = []  # what cannot be judged hides nothing that can
     try:
         found = kernel_uses(module)
-        uses = [use.name for use in found]
-        for use in found:
+    except WeftError as error:
+        found = []
+        refused += error.diagnostics
+    uses = [use.name for use in found]
+    for use in found:
+        try:
             model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
             judged.append(_judge(use, model, source, may_alias, said=(use.place,) if uses.count(use.name) > 1 else ()))
+        except WeftError as error:
+            refused += error.diagnostics
+    try:
         hosts = _judge_hosts(module, source, names, may_alias, called, effort)
     except WeftError as error:
-        raise WeftError.of((*(d for k in judged for d in k.diagnostics), *error.diagnostics)) from error
+        refused += error.diagnostics
+    if not (found or hosts or refused or compiled_kernels(module)):
+        hint = "`weft verify` judges `gpu.launch`, `gpu.func … kernel` in a `gpu.module`, and tokens and frees of host functions"
+        refused.append(Diagnostic("W0611", "the module has no kernel", hint=hint))
+    if refused:
+        raise WeftError.of((*(d for part in (*judged, *hosts) for d in part.diagnostics), *refused))
     return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module))
 
 
