@@ -10,21 +10,50 @@ from __future__ import annotations
 from . import gathers, mlir
 from .fusing import loop_inits
 from .mlir import ir
-from .structured import element_type, is_structured, segments, shape_of
+from .structured import element_type, is_structured, segments, shape_of, structure
 
 
 def separate_destinations(module: ir.Module) -> None:
     """Give each op that only writes its destination one of its own."""
+    without_contents: set[ir.Value] = set()
     with module.context, ir.Location.unknown():
-        for loop in mlir.operations(module.operation, "scf.forall"):
+        for loop in mlir.operations(module.operation, "scf.forall"):  # outer loops first
             body = loop.regions[0].blocks[0]
             inits = loop_inits(loop)
             outputs = list(body.arguments)[len(body.arguments) - len(inits) :]
             for output, init in zip(outputs, inits, strict=True):
-                if gathers.is_empty(init):
+                if gathers.is_empty(init) or _sliced(init) in without_contents:
+                    without_contents.add(output)
                     _separate_slices(body, output)
+        for op in mlir.operations(module.operation):
+            if is_structured(op):
+                _write_over_an_input(op)
         for op in mlir.operations(module.operation, "tensor.empty"):
             _split(op)
+
+
+def _sliced(value: ir.Value) -> ir.Value:
+    """What a value is a slice of; itself if it is none."""
+    op = mlir.producer(value)
+    return op.operands[0] if op is not None and op.name == "tensor.extract_slice" else value
+
+
+def _write_over_an_input(op: ir.Operation) -> None:
+    """Let an elementwise op that writes to a new place write over an input that is its own: made next to it, read by it alone."""
+    space = structure(op)
+    number = space.inputs
+    if space.outputs != 1 or not gathers.is_empty(op.operands[number]) or "reduction" in space.iterators:
+        return
+    if any(True for _ in op.regions[0].blocks[0].arguments[number].uses):
+        return
+    for i, value in enumerate(list(op.operands)[:number]):
+        maker = mlir.producer(value)
+        alike = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
+        if maker is None or not is_structured(maker) or gathers.is_gather(maker) or maker.block != op.block:
+            continue
+        if alike and value.type == op.operands[number].type and len(list(value.uses)) == 1:
+            op.operands[number] = value
+            return
 
 
 def _split(op: ir.Operation) -> None:

@@ -177,19 +177,17 @@ module attributes {gpu.container_module} {
             %77 = vector.load %arg3[%arg8, %76] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %77, %alloca_2[%75] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_3 = memref.reinterpret_cast %alloca_2 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
-          %alloca_4 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+          %alloca_3 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg9 = %c0 to %c2 step %c1 {
             %75 = affine.apply #map20(%arg9)
             %76 = affine.apply #map21(%16, %arg9)
             %77 = vector.load %arg4[%arg8, %76] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %77, %alloca_4[%75] : memref<8xf32>, vector<4xf32>
+            vector.store %77, %alloca_3[%75] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_5 = memref.reinterpret_cast %alloca_4 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
           scf.for %arg9 = %c0 to %c8 step %c1 {
             scf.for %arg10 = %c0 to %c8 step %c1 {
-              %75 = memref.load %reinterpret_cast_3[%c0, %arg9] : memref<1x8xf32>
-              %76 = memref.load %reinterpret_cast_5[%c0, %arg10] : memref<1x8xf32>
+              %75 = memref.load %alloca_2[%arg9] : memref<8xf32>
+              %76 = memref.load %alloca_3[%arg10] : memref<8xf32>
               %77 = memref.load %alloca[%arg9, %arg10] : memref<8x8xf32>
               %78 = arith.mulf %75, %76 : f32
               %79 = arith.addf %77, %78 : f32

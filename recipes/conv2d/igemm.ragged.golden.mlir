@@ -490,19 +490,17 @@ module attributes {gpu.container_module} {
             %321 = vector.load %arg3[%arg18, %320] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %321, %alloca_1[%319] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_2 = memref.reinterpret_cast %alloca_1 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
-          %alloca_3 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+          %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg19 = %c0 to %c2 step %c1 {
             %319 = affine.apply #map42(%arg19)
             %320 = affine.apply #map43(%51, %arg19)
             %321 = vector.load %arg4[%arg18, %320] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %321, %alloca_3[%319] : memref<8xf32>, vector<4xf32>
+            vector.store %321, %alloca_2[%319] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_4 = memref.reinterpret_cast %alloca_3 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
           scf.for %arg19 = %c0 to %c8 step %c1 {
             scf.for %arg20 = %c0 to %c8 step %c1 {
-              %319 = memref.load %reinterpret_cast_2[%c0, %arg19] : memref<1x8xf32>
-              %320 = memref.load %reinterpret_cast_4[%c0, %arg20] : memref<1x8xf32>
+              %319 = memref.load %alloca_1[%arg19] : memref<8xf32>
+              %320 = memref.load %alloca_2[%arg20] : memref<8xf32>
               %321 = memref.load %alloca[%arg19, %arg20] : memref<8x8xf32>
               %322 = arith.mulf %319, %320 : f32
               %323 = arith.addf %321, %322 : f32

@@ -171,14 +171,13 @@ module attributes {gpu.container_module} {
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg9 = %c0 to %c16 step %c1 {
-          %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+          %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
             %76 = affine.apply #map20(%arg10)
             %77 = affine.apply #map21(%15, %arg10)
             %78 = vector.load %arg4[%arg9, %77] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %78, %alloca_3[%76] : memref<8xf32>, vector<4xf32>
+            vector.store %78, %alloca_4[%76] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_4 = memref.reinterpret_cast %alloca_3 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
             %76 = affine.apply #map20(%arg10)
@@ -186,11 +185,10 @@ module attributes {gpu.container_module} {
             %78 = vector.load %arg5[%arg9, %77] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %78, %alloca_5[%76] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_6 = memref.reinterpret_cast %alloca_5 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
           scf.for %arg10 = %c0 to %c8 step %c1 {
             scf.for %arg11 = %c0 to %c8 step %c1 {
-              %76 = memref.load %reinterpret_cast_4[%c0, %arg10] : memref<1x8xf32>
-              %77 = memref.load %reinterpret_cast_6[%c0, %arg11] : memref<1x8xf32>
+              %76 = memref.load %alloca_4[%arg10] : memref<8xf32>
+              %77 = memref.load %alloca_5[%arg11] : memref<8xf32>
               %78 = memref.load %alloca[%arg10, %arg11] : memref<8x8xf32>
               %79 = arith.mulf %76, %77 : f32
               %80 = arith.addf %78, %79 : f32
@@ -208,6 +206,7 @@ module attributes {gpu.container_module} {
         scf.yield %75, %73 : index, index
       } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
       %alloca_2 = memref.alloca() : memref<8x8xf32>
+      %alloca_3 = memref.alloca() : memref<8x8xf32>
       %18 = affine.apply #map23(%thread_id_x, %1, %0)
       scf.for %arg6 = %c0 to %c8 step %c1 {
         scf.for %arg7 = %c0 to %c8 step %c1 {
@@ -221,12 +220,12 @@ module attributes {gpu.container_module} {
             scf.yield %cst_0 : f32
           }
           %24 = arith.addf %20, %23 : f32
-          memref.store %24, %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+          memref.store %24, %alloca_3[%arg6, %arg7] : memref<8x8xf32>
         }
       }
       scf.for %arg6 = %c0 to %c8 step %c1 {
         scf.for %arg7 = %c0 to %c8 step %c1 {
-          %20 = memref.load %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+          %20 = memref.load %alloca_3[%arg6, %arg7] : memref<8x8xf32>
           %21 = arith.maximumf %20, %cst_0 : f32
           memref.store %21, %alloca_2[%arg6, %arg7] : memref<8x8xf32>
         }

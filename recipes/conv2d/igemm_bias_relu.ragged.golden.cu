@@ -226,13 +226,14 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     c3 = in_idx8 ? c3 - 4 : idx8;
   }
   float r0[8][8];
+  float r1[8][8];
   const int col4 = tx % 4 * 8 + tx - warp / 2 * 64 - lane;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int idx1 = col4 + j;
-      r0[i][j] = acc[i][j] + (idx1 < 39 ? bias[idx1] : 0.0f);
+      r1[i][j] = acc[i][j] + (idx1 < 39 ? bias[idx1] : 0.0f);
     }
   }
   const int row5 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
@@ -243,14 +244,14 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int col5 = col4 + j;
-      r0[i][j] += in_row6 && col5 < 39 ? residual[row6 * 39 + col5] : 0.0f;
+      r1[i][j] += in_row6 && col5 < 39 ? residual[row6 * 39 + col5] : 0.0f;
     }
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      r0[i][j] = maximum(r0[i][j], 0.0f);
+      r0[i][j] = maximum(r1[i][j], 0.0f);
     }
   }
   #pragma unroll

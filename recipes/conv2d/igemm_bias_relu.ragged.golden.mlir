@@ -485,14 +485,13 @@ module attributes {gpu.container_module} {
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg20 = %c0 to %c16 step %c1 {
-          %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+          %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg21 = %c0 to %c2 step %c1 {
             %320 = affine.apply #map42(%arg21)
             %321 = affine.apply #map43(%50, %arg21)
             %322 = vector.load %arg5[%arg20, %321] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %322, %alloca_3[%320] : memref<8xf32>, vector<4xf32>
+            vector.store %322, %alloca_4[%320] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_4 = memref.reinterpret_cast %alloca_3 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg21 = %c0 to %c2 step %c1 {
             %320 = affine.apply #map42(%arg21)
@@ -500,11 +499,10 @@ module attributes {gpu.container_module} {
             %322 = vector.load %arg6[%arg20, %321] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %322, %alloca_5[%320] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_6 = memref.reinterpret_cast %alloca_5 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
           scf.for %arg21 = %c0 to %c8 step %c1 {
             scf.for %arg22 = %c0 to %c8 step %c1 {
-              %320 = memref.load %reinterpret_cast_4[%c0, %arg21] : memref<1x8xf32>
-              %321 = memref.load %reinterpret_cast_6[%c0, %arg22] : memref<1x8xf32>
+              %320 = memref.load %alloca_4[%arg21] : memref<8xf32>
+              %321 = memref.load %alloca_5[%arg22] : memref<8xf32>
               %322 = memref.load %alloca[%arg21, %arg22] : memref<8x8xf32>
               %323 = arith.mulf %320, %321 : f32
               %324 = arith.addf %322, %323 : f32
@@ -564,6 +562,7 @@ module attributes {gpu.container_module} {
         scf.yield %283, %280, %275, %295, %292, %287, %307, %304, %299, %319, %316, %311 : index, index, index, index, index, index, index, index, index, index, index, index
       } {weft.counters = [{below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}]}
       %alloca_2 = memref.alloca() : memref<8x8xf32>
+      %alloca_3 = memref.alloca() : memref<8x8xf32>
       %53 = affine.apply #map46(%thread_id_x, %1, %0)
       scf.for %arg7 = %c0 to %c8 step %c1 {
         scf.for %arg8 = %c0 to %c8 step %c1 {
@@ -577,7 +576,7 @@ module attributes {gpu.container_module} {
             scf.yield %cst : f32
           }
           %59 = arith.addf %55, %58 : f32
-          memref.store %59, %alloca_2[%arg7, %arg8] : memref<8x8xf32>
+          memref.store %59, %alloca_3[%arg7, %arg8] : memref<8x8xf32>
         }
       }
       %54 = affine.apply #map47(%block_id_y, %1, %0)
@@ -585,7 +584,7 @@ module attributes {gpu.container_module} {
         %55 = affine.apply #map38(%54, %arg7)
         %56 = arith.cmpi slt, %55, %c540 : index
         scf.for %arg8 = %c0 to %c8 step %c1 {
-          %57 = memref.load %alloca_2[%arg7, %arg8] : memref<8x8xf32>
+          %57 = memref.load %alloca_3[%arg7, %arg8] : memref<8x8xf32>
           %58 = affine.apply #map38(%53, %arg8)
           %59 = arith.cmpi slt, %58, %c39 : index
           %60 = arith.andi %56, %59 : i1
@@ -596,12 +595,12 @@ module attributes {gpu.container_module} {
             scf.yield %cst : f32
           }
           %62 = arith.addf %57, %61 : f32
-          memref.store %62, %alloca_2[%arg7, %arg8] : memref<8x8xf32>
+          memref.store %62, %alloca_3[%arg7, %arg8] : memref<8x8xf32>
         }
       }
       scf.for %arg7 = %c0 to %c8 step %c1 {
         scf.for %arg8 = %c0 to %c8 step %c1 {
-          %55 = memref.load %alloca_2[%arg7, %arg8] : memref<8x8xf32>
+          %55 = memref.load %alloca_3[%arg7, %arg8] : memref<8x8xf32>
           %56 = arith.maximumf %55, %cst : f32
           memref.store %56, %alloca_2[%arg7, %arg8] : memref<8x8xf32>
         }

@@ -219,19 +219,17 @@ module attributes {gpu.container_module} {
             %121 = vector.load %arg3[%arg12, %120] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %121, %alloca_2[%119] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_3 = memref.reinterpret_cast %alloca_2 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
-          %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+          %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg13 = %c0 to %c2 step %c1 {
             %119 = affine.apply #map23(%arg13)
             %120 = affine.apply #map24(%19, %arg13)
             %121 = vector.load %arg4[%c0, %arg12, %120] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %121, %alloca_4[%119] : memref<8xf32>, vector<4xf32>
+            vector.store %121, %alloca_3[%119] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_5 = memref.reinterpret_cast %alloca_4 to offset: [0], sizes: [1, 1, 8], strides: [8, 8, 1] : memref<8xf32> to memref<1x1x8xf32>
           scf.for %arg13 = %c0 to %c8 step %c1 {
             scf.for %arg14 = %c0 to %c8 step %c1 {
-              %119 = memref.load %reinterpret_cast_3[%c0, %arg13] : memref<1x8xf32>
-              %120 = memref.load %reinterpret_cast_5[%c0, %c0, %arg14] : memref<1x1x8xf32>
+              %119 = memref.load %alloca_2[%arg13] : memref<8xf32>
+              %120 = memref.load %alloca_3[%arg14] : memref<8xf32>
               %121 = memref.load %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
               %122 = arith.mulf %120, %119 : f32
               %123 = arith.addf %121, %122 : f32

@@ -270,19 +270,17 @@ module attributes {gpu.container_module} {
             %148 = vector.load %arg3[%arg12, %147] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %148, %alloca_1[%146] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_2 = memref.reinterpret_cast %alloca_1 to offset: [0], sizes: [1, 8], strides: [8, 1] : memref<8xf32> to memref<1x8xf32>
-          %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+          %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg13 = %c0 to %c2 step %c1 {
             %146 = affine.apply #map25(%arg13)
             %147 = affine.apply #map26(%27, %arg13)
             %148 = vector.load %arg4[%c0, %arg12, %147] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %148, %alloca_3[%146] : memref<8xf32>, vector<4xf32>
+            vector.store %148, %alloca_2[%146] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_4 = memref.reinterpret_cast %alloca_3 to offset: [0], sizes: [1, 1, 8], strides: [8, 8, 1] : memref<8xf32> to memref<1x1x8xf32>
           scf.for %arg13 = %c0 to %c8 step %c1 {
             scf.for %arg14 = %c0 to %c8 step %c1 {
-              %146 = memref.load %reinterpret_cast_2[%c0, %arg13] : memref<1x8xf32>
-              %147 = memref.load %reinterpret_cast_4[%c0, %c0, %arg14] : memref<1x1x8xf32>
+              %146 = memref.load %alloca_1[%arg13] : memref<8xf32>
+              %147 = memref.load %alloca_2[%arg14] : memref<8xf32>
               %148 = memref.load %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
               %149 = arith.mulf %147, %146 : f32
               %150 = arith.addf %148, %149 : f32

@@ -186,19 +186,17 @@ module attributes {gpu.container_module} {
             %85 = vector.load %arg3[%c0, %arg9, %84] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %85, %alloca_1[%83] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_2 = memref.reinterpret_cast %alloca_1 to offset: [0], sizes: [1, 1, 8], strides: [8, 8, 1] : memref<8xf32> to memref<1x1x8xf32>
-          %alloca_3 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+          %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
             %83 = affine.apply #map24(%arg10)
             %84 = affine.apply #map25(%19, %arg10)
             %85 = vector.load %arg4[%c0, %arg9, %84] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %85, %alloca_3[%83] : memref<8xf32>, vector<4xf32>
+            vector.store %85, %alloca_2[%83] : memref<8xf32>, vector<4xf32>
           }
-          %reinterpret_cast_4 = memref.reinterpret_cast %alloca_3 to offset: [0], sizes: [1, 1, 8], strides: [8, 8, 1] : memref<8xf32> to memref<1x1x8xf32>
           scf.for %arg10 = %c0 to %c8 step %c1 {
             scf.for %arg11 = %c0 to %c8 step %c1 {
-              %83 = memref.load %reinterpret_cast_2[%c0, %c0, %arg10] : memref<1x1x8xf32>
-              %84 = memref.load %reinterpret_cast_4[%c0, %c0, %arg11] : memref<1x1x8xf32>
+              %83 = memref.load %alloca_1[%arg10] : memref<8xf32>
+              %84 = memref.load %alloca_2[%arg11] : memref<8xf32>
               %85 = memref.load %alloca[%c0, %arg10, %arg11] : memref<1x8x8xf32>
               %86 = arith.mulf %83, %84 : f32
               %87 = arith.addf %85, %86 : f32

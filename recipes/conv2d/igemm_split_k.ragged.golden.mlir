@@ -492,19 +492,17 @@ module attributes {gpu.container_module} {
           %257 = vector.load %arg3[%c0, %arg5, %256] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           vector.store %257, %alloca_0[%255] : memref<8xf32>, vector<4xf32>
         }
-        %reinterpret_cast_1 = memref.reinterpret_cast %alloca_0 to offset: [0], sizes: [1, 1, 8], strides: [8, 8, 1] : memref<8xf32> to memref<1x1x8xf32>
-        %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+        %alloca_1 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
         scf.for %arg6 = %c0 to %c2 step %c1 {
           %255 = affine.apply #map56(%arg6)
           %256 = affine.apply #map57(%253, %arg6)
           %257 = vector.load %arg4[%c0, %arg5, %256] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-          vector.store %257, %alloca_2[%255] : memref<8xf32>, vector<4xf32>
+          vector.store %257, %alloca_1[%255] : memref<8xf32>, vector<4xf32>
         }
-        %reinterpret_cast_3 = memref.reinterpret_cast %alloca_2 to offset: [0], sizes: [1, 1, 8], strides: [8, 8, 1] : memref<8xf32> to memref<1x1x8xf32>
         scf.for %arg6 = %c0 to %c8 step %c1 {
           scf.for %arg7 = %c0 to %c8 step %c1 {
-            %255 = memref.load %reinterpret_cast_1[%c0, %c0, %arg6] : memref<1x1x8xf32>
-            %256 = memref.load %reinterpret_cast_3[%c0, %c0, %arg7] : memref<1x1x8xf32>
+            %255 = memref.load %alloca_0[%arg6] : memref<8xf32>
+            %256 = memref.load %alloca_1[%arg7] : memref<8xf32>
             %257 = memref.load %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
             %258 = arith.mulf %255, %256 : f32
             %259 = arith.addf %257, %258 : f32
