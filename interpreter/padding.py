@@ -189,8 +189,6 @@ def pad_value(
         return gathers.gather(value, shape, outside)
     with ir.InsertionPoint(producer), producer.location:
         if gathers.is_gather(producer) and segments(producer)[0] == 0:
-            if len(list(value.uses)) > 1:
-                return gathers.gather(value, shape, outside)
             return gathers.enlarge(producer, shape, outside)
         extents = _producer_extents(producer, value, shape)
         if extents is None:

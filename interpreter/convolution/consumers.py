@@ -70,14 +70,20 @@ def _reads(
 ) -> list[_Read] | None:
     """How `op` reads each operand; None where one can't be read by the product's dimensions."""
     reads: list[_Read] = []
-    for operand, indexing in zip(op.operands, space.maps, strict=True):
-        read = _through_broadcast(operand, indexing)
+    for position, (operand, indexing) in enumerate(zip(op.operands, space.maps, strict=True)):
+        read = _through_broadcast(operand, indexing) if position < space.inputs else _whole(operand, indexing)
         if read is None or (operand == value and indexing != ir.AffineMap.get_identity(space.rank)):
             return None
         if operand != value and _grouped(read, together, shape_of(value)) is None:
             return None
         reads.append(read)
     return reads
+
+
+def _whole(operand: ir.Value, indexing: ir.AffineMap) -> _Read | None:
+    """The operand itself: an output is written in its own shape, whatever filled it."""
+    axes = _axes(operand, indexing)
+    return None if axes is None else _Read(operand, axes)
 
 
 def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap) -> _Read | None:

@@ -22,7 +22,8 @@ def product(op: ir.Operation, problem: Problem, source: Source) -> tuple[ir.Oper
     mine = (problem.image_groups, problem.filter_groups)
     order = mine if problem.image_is_left else mine[::-1]
     maps = [_map(len(problem.groups), groups) for groups in (*order, problem.result_groups)]
-    made = _matmul(inputs, start) if _is_plain(problem, maps) else _contraction(op, problem, inputs, start, maps)
+    plain = _is_plain(problem, maps) and _adds_products(op)
+    made = _matmul(inputs, start) if plain else _contraction(op, problem, inputs, start, maps)
     return made, expanded(made.results[0], shape_of(op.results[0]), runs(problem))
 
 
@@ -85,6 +86,25 @@ def _is_plain(problem: Problem, maps: Sequence[ir.AffineMap]) -> bool:
         "(d0, d1, d2) -> (d2, d1)",
         "(d0, d1, d2) -> (d0, d1)",
     ]
+
+
+_CONVERSIONS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.sitofp")
+"""How `linalg.matmul` makes its inputs elements of the result's type."""
+
+
+def _adds_products(op: ir.Operation) -> bool:
+    """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as signed), multiplied, and added."""
+    body = op.regions[0].blocks[0]
+    total = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    if total is None or total.name not in ("arith.addf", "arith.addi"):
+        return False
+    accumulator = body.arguments[2]
+    term = producer(next((v for v in total.operands if v != accumulator), accumulator))
+    if term is None or term.name not in ("arith.mulf", "arith.muli") or accumulator not in list(total.operands):
+        return False
+    converted = [(v, producer(v)) for v in term.operands]
+    factors = {op.operands[0] if op is not None and op.name in _CONVERSIONS else v for v, op in converted}
+    return factors == set(list(body.arguments)[:2])
 
 
 def _matmul(inputs: Sequence[ir.Value], start: ir.Value) -> ir.Operation:
