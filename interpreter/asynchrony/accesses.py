@@ -38,6 +38,16 @@ def is_memref(value: ir.Value) -> bool:
     return isinstance(value.type, ir.MemRefType | ir.UnrankedMemRefType)
 
 
+def is_pointer(value: ir.Value) -> bool:
+    """A pointer of the LLVM dialect, or a struct that holds one: which memory is behind it is not known."""
+    return "!llvm.ptr" in str(value.type)
+
+
+def goes_through_pointers(op: ir.Operation) -> bool:
+    """Whether `op` itself reads, writes or makes up a pointer."""
+    return op.name.startswith("llvm.") and any(is_pointer(v) for v in (*op.operands, *op.results))
+
+
 def accesses(op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
     """What `op` itself does to memrefs (not what its regions do). An op that is not known reads and writes all it gets."""
     name = op.name

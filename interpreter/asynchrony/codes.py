@@ -20,9 +20,9 @@ CODES: dict[str, Explanation] = {
     ),
     "W0432": Explanation(
         "host code whose effects cannot be seen",
-        "A call of a function without a body, an op of an unknown dialect, or a launch of a kernel that is not in the module "
-        "may touch any memory, so no order would be proven right. Give the function a body, or bring the kernel's `gpu.module` "
-        "along.",
+        "A call of a function without a body, an op of an unknown dialect, an `llvm` op on a pointer, or a launch of a kernel that "
+        "is handed pointers or is not in the module may touch any memory, so no order would be proven right. Give the function a "
+        "body, use memrefs, or bring the kernel's `gpu.module` along.",
     ),
     "W0433": Explanation(
         "a launch whose place in the order is not known",
@@ -128,7 +128,7 @@ CODES: dict[str, Explanation] = {
     "W0634": Explanation(
         "an order that cannot be followed",
         "The proof follows tokens through straight code, `scf.for`, `affine.for`, `scf.if` and calls that can be inlined. Through "
-        "anything else (`cf` branches, `scf.while`, `async.execute`, a caller's stream, a call without a body while launches are "
-        "under way) it is not known what waits for what, so the module is not called right.",
+        "anything else (`cf` branches, `scf.while`, `async.execute`, a caller's stream, a call without a body or an access through "
+        "a pointer while launches are under way) it is not known what waits for what, so the module is not called right.",
     ),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Literal
 
 from .. import mlir
 from ..mlir import ir
-from .accesses import ALLOCATIONS, VIEWS, AccessKind, accesses, is_memref
+from .accesses import ALLOCATIONS, VIEWS, AccessKind, accesses, goes_through_pointers, is_memref, is_pointer
 from .tracing import parameter_count, traced
 from .windows import Buffer, Window
 
@@ -107,14 +107,21 @@ class Effects:
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:
         """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
-        kernel that is not there, an op of an unknown dialect. None if there is none in `op`."""
+        kernel that is not there, an op of an unknown dialect, anything done through pointers. None if there is none in `op`."""
         for inner in mlir.operations(op):
             if inner.name in ("func.call", "gpu.launch_func"):
-                if self._summary(inner) is None:
+                if self._summary(inner) is None or _is_handed_pointers(inner):
                     return inner
-            elif inner.name.split(".")[0] not in SEEN or inner.name in UNSEEN:
+            elif inner.name.split(".")[0] not in SEEN or inner.name in UNSEEN or goes_through_pointers(inner):
                 return inner
         return None
+
+    def launches_on_pointers(self, op: ir.Operation) -> bool:
+        """A launch of a kernel that is handed pointers, or goes through any that it makes itself."""
+        if op.name != "gpu.launch_func":
+            return False
+        kernel = self._callables.get(callee(op))
+        return _is_handed_pointers(op) or (kernel is not None and _goes_through_pointers(kernel))
 
     def opaque(self, op: ir.Operation) -> bool:
         """A launch of a kernel that is compiled already (`gpu.binary`): it is assumed to read and write all it gets."""
@@ -153,7 +160,7 @@ class Effects:
                         yield kind, at
 
     def _summary(self, op: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
-        """What the called function does, by its arguments' numbers; None if that cannot be seen."""
+        """What the called function does, by its arguments' numbers; None if that cannot be seen, as through pointers."""
         if self.opaque(op):
             return tuple((kind, i) for i in range(len(arguments(op))) for kind in ("read", "write"))
         name = callee(op)
@@ -168,6 +175,8 @@ class Effects:
         passed = list(function.regions[0].blocks[0].arguments)[: parameter_count(function)]
         parameters = {a: i for i, a in enumerate(passed)}
         found: dict[tuple[AccessKind, int | Buffer], None] = {}
+        if self.unseen(function) is not None if function.name == "func.func" else _goes_through_pointers(function):
+            return None
         for op in mlir.operations(function):
             if op.name in ("func.call", "gpu.launch_func") and self._summary(op) is None:
                 return None
@@ -212,6 +221,14 @@ def callee(op: ir.Operation) -> str:
     if op.name == "func.call":
         return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     return "::".join(ir.SymbolRefAttr(op.attributes["kernel"]).value)
+
+
+def _is_handed_pointers(op: ir.Operation) -> bool:
+    return op.name == "gpu.launch_func" and any(map(is_pointer, arguments(op)))
+
+
+def _goes_through_pointers(kernel: ir.Operation) -> bool:
+    return any(map(goes_through_pointers, mlir.operations(kernel)))
 
 
 def _inside(buffer: Buffer, op: ir.Operation) -> bool:

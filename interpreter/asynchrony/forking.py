@@ -16,6 +16,7 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import describe
+from .accesses import goes_through_pointers
 from .aliasing import Aliasing, state, stated
 from .carrying import carrying, may_carry, strip, yielding
 from .dependences import Dependences
@@ -126,8 +127,10 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
             raise _refused("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
     unseen = effects.unseen(function)
     if unseen is not None:
-        raise _refused("W0432", f"what {describe(unseen)} does to memory cannot be seen", unseen,
-                       hint="give the function a body, or bring the kernel into the module")  # fmt: skip
+        through = effects.launches_on_pointers(unseen) or goes_through_pointers(unseen)
+        raise _refused("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be seen", unseen,
+                       hint="use memrefs instead of `!llvm.ptr`: which memory a pointer means is not known" if through
+                       else "give the function a body, or bring the kernel into the module")  # fmt: skip
 
 
 def _refused(

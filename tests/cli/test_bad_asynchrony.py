@@ -174,3 +174,47 @@ def test_kernels_that_are_compiled_already(
     lines = (ROOT, "%q = gpu.wait async", after("set", "r", "a"), after("copy", "q", "b", f"%A : {V}, %B : {V}"))
     (here / "p.mlir").write_text(module(*lines, "gpu.wait [%a, %b]", kernels=BINARY))
     assert refused(capsys, here, COMMANDS["verify"]) == snapshot(name="verify")
+
+
+P = "!llvm.ptr"
+POINTER_KERNEL = f"""gpu.module @p {{
+  gpu.func @set(%x: {P}) kernel attributes {{known_block_size = array<i32: 64, 1, 1>}} {{
+    %v = arith.constant 1.0 : f32
+    llvm.store %v, %x : f32, {P}
+    gpu.return
+  }}
+}}
+"""
+POINTERS = {
+    "a store": ("llvm.store %z, %p : f32, !llvm.ptr",),
+    "a load": ("%l = llvm.load %p : !llvm.ptr -> f32",),
+    "a copy": ('"llvm.intr.memcpy"(%p, %p, %n) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()',),
+    "a store in a loop": ("scf.for %i = %c0 to %c64 step %c1 {", "llvm.store %z, %p : f32, !llvm.ptr", "}"),
+    "a call of a function that stores": ("func.call @through(%p) : (!llvm.ptr) -> ()",),
+    "a launch": (f"%b = gpu.launch_func async [%a] @p::@set {SIZES} args(%p : {P})", "gpu.wait [%b]"),
+    "a launch of a kernel that is compiled already": (
+        f"%b = gpu.launch_func async [%a] @q::@set {SIZES} args(%p : {P})", "gpu.wait [%b]",
+    ),
+}  # fmt: skip
+THROUGH = f"func.func @through(%p: {P}) {{\n  %z = arith.constant 0.0 : f32\n  llvm.store %z, %p : f32, {P}\n  return\n}}\n"
+
+
+@pytest.mark.parametrize("name", POINTERS)
+def test_pointers_may_mean_any_memory(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is done through an `!llvm.ptr` has no place in an order: neither made nor proven."""
+    consts = ("%z = arith.constant 0.0 : f32", "%n = arith.constant 4 : i64")
+    others = THROUGH + POINTER_KERNEL + BINARY.replace("@k", "@q")
+    text = module(*consts, ROOT, after("set", "r", "a"), *POINTERS[name], "gpu.wait [%a]", others=others)
+    (here / "p.mlir").write_text(text.replace(f"%B: {V}", f"%p: {P}"))
+    forked = refused(capsys, here, COMMANDS["apply"])
+    assert "error[W0432]" in forked and ("through pointers" in forked) == ("call" not in name), forked
+    judged = refused(capsys, here, COMMANDS["verify"])
+    assert "error[W0634]" in judged, judged
+
+
+def test_pointers_while_nothing_is_launched_are_the_host_s_own(here: Path) -> None:
+    """Before the first launch and behind the wait for the last, an order is proven without them."""
+    store = f"llvm.store %z, %p : f32, {P}"
+    text = module("%z = arith.constant 0.0 : f32", store, ROOT, after("set", "r", "a"), "gpu.wait [%a]", store)
+    (here / "p.mlir").write_text(text.replace(f"%B: {V}", f"%p: {P}"))
+    assert cli.run(COMMANDS["verify"]) == 0
