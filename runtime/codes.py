@@ -125,7 +125,8 @@ DEVICE: dict[str, Explanation] = {
 HOST: dict[str, Explanation] = {
     "W0730": Explanation(
         "an op is in no launch",
-        "After the schedule the host function still computes something itself. Computing is for kernels.\n\n"
+        "After the schedule the host function still computes something itself. Computing is for kernels: a run does nothing on the "
+        "host between launches.\n\n"
         "wrong:  a schedule that launches the matmul and leaves the fill before it\n"
         "right:  fuse init into tiles        // or map and launch it by itself",
     ),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dsl.diagnostics import Diagnostic, WeftError
+from ..interpreter import mlir
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .functions import symbol
@@ -171,11 +172,21 @@ class Host:
                 "this gpu.launch is not outlined",
                 hint='run-pass "gpu-kernel-outlining" makes a kernel of it',
             )
+        launches = any(True for _ in mlir.operations(self.module.operation, *LAUNCHES))
+        if not launches or op.name.startswith("linalg.") or op.name in PARALLEL:
+            hint = "map it (or the loop around it) and launch it"
+            return self.error("W0730", op, f"{describe(op)} is in no launch", hint=hint)
         return self.error(
-            "W0730", op, f"{describe(op)} is in no launch", hint="map it (or the loop around it) and launch it"
+            "W0730",
+            op,
+            f"{describe(op)} is in no launch, and a run does nothing on the host between launches",
+            hint="move it into a kernel, or return the buffer and go on from there",
         )
 
 
+LAUNCHES = ("gpu.launch_func", "gpu.launch")
+PARALLEL = {"scf.forall", "scf.parallel", "affine.parallel"}
+"""Loops that a schedule can map and launch."""
 TERMINATORS = {"func.return", "scf.yield", "affine.yield", "memref.alloca_scope.return"}
 Rule = Callable[[Host, ir.Operation], Sequence[HostValue]]
 RULES: dict[str, Rule] = {}

@@ -218,6 +218,34 @@ REFUSED = {
         """func.func @f(%a: memref<8xindex>) { %c0 = arith.constant 0 : index
         %v = memref.load %a[%c0] : memref<8xindex> return }""",
     ),
+    "a load behind a launch": (
+        "W0730",
+        "memref.load at .* is in no launch, and a run does nothing on the host between launches$",
+        f"""func.func @f(%a: memref<8xf32>) {{ {C1}
+        {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")} %v = memref.load %a[%c1] : memref<8xf32> return }}""",
+    ),
+    "a loop of the host's behind a launch": (
+        "W0730",
+        "scf.while at .* is in no launch, and a run does nothing on the host between launches$",
+        f"""func.func @f(%a: memref<8xf32>) {{ {C1}
+        {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")}
+        %no = arith.constant false
+        scf.while : () -> () {{ scf.condition(%no) }} do {{ scf.yield }} return }}""",
+    ),
+    "a called function that loads behind a launch": (
+        "W0730",
+        "memref.load at .* and a run does nothing on the host between launches",
+        f"""func.func private @g(%a: memref<8xf32>) {{ {C1} %v = memref.load %a[%c1] : memref<8xf32> return }}
+        func.func @f(%a: memref<8xf32>) {{ {C1}
+        {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")} call @g(%a) : (memref<8xf32>) -> () return }}""",
+    ),
+    "an op in no launch behind a launch": (
+        "W0730",
+        r"linalg.fill at \S+ is in no launch$",
+        f"""func.func @f(%a: memref<8xf32>) {{ {C1} %z = arith.constant 0.0 : f32
+        {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")}
+        linalg.fill ins(%z : f32) outs(%a : memref<8xf32>) return }}""",
+    ),
     "gpu.launch": (
         "W0731",
         "not outlined",
