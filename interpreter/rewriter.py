@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterable
 
 from ..dsl.diagnostics import Diagnostic, Span, WeftError
@@ -92,12 +93,10 @@ class Rewriter:
                 "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
             ) from error
         except ValueError as error:  # the bindings' word for a pipeline that does not parse
-            raise self.error(
-                "W0312",
-                f"`{pipeline}` is no pass pipeline",
-                notes=tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^")),
-                hint="write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`",
-            ) from error
+            said = tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^"))
+            hint = _nested(pipeline, "\n".join(said))
+            hint = hint or "write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`"
+            raise self.error("W0312", f"`{pipeline}` is no pass pipeline", notes=said, hint=hint) from error
 
     # ---- talking ------------------------------------------------------------------------------------------------------
 
@@ -146,6 +145,25 @@ def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
     text = str(op.operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
     return op.operation.name if text == "unknown" else f"{op.operation.name} at {text}"
+
+
+_NOT_NESTED = re.compile(
+    r"restricted to '(?P<anchor>[\w.]+)' on a PassManager intended to run on 'builtin\.module'.*?"
+    r"failed to add `(?P<name>[^`]+)` with options `(?P<options>[^`]*)`",
+    re.DOTALL,
+)
+
+
+def _nested(pipeline: str, said: str) -> str | None:
+    """How to write a pass that upstream says runs on functions (or on kernels) alone; None if that is not what is wrong."""
+    found = _NOT_NESTED.search(said)
+    if found is None:
+        return None
+    written = found["name"] + (f"{{{found['options']}}}" if found["options"] else "")
+    nested = f"{found['anchor']}({written})"
+    if pipeline.strip() == written:
+        return f'nest it: run-pass "{nested}"'
+    return f"nest it: `{nested}` instead of `{written}`"
 
 
 def upstream_messages(error: ir.MLIRError) -> tuple[str, ...]:
