@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,17 @@ class Judged:
     races: tuple[dict[str, Any], ...]
     diagnostics: tuple[Diagnostic, ...]
     distinct: tuple[str, ...]
+
+    def launched_by(self, place: str, said: bool) -> Judged:
+        """The same of another launch. `said`: each diagnostic names it, because the kernel is launched more than once."""
+        noted = tuple(replace(d, notes=(*d.notes, f"as launched by {place}")) for d in self.diagnostics)
+        return replace(self, place=place, diagnostics=noted if said else self.diagnostics)
+
+    @property
+    def verdict(self) -> Hashable:
+        """Equal for launches of one kernel in one shape of which the same is said."""
+        said = tuple((d.code, d.message, str(d.span)) for d in self.diagnostics)
+        return self.name, self.block, self.grid, self.barriers, self.superfluous, said
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,7 @@ def verify_source(
         WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
             be judged.
     """
-    from .interpreter.analysis.launches import kernel_uses, model_of
+    from .interpreter.analysis.launches import kernel_uses, model_of, same_use
     from .interpreter.asynchrony.effects import compiled_kernels
 
     try:
@@ -149,11 +161,15 @@ def verify_source(
     except WeftError as error:
         found = []
         refused += error.diagnostics
-    uses = [use.name for use in found]
+    launches = Counter(use.name for use in found)
+    alike: dict[Hashable, Judged] = {}
     for use in found:
         try:
-            model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
-            judged.append(_judge(use, model, source, may_alias, said=(use.place,) if uses.count(use.name) > 1 else ()))
+            key = same_use(use)
+            if key not in alike:
+                model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
+                alike[key] = _judge(use, model, source, may_alias)
+            judged.append(alike[key].launched_by(use.place, said=launches[use.name] > 1))
         except WeftError as error:
             refused += error.diagnostics
     try:
@@ -204,8 +220,7 @@ def _judge_hosts(
     return out
 
 
-def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool, said: tuple[str, ...]) -> Judged:
-    """`said`: what each diagnostic is to add, where a kernel is judged more than once."""
+def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) -> Judged:
     from .interpreter.analysis.findings import Findings
 
     found = Findings(model, source)
@@ -217,7 +232,7 @@ def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool, 
         len(model.barriers) + len(model.divergent),
         tuple(b.op for b in found.superfluous()),
         _races(found),
-        tuple(replace(d, notes=(*d.notes, *(f"as launched by {place}" for place in said))) for d in found.diagnostics()),
+        tuple(found.diagnostics()),
         () if may_alias else _assumed_distinct(model),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
@@ -97,6 +98,26 @@ def model_of(
     return kernel_model(
         use.kernel, block=chosen_block, grid=chosen_grid, launch=launch, names=names, may_alias=may_alias
     )
+
+
+def same_use(use: KernelUse) -> Hashable:
+    """What a use's model depends on, but for what the command line says: uses for which it is equal are judged alike.
+
+    They launch one kernel with the very same operands, or with equal constants.
+    """
+    launch = use.launch
+    if launch is None or launch.name != "gpu.launch_func":
+        return use
+    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
+    attributes = tuple((name, launch.attributes[name]) for name in launch.attributes if name != "operandSegmentSizes")
+    return attributes, tuple(segments[1:]), tuple(map(_same_value, list(launch.operands)[segments[0] :]))
+
+
+def _same_value(value: ir.Value) -> Hashable:
+    maker = mlir.producer(value)
+    if maker is None or maker.name != "arith.constant":
+        return value
+    return value.type, maker.attributes["value"]
 
 
 def _expect_sequential(launch: ir.Operation) -> None:

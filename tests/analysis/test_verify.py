@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
-from weft.verify import Sizes, Verdict, verify_source
+from weft.interpreter.analysis import launches
+from weft.verify import Judged, Sizes, Verdict, verify_source
 
 SHARED = "#gpu.address_space<workgroup>"
 V = "memref<64xf32>"
@@ -277,6 +279,52 @@ def test_launches_decide(calls: tuple[tuple[str, str, str], ...], may_alias: boo
     prepared = "%zero = arith.constant 0 : index\n%own = memref.alloc() : memref<64xf32>\n"
     text = OUTLINED.format(host=prepared + "\n".join(launch(*c) for c in calls), attributes="")
     assert codes(text, may_alias=may_alias) == expected
+
+
+PREPARED = "%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n%own = memref.alloc() : memref<64xf32>\n"
+MANY = [("A", "B", "c1"), ("A", "B", "one"), ("A", "A", "c1"), ("A", "A", "zero"), ("B", "A", "c1"), ("own", "B", "c1")]
+
+
+def many(times: int) -> str:
+    return OUTLINED.format(host=PREPARED + "\n".join(launch(*c) for c in MANY * times), attributes="")
+
+
+def test_launches_that_are_alike_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each gets its verdict, but a kernel is modelled once for equal sizes and operands; not for other buffers or numbers."""
+    modelled: list[str] = []
+    judged_one_by_one = [[k.name, *codes(OUTLINED.format(host=one, attributes=""))] for k, one in each_alone()]
+    plain = launches.model_of
+    monkeypatch.setattr(launches, "model_of", lambda use, **options: modelled.append(use.place) or plain(use, **options))
+    verdict = judge(many(20))
+    assert len(modelled) == len(MANY) - 1, "`c1` and `one` are equal"
+    assert [[k.name, *(d.code for d in k.diagnostics)] for k in verdict.kernels] == judged_one_by_one * 20
+    assert len({k.place for k in verdict.kernels}) == len(MANY) * 20
+    assert all(d.notes[-1] == f"as launched by {k.place}" for k in verdict.kernels for d in k.diagnostics)
+
+
+def each_alone() -> Iterator[tuple[Judged, str]]:
+    for call in MANY:
+        text = PREPARED + launch(*call)
+        (kernel,) = judge(OUTLINED.format(host=text, attributes="")).kernels
+        yield kernel, text
+
+
+def test_launches_that_are_alike_are_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for those that are free of races, a diagnostic and a line for those that are not; `--json` has them all."""
+    said = say(tmp_path, many(20), capsys)
+    assert said.code == 1
+    assert said.err.count("✓ @k: race-free") == 1 and "and 99 more launches)" in said.err
+    assert said.err.count("✗ @k: not race-free") == 1 and "and 19 more launches)" in said.err
+    assert said.err.count("error[W0601]") == 1 and "= note: and so by 19 more launches" in said.err
+    found = json.loads(say(tmp_path, many(20), capsys, "--json").out)
+    assert [k["ok"] for k in found["kernels"]] == [c[:3] != ("A", "A", "c1") for c in MANY] * 20
+    assert len(found["diagnostics"]) == 20 and len({k["place"] for k in found["kernels"]}) == 120
+
+
+def test_other_block_sizes_are_said_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide, narrow = launch("A", "B", "c1"), launch("A", "B", "c1").replace("%c64, %c1, %c1", "%c1, %c1, %c1")
+    said = say(tmp_path, OUTLINED.format(host="\n".join((wide, narrow, wide)), attributes=""), capsys)
+    assert said.err.count("✓ @k") == 2 and "and 1 more launch)" in said.err and "block 1×1×1" in said.err
 
 
 def test_callers_decide() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ import rich_click as click
 from .options import PATH
 
 if TYPE_CHECKING:
+    from ..dsl.diagnostics import Diagnostic
     from ..verify import Judged, JudgedHost, Sizes, Verdict
 
 
@@ -66,17 +69,36 @@ def verify(
     if as_json:
         emit(json.dumps(verdict.to_json(), indent=2))
         return 0 if verdict.ok else 1
+    groups = _alike(verdict.kernels)
     if not verdict.ok:
-        show(verdict.diagnostics)
-    _summary(verdict)
+        show([d for group in groups for d in _said(group)] + [d for host in verdict.hosts for d in host.diagnostics])
+    _summary(verdict, groups)
     return 0 if verdict.ok else 1
 
 
-def _summary(verdict: Verdict) -> None:
+def _alike(kernels: Sequence[Judged]) -> list[list[Judged]]:
+    """The launches of which the same is said, together, in the order of the first of each."""
+    groups: dict[Hashable, list[Judged]] = {}
+    for kernel in kernels:
+        groups.setdefault(kernel.verdict, []).append(kernel)
+    return list(groups.values())
+
+
+def _said(group: Sequence[Judged]) -> list[Diagnostic]:
+    """What is wrong with these launches, said once."""
+    first, *more = group
+    return [replace(d, notes=(*d.notes, f"and so by {_more(more)}")) if more else d for d in first.diagnostics]
+
+
+def _more(launches: Sequence[Judged]) -> str:
+    return f"{len(launches)} more launch{'es' * (len(launches) != 1)}"
+
+
+def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
     from ..console import say
 
-    for kernel in verdict.kernels:
-        say(_line(kernel))
+    for kernel, *more in groups:
+        say(_line(kernel, more))
         for barrier in kernel.superfluous:
             say(f"  {barrier} could go: what it orders is ordered without it")
     for host in verdict.hosts:
@@ -89,9 +111,10 @@ def _summary(verdict: Verdict) -> None:
         say(f"assumed: {names} are distinct buffers (`--may-alias` assumes the opposite)")
 
 
-def _line(kernel: Judged) -> str:
+def _line(kernel: Judged, more: Sequence[Judged]) -> str:
     barriers = f"{kernel.barriers} barrier{'s' * (kernel.barriers != 1)}"
-    where = f"block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {kernel.place}"
+    place = f"{kernel.place} and {_more(more)}" if more else kernel.place
+    where = f"block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place}"
     if not kernel.diagnostics:
         return f"✓ {kernel.name}: race-free, {barriers} ({where})"
     return f"✗ {kernel.name}: not race-free, {barriers} ({where})"
