@@ -48,6 +48,21 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
     return moved
 
 
+def staying(product: ir.Operation) -> str | None:
+    """The elementwise op that reads what the product's chain ends in, and was not moved; None if there is none."""
+    value = product.results[0]
+    while True:
+        users = list({use.owner.operation for use in value.uses})
+        if len(users) != 1 or not users[0].results:
+            return None
+        if users[0].name == "tensor.expand_shape":
+            op = _only_reader(users[0].results[0])
+            return None if op is None else op.name
+        if not is_structured(users[0]):
+            return None
+        value = users[0].results[0]
+
+
 def _only_reader(value: ir.Value) -> ir.Operation | None:
     """The one op that reads `value`, if it is elementwise and has its shape."""
     owner = producer(value)

@@ -119,12 +119,22 @@ def read(op: ir.Operation) -> Problem:
 
 def _space(op: ir.Operation) -> Structure:
     space = structure(op)
+    if space.inputs == 4:
+        raise NoProductError(
+            "W0440", f"{op.name} subtracts zero points from its operands, which a product does not",
+            hint="subtract them in an op in front of it, or tile and map the convolution itself",
+        )  # fmt: skip
     if operand_names(op) != ("lhs", "rhs", "acc"):
         raise NoProductError(
             "W0440",
             f"{op.name} adds up no products of an image and a filter",
             hint="pooling and elementwise ops are tiled and mapped as they are",
         )
+    if 0 in space.extents:
+        raise NoProductError(
+            "W0443", "the convolution has a dimension of size 0, and computes nothing", notes=(f"dimensions {space.spelled()}",),
+            hint="leave it out of the payload",
+        )  # fmt: skip
     shapes = [shape_of(v) for v in op.operands]
     if any(n is None for shape in shapes for n in shape):
         raise NoProductError(

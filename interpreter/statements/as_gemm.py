@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .. import levels
 from ..fusing import remove_if_dead
-from ..mlir import ir
+from ..mlir import ir, producer
 from ..rewriter import Rewriter
 from ..statement import Handle, Results, Statement, consumed, integers, statement
 from ..structured import is_structured
@@ -58,7 +58,7 @@ class AsGemm(Statement):
     padding: tuple[int, ...] | None = integers(optional=True, minimum=0)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..convolution.consumers import move_consumers
+        from ..convolution.consumers import move_consumers, staying
         from ..convolution.image import source_of
         from ..convolution.problem import NoProductError, read
         from ..convolution.product import product, runs
@@ -86,15 +86,17 @@ class AsGemm(Statement):
         with ir.InsertionPoint(op), op.location:
             made, result = product(op, problem, source)
         op.results[0].replace_all_uses_with(result)
-        padding, start = op.operands[problem.image].owner, op.operands[2].owner
+        padding, start = producer(op.operands[problem.image]), producer(op.operands[2])
         op.erase()
         for left in (padding, start):
-            if not isinstance(left, ir.Block):
-                remove_if_dead(left.operation)
+            if left is not None and not remove_if_dead(left) and left == start and left.name == "linalg.fill":
+                rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
         moved = move_consumers(result, runs(problem))
         rewrite.remark(spelled(problem, source.padded))
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
+        if (behind := staying(made)) is not None:
+            rewrite.remark(f"{behind} stays behind the reshape: it reads what has no place among the product's dimensions")
         return {"gemm": rewrite.new_handle(made)}
 
     def _as_stated(

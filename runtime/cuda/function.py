@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 from ...interpreter.mlir import ir
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
@@ -50,9 +51,24 @@ def write_function(
     shared_writes = set().union(*(group for group in overlapping if group & written))  # those are no `__restrict__`
     texts = [_parameter(p, declared[p.name], p.argument in shared_writes) for p in parameters]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
-    lines = ["  " + line for line in (*shared, *head, *kernel.frames[0].lines)]
+    lines = ["  " + line for line in _that_are_read((*shared, *head, *kernel.frames[0].lines))]
     text = "\n".join([_opening(kernel, kernel_name, texts), *(part for line in lines for part in _wrapped(line)), "}"])
     return text, KernelSignature(kernel_name, parameters, kernel.block, kernel.grid, static, dynamic)
+
+
+_INDEX = re.compile(r"^\s*const (?:int|long long|bool) (\w+) = (.*);$")
+_CALL = re.compile(r"\w\(")
+
+
+def _that_are_read(lines: Sequence[str]) -> list[str]:
+    """Without names of index arithmetic that nothing reads: of a copy outside of its buffer the place is not asked for."""
+    kept = list(lines)
+    while True:
+        words = Counter(word for line in kept for word in re.findall(r"\w+", line))
+        unread = [bool((m := _INDEX.match(line)) and words[m[1]] == 1 and not _CALL.search(m[2])) for line in kept]
+        if not any(unread):
+            return kept
+        kept = [line for line, gone in zip(kept, unread, strict=True) if not gone]
 
 
 def _triple(func: ir.Operation, attribute: str) -> tuple[int, int, int] | None:

@@ -134,3 +134,29 @@ def test_on_memrefs(name: str, tmp_path: Path) -> None:
 
 def test_a_padded_buffer_is_never_made(tmp_path: Path) -> None:
     check(tmp_path, PADDED_BUFFER, schedule("conv_2d_nhwc_hwcf", "mn", "match linalg.fill #1"))
+
+
+STAYING = """func.func @f(%x: tensor<2x6x6x3xf32>, %w: tensor<3x3x3x4xf32>, %rows: tensor<4xf32>) -> tensor<2x4x4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x4x4xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4x4xf32>) -> tensor<2x4x4x4xf32>
+  %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x6x6x3xf32>, tensor<3x3x3x4xf32>) outs(%i : tensor<2x4x4x4xf32>)
+    -> tensor<2x4x4x4xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(n, h, w, f) -> (n, h, w, f)>, affine_map<(n, h, w, f) -> (h)>,
+                                        affine_map<(n, h, w, f) -> (n, h, w, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+    ins(%y, %rows : tensor<2x4x4x4xf32>, tensor<4xf32>) outs(%e : tensor<2x4x4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x4x4xf32>
+  return %z : tensor<2x4x4x4xf32>
+}"""
+
+
+def test_an_op_that_stays_behind_is_named(tmp_path: Path) -> None:
+    source, weft = tmp_path / "payload.mlir", tmp_path / "s.weft"
+    source.write_text(STAYING)
+    weft.write_text("schedule s() {\n  let conv = match linalg.conv_2d_nhwc_hwcf\n  let gemm = as-gemm conv\n}\n")
+    steps = applied(Recipe.open(str(weft), source, {})).session.steps
+    assert any("linalg.generic stays behind the reshape" in remark for remark in steps[-1].remarks)
