@@ -43,6 +43,7 @@ class Conflict:
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
         aliased: the accesses are to two buffers that may be the same memory.
+        chosen: the buffer is one of several that a loop or a branch may hand on.
     """
 
     kind: Kind
@@ -57,6 +58,7 @@ class Conflict:
     carried_by: str | None = None
     across_blocks: bool = False
     aliased: bool = False
+    chosen: bool = False
 
     def notes(self) -> tuple[str, ...]:
         """The witness, in words."""
@@ -71,6 +73,8 @@ class Conflict:
             lines.append(f"{where}{instance}")
         if self.aliased:
             lines.append("assumed: nothing says that the two buffers are different memory")
+        elif self.chosen:
+            lines.append("assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which")
         elif self.assumed:
             lines.append("assumed, not proven: the index or a condition is not affine (it depends on data)")
         return tuple(lines)
@@ -186,7 +190,9 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     guards = [g for access in (a, b) for g in (*access.place.guards, access.when)]
     aliased = a.buffer is not b.buffer
     name = f"{a.buffer.name} and {b.buffer.name}" if aliased else a.buffer.name
-    assumed = aliased or sample is None or a.opaque or b.opaque or any(s.kind == "opaque" for g in guards for s in g.symbols())
+    chosen = a.chosen or b.chosen
+    data = a.opaque or b.opaque or any(s.kind == "opaque" for g in guards for s in g.symbols())
+    assumed = aliased or chosen or sample is None or data
     if sample is None:
         return Conflict(kind, name, a.buffer.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
     point = dict(zip(pair.names, sample, strict=True))
@@ -194,7 +200,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     known = tuple(e for e in element if e is not None)
     return Conflict(
         kind, name, a.buffer.space, known if len(known) == len(element) else (), a.op, b.op,
-        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased,
+        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased, chosen,
     )  # fmt: skip
 
 

@@ -19,7 +19,10 @@ def memref_sources(value: ir.Value) -> list[ir.Value]:
         if owner.name in ("scf.for", "affine.for") and number > 0:
             first = len(owner.operands) - (len(value.owner.arguments) - 1)
             return [owner.operands[first + number - 1], _last(value.owner).operands[number - 1]]
-        return [v for v in owner.operands if isinstance(v.type, ir.MemRefType)] if owner.name == "scf.while" else []
+        if owner.name != "scf.while":
+            return []
+        ends = [_last(block) for region in owner.regions for block in region.blocks]
+        return [v for end in (owner, *ends) for v in end.operands if isinstance(v.type, ir.MemRefType)]
     op = value.owner.operation
     if op.name in ALLOCATIONS or op.name in SHARED_ROOTS:
         return []
@@ -30,6 +33,13 @@ def memref_sources(value: ir.Value) -> list[ir.Value]:
         for block in region.blocks:
             sources += [v for v in _last(block).operands if isinstance(v.type, ir.MemRefType)]
     return sources
+
+
+def hands_on(value: ir.Value) -> bool:
+    """Whether `value` is one of its `memref_sources`, whole and unchanged: carried by a loop, or yielded by a branch."""
+    owner = value.owner
+    name = owner.owner.operation.name if isinstance(owner, ir.Block) else owner.operation.name
+    return name in ("scf.for", "affine.for", "scf.if")
 
 
 def _last(block: ir.Block) -> ir.Operation:

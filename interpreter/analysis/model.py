@@ -83,6 +83,8 @@ class Access:
     when: Formula
     flat: bool = False
     atomic: bool = False
+    chosen: bool = False
+    """`buffer` is one of several that a loop or a branch may hand on."""
 
     @property
     def opaque(self) -> bool:

@@ -212,7 +212,7 @@ class Reader:
                     continue
                 coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
                 if touch.indices is not None and coordinates is None:
-                    view = View(view.root, None, False, view.when)
+                    view = View(view.root, None, False, view.when, chosen=view.chosen)
                 self.model.accesses.append(
                     Access(
                         len(self.model.accesses),
@@ -224,6 +224,7 @@ class Reader:
                         view.when,
                         view.flat,
                         touch.atomic,
+                        view.chosen,
                     )
                 )
 
@@ -266,6 +267,7 @@ def _flattened(access: Access) -> Access:
         access.when,
         True,
         access.atomic,
+        access.chosen,
     )
 
 

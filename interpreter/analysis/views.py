@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from ..mlir import DYNAMIC, ir
 from .dependence import in_kernel
-from .linear import THREAD, TRUE, Formula, Linear, both
+from .linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from .memrefs import (
     ALLOCATIONS,
     SHARED_ROOTS,
     Space,
     element_bytes,
+    hands_on,
     kept_dimensions,
     memory_space,
     memref_sources,
@@ -72,6 +73,7 @@ class View:
         when: the view is this one under this condition.
         unit: how many coordinates an element takes: its bytes, in a view of bytes.
         base: where the memory begins that a reinterpret_cast counts from.
+        chosen: it is one of several that a loop or a branch may hand on.
     """
 
     root: Buffer
@@ -80,6 +82,7 @@ class View:
     when: Formula = TRUE
     unit: int = 1
     base: Linear = field(default_factory=lambda: Linear.of(0))
+    chosen: bool = False
 
 
 class Views:
@@ -129,18 +132,21 @@ class Views:
 
     def roots(self, value: ir.Value) -> set[ir.Value]:
         """The values of the root buffers that `value` may lie in, found without evaluating any index."""
-        out: set[ir.Value] = set()
+        return set(self._roots(value))
+
+    def _roots(self, value: ir.Value) -> list[ir.Value]:
+        out: list[ir.Value] = []
         seen: set[ir.Value] = set()
         todo = [value]
         while todo:
-            at = todo.pop()
+            at = todo.pop(0)
             if at in seen:
                 continue
             seen.add(at)
             sources = [] if at in self._roots_made else self._sources(at)
             todo += sources
             if not sources:
-                out.add(at)
+                out.append(at)
         return out
 
     def _sources(self, value: ir.Value) -> list[ir.Value]:
@@ -181,11 +187,30 @@ class Views:
 
     def _unknown(self, value: ir.Value) -> tuple[View, ...]:
         """A memref made in a way not known here, or carried by a loop: any place of any memref that it is made of."""
-        sources = self._sources(value)
-        if not sources:
+        if not self._sources(value):
             self.root(value, foreign=True)
             return self._views[value]
-        return _forget(tuple(v for source in sources for v in self.of(source)))
+        known = None if _in_kernel(value) else self._whole_choices(value)
+        if known is None:
+            return _forget(tuple(v for root in self._roots(value) for v in self.of(root)))
+        choice = self.values.opaque(NOTHING, 0, len(known) - 1)  # one for all threads of a launch
+        which = [(equal(choice, Linear.of(i)), root) for i, root in enumerate(known)]
+        return tuple(replace(_under(when, v), chosen=len(known) > 1) for when, root in which for v in self.of(root))
+
+    def _whole_choices(self, value: ir.Value) -> list[ir.Value] | None:
+        """The buffers one of which `value` is, as a whole: nothing on the way from them shows a part. None if something does."""
+        seen: dict[ir.Value, None] = {value: None}
+        todo, out = [value], list[ir.Value]()
+        while todo:
+            at = todo.pop()
+            sources = [] if at in self._roots_made else self._sources(at)
+            if not sources:
+                out.append(at)
+            elif at.type != value.type or not hands_on(at):
+                return None
+            todo += [s for s in sources if s not in seen]
+            seen.update(dict.fromkeys(sources))
+        return out if all(root.type == value.type for root in out) else None
 
     # ---- ops that compose ----------------------------------------------------------------------------------------------
 
@@ -299,4 +324,9 @@ def _under(condition: Formula, view: View) -> View:
 def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
     """Any place of the same roots."""
     roots = {id(v.root): v.root for v in views}
-    return tuple(View(root, None) for root in roots.values())
+    return tuple(View(root, None, chosen=True) for root in roots.values())
+
+
+def _in_kernel(value: ir.Value) -> bool:
+    owner = value.owner
+    return in_kernel(owner.operations[0].operation if isinstance(owner, ir.Block) else owner)

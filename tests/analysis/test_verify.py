@@ -281,6 +281,58 @@ def test_launches_decide(calls: tuple[tuple[str, str, str], ...], may_alias: boo
     assert codes(text, may_alias=may_alias) == expected
 
 
+CARRIED = """%zero = arith.constant 0 : index
+%no = arith.constant false
+%r:2 = scf.for %i = %zero to %c64 step %c1 iter_args(%a = %A, %b = %B) -> (memref<64xf32>, memref<64xf32>) {{
+  {inside}
+  scf.yield %b, %a : memref<64xf32>, memref<64xf32>
+}}
+{behind}"""
+TURNS = """scf.while (%a = %A) : (memref<64xf32>) -> () {{
+  {inside}
+  scf.condition(%no)
+}} do {{
+  scf.yield %B : memref<64xf32>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "behind", "expected"),
+    [
+        (("a", "b", "zero"), (), []),  # each thread its own element, whichever buffer it gets
+        (("a", "a", "zero"), (), []),
+        ((), ("r#0", "r#1", "zero"), []),
+        (("a", "a", "c1"), (), ["W0601"] * 2),  # in one buffer, whichever it is
+        (("a", "B", "c1"), (), ["W0601"]),
+        (("b", "A", "c1"), (), ["W0601"]),
+        (("A", "b", "c1"), (), ["W0601"]),
+        ((), ("r#1", "A", "c1"), ["W0601"]),
+    ],
+)
+def test_buffers_that_a_loop_of_the_host_hands_on(inside: tuple[str, ...], behind: tuple[str, ...], expected: list[str]) -> None:
+    """Judged for each buffer that it may be: what is only then a conflict is assumed, and the note says why."""
+    calls = (launch(*inside) if inside else "", launch(*behind) if behind else "")
+    verdict = judge(OUTLINED.format(host=CARRIED.format(inside=calls[0], behind=calls[1]), attributes=""))
+    assert [d.code for d in verdict.diagnostics] == expected
+    assert all("hands on one of several buffers" in "".join(d.notes) for d in verdict.diagnostics)
+
+
+def test_the_order_of_arguments_hides_no_buffer_that_is_handed_on() -> None:
+    """Both arguments may be both buffers, though either is carried from the other."""
+    kernel = OUTLINED.replace("%shift: index) kernel", "%Z: memref<64xf32>, %shift: index) kernel")
+    kernel = kernel.replace("%v = memref.load %X[%i]", "%w = memref.load %X[%t] : memref<64xf32>\n      %v = memref.load %Y[%i]")
+    kernel = kernel.replace("memref.store %v, %Y", "memref.store %v, %Z")
+    for first, second in (("a", "b"), ("b", "a")):
+        for third in ("A", "B"):
+            call = launch(first, second, "c1").replace(", %c1 : index)", f", %{third} : memref<64xf32>, %c1 : index)")
+            assert codes(kernel.format(host=CARRIED.format(inside=call, behind=""), attributes="")) == ["W0601"]
+
+
+def test_what_a_while_loop_yields_is_carried_too() -> None:
+    host_loop = "%no = arith.constant false\n" + TURNS
+    assert codes(OUTLINED.format(host=host_loop.format(inside=launch("a", "B", "c1")), attributes="")) == ["W0601"]
+
+
 PREPARED = "%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n%own = memref.alloc() : memref<64xf32>\n"
 MANY = [("A", "B", "c1"), ("A", "B", "one"), ("A", "A", "c1"), ("A", "A", "zero"), ("B", "A", "c1"), ("own", "B", "c1")]
 
