@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from convolutions import bias_relu, convolved, random_sizes
+from convolution_oracle import bias_relu, convolved, random_sizes
 
 import weft
 from weft.recipes import builders

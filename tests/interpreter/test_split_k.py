@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from convolutions import convolved, random_sizes
+from convolution_oracle import convolved, random_sizes
 from test_random_schedules import barriers, without_barrier
 
 import weft

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from convolutions import bias_relu, convolved, random_sizes
+from convolution_oracle import bias_relu, convolved, random_sizes
 from recipe_space import members
 
 from weft.pipeline import Planned, Recipe, applied, planned

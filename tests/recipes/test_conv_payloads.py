@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from convolutions import bias_relu, convolved, random_sizes
+from convolution_oracle import bias_relu, convolved, random_sizes
 
 from weft.dsl.diagnostics import Source
 from weft.payload import parse_payload

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from convolutions import convolved
+from convolution_oracle import convolved
 from native_device import NativeDevice
 from random_layers import ANY_TILES, PAYLOADS, check, made, plain_loops, random_layer
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier

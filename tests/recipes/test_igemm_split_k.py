@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sass
-from convolutions import bias_relu, convolved, random_sizes
+from convolution_oracle import bias_relu, convolved, random_sizes
 from native_device import NativeDevice
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
 

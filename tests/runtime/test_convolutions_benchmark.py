@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convolutions import convolved
+from convolution_oracle import convolved
 from native import run_native
 
 from weft.pipeline import Planned
