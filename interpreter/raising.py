@@ -83,7 +83,7 @@ def _window(value: ir.Value) -> ir.Operation | None:
 
 def _root(value: ir.Value) -> ir.Value:
     window = _window(value)
-    return value if window is None else window.operands[0]
+    return value if window is None else _root(window.operands[0])
 
 
 def _has_value(value: ir.Value) -> bool:
@@ -175,8 +175,7 @@ class _Raising:
         op.erase()
 
     def _store(self, buffer: ir.Value, value: ir.Value, before: ir.Operation) -> None:
-        window = _window(buffer)
-        if window is not None:
+        while (window := _window(buffer)) is not None:
             buffer = window.operands[0]
             with ir.InsertionPoint(before), before.location:
                 whole = self._value(buffer)

@@ -58,3 +58,24 @@ def test_a_dimension_of_size_zero_is_refused(tmp_path: Path) -> None:
             Recipe.open(written(tmp_path, payload, "let e = match linalg.exp\nlet (t, i) = tile e [4, 4]"), None, {})
         )
     assert caught.value.diagnostics[0].code == "W0338"
+
+
+WINDOW_IN_A_WINDOW = """
+func.func @f(%x: memref<4x8xf32>, %y: memref<6x8xf32>) {
+  %a = memref.subview %y[0, 0] [5, 8] [1, 1] : memref<6x8xf32> to memref<5x8xf32>
+  %v = memref.subview %a[1, 0] [4, 8] [1, 1] : memref<5x8xf32> to memref<4x8xf32, strided<[8, 1], offset: 8>>
+  linalg.exp ins(%x : memref<4x8xf32>) outs(%v : memref<4x8xf32, strided<[8, 1], offset: 8>>)
+  return
+}
+"""
+
+
+def test_what_goes_into_a_window_of_a_window_reaches_the_buffer(tmp_path: Path) -> None:
+    body = """let op = match linalg.exp
+let (tiles, tile_exp) = tile op [3, 8]
+map tiles to blocks(y, x)
+let (lanes, one) = tile tile_exp [1, 1]
+map lanes to threads(y, x)
+launch tiles"""
+    schedule = written(tmp_path, WINDOW_IN_A_WINDOW, body)
+    assert run_schedule(schedule, None, {}, None, RunOptions("sim", 1)).report.ok
