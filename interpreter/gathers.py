@@ -78,7 +78,9 @@ def generic(shape: Sequence[int], kind: ir.Type, inputs: Sequence[ir.Value] = ()
     return op
 
 
-def guarded(mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value], outside: Neutral) -> ir.Value:
+def guarded(
+    mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value], outside: Neutral | ir.Value
+) -> ir.Value:
     """`mask ? inside : outside`, where `inside` is only evaluated under the mask."""
     if mask is None:
         return inside()
@@ -86,7 +88,7 @@ def guarded(mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value]
     with ir.InsertionPoint(choice.then_block):
         scf.YieldOp([inside()])
     with ir.InsertionPoint(choice.else_block):
-        scf.YieldOp([constant(outside, kind)])
+        scf.YieldOp([outside if isinstance(outside, ir.Value) else constant(outside, kind)])
     return choice.results[0]
 
 
@@ -119,16 +121,7 @@ def surrounded(image: ir.Value, low: Sequence[int], padded: Sequence[int], outsi
                     test = arith.cmpi(predicate, here, index(bound))
                     mask = test if mask is None else arith.andi(mask, test)
             inner.append(here if first == 0 else arith.subi(here, index(first)))
-        if mask is None:
-            value = tensor.ExtractOp(image, inner).result
-        else:
-            choice = scf.IfOp(mask, [kind], has_else=True)
-            with ir.InsertionPoint(choice.then_block):
-                scf.YieldOp([tensor.ExtractOp(image, inner).result])
-            with ir.InsertionPoint(choice.else_block):
-                scf.YieldOp([outside])
-            value = choice.results[0]
-        linalg.YieldOp([value])
+        linalg.YieldOp([guarded(mask, kind, lambda: tensor.ExtractOp(image, inner).result, outside)])
     return op.results[0]
 
 

@@ -106,6 +106,21 @@ def _extents(op: ir.Operation, maps: Sequence[ir.AffineMap], rank: int) -> tuple
     return tuple(extents)
 
 
+def bare_generic(
+    inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap], iterators: Sequence[str]
+) -> ir.Operation:
+    """A `linalg.generic` with one output, made at the insertion point; its block has its arguments and no op yet."""
+    made = linalg.GenericOp(
+        result_tensors=[start.type],
+        inputs=list(inputs),
+        outputs=[start],
+        indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
+        iterator_types=ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in iterators]),
+    )
+    made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, start)])
+    return made.operation
+
+
 def dimension_of(expr: ir.AffineExpr) -> int | None:
     """The position of `expr` if it is a single dimension, else None."""
     return expr.position if isinstance(expr, ir.AffineDimExpr) else None

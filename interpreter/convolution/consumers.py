@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from .. import mlir
 from ..gathers import clone_body
 from ..mlir import ir, linalg, producer
-from ..structured import Structure, dimension_of, element_type, is_structured, shape_of, structure
+from ..structured import Structure, bare_generic, dimension_of, is_structured, shape_of, structure
 from .image import collapsed
 from .product import expanded, matrix, take_marks
 
@@ -37,7 +37,7 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
         if reads is None:
             break
         with ir.InsertionPoint(op), op.location:
-            matrix_value = producer(value).operands[0]  # type: ignore[union-attr]
+            matrix_value = ir.OpResult(value).owner.operands[0]
             made = _made(op, space, reads, value, matrix_value, together)
             result = expanded(made.results[0], shape_of(op.results[0]), together)
         take_marks(op, made)
@@ -192,15 +192,8 @@ def _made(
             groups, numbers = _grouped(read, together, shape_of(value)) or ([], [])
             operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
         maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(n) for n in numbers]))
-    made = linalg.GenericOp(
-        result_tensors=[operands[-1].type],
-        inputs=operands[: space.inputs],
-        outputs=operands[space.inputs :],
-        indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-        iterator_types=ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
-    )
-    made.regions[0].blocks.append(*[element_type(v) for v in operands])
+    made = bare_generic(operands[:-1], operands[-1], maps, ["parallel"] * rank)
     block = made.regions[0].blocks[0]
     with ir.InsertionPoint(block):
         linalg.YieldOp(clone_body(op.regions[0].blocks[0], list(block.arguments), []))
-    return made.operation
+    return made

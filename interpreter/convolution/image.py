@@ -17,7 +17,7 @@ from math import prod
 from .. import gathers
 from ..distribution.counters.linear import NAMES
 from ..gathers import index
-from ..mlir import affine, arith, ir, linalg, producer, scf, tensor
+from ..mlir import affine, arith, ir, linalg, producer, tensor
 from ..structured import element_type, shape_of
 from .axes import Axis
 from .problem import Problem
@@ -137,15 +137,7 @@ def _gather(problem: Problem, source: Source, axes: Sequence[Axis]) -> ir.Value:
             digits.update(_taken_apart(problem, number, linalg.IndexOp(position).result))
         subscripts = [_subscript(axis, digits) for axis in axes]
         mask = _inside(axes, subscripts, problem.extents)
-        if mask is None:
-            value = tensor.ExtractOp(source.value, subscripts).result
-        else:
-            choice = scf.IfOp(mask, [kind], has_else=True)
-            with ir.InsertionPoint(choice.then_block):
-                scf.YieldOp([tensor.ExtractOp(source.value, subscripts).result])
-            with ir.InsertionPoint(choice.else_block):
-                scf.YieldOp([source.outside])
-            value = choice.results[0]
+        value = gathers.guarded(mask, kind, lambda: tensor.ExtractOp(source.value, subscripts).result, source.outside)
         linalg.YieldOp([value])
     return op.results[0]
 

@@ -8,7 +8,7 @@ from itertools import count
 from .. import gathers
 from ..gathers import clone_body
 from ..mlir import ir, linalg, producer, tensor
-from ..structured import element_type, shape_of
+from ..structured import bare_generic, element_type, shape_of
 from .image import Source, collapsed, operand
 from .problem import Problem
 
@@ -116,19 +116,12 @@ def _contraction(
 ) -> ir.Operation:
     """A generic with the convolution's own body."""
     iterators = ["reduction" if g.side == "sum" else "parallel" for g in problem.groups]
-    made = linalg.GenericOp(
-        result_tensors=[start.type],
-        inputs=list(inputs),
-        outputs=[start],
-        indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-        iterator_types=ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in iterators]),
-    )
-    made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, start)])
+    made = bare_generic(inputs, start, maps, iterators)
     block = made.regions[0].blocks[0]
     arguments = list(block.arguments)
     if (problem.image == 0) != problem.image_is_left:
         arguments[:2] = arguments[1::-1]
     with ir.InsertionPoint(block):
         linalg.YieldOp(clone_body(op.regions[0].blocks[0], arguments, []))
-    return made.operation
+    return made
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..mlir import ir, producer
 from .arithmetic import Bound, known
+from .counters.linear import DELINEARIZE
 from .space import DYNAMIC, subview_offsets
 
 
@@ -63,7 +64,7 @@ def divisible(bound: Bound, divisor: int, given: Sequence[ir.Value] = ()) -> boo
     operands = list(owner.operands)
     if owner.name in ("affine.apply", "affine.min", "affine.max"):
         return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor, given)
-    if owner.name == "affine.delinearize_index":
+    if owner.name == DELINEARIZE:
         last, static = owner.results[len(owner.results) - 1], list(ir.DenseI64ArrayAttr(owner.attributes["static_basis"]))
         return bound == last and len(operands) == 1 and static[-1] % divisor == 0 and divisible(operands[0], divisor, given)
     if owner.name == "arith.muli":

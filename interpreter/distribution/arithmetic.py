@@ -99,14 +99,18 @@ def constant(number: int) -> ir.Value:
     return arith.ConstantOp(ir.IndexType.get(), number).result
 
 
+def constant_of(value: ir.Value) -> int | None:
+    """The number behind an `arith.constant`."""
+    owner = producer(value)
+    return ir.IntegerAttr(owner.attributes["value"]).value if owner is not None and owner.name == "arith.constant" else None
+
+
 def known(bound: Bound) -> Bound:
     """The number behind an `arith.constant`, else the bound itself."""
     if isinstance(bound, int):
         return bound
-    owner = producer(bound)
-    if owner is None or owner.name != "arith.constant":
-        return bound
-    return ir.IntegerAttr(owner.attributes["value"]).value
+    number = constant_of(bound)
+    return bound if number is None else number
 
 
 def value(bound: Bound) -> ir.Value:

@@ -7,6 +7,7 @@ local memory, which no count of spills shows. With a guard inside, `for i < 4 { 
 from __future__ import annotations
 
 from ..mlir import arith, ir, operations, producer, scf
+from .arithmetic import constant_of
 
 MOST_TRIPS = 64
 """Longer loops are not unrolled anyway."""
@@ -22,7 +23,7 @@ def fix_trip_counts(function: ir.Operation) -> None:
 
 def _most_trips(loop: ir.Operation) -> int | None:
     """The smallest constant that a loop's upper bound is the minimum of, for a plain loop from 0 by 1."""
-    if len(loop.results) or _constant(loop.operands[0]) != 0 or _constant(loop.operands[2]) != 1:
+    if len(loop.results) or constant_of(loop.operands[0]) != 0 or constant_of(loop.operands[2]) != 1:
         return None
     bound = producer(loop.operands[1])
     if bound is None or bound.name != "affine.min":
@@ -33,11 +34,6 @@ def _most_trips(loop: ir.Operation) -> int | None:
         if isinstance(r, ir.AffineConstantExpr)
     ]
     return min(constants, default=None)
-
-
-def _constant(value: ir.Value) -> int | None:
-    op = producer(value)
-    return ir.IntegerAttr(op.attributes["value"]).value if op is not None and op.name == "arith.constant" else None
 
 
 def _touches_private(loop: ir.Operation) -> bool:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from ..mlir import arith, ir, operations, producer, scf, vector
 from .alignment import aligned_rows, divisible
 from .arithmetic import known
-
-_APART = "affine.delinearize_index"
+from .counters.linear import DELINEARIZE
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def _steady(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bool:
     op = producer(value)
     if op is None or value in last:
         return False
-    if op.name == _APART:
+    if op.name == DELINEARIZE:
         return value != op.results[len(op.results) - 1] and _whole_digits(op, last, lanes)
     return op.name in ("affine.apply", "arith.addi", "arith.subi", "arith.muli") and all(
         _steady(operand, last, lanes) for operand in op.operands
@@ -141,7 +140,7 @@ def _aligned_step(value: ir.Value, last: tuple[ir.Value, ...], lanes: int) -> bo
     op = producer(value)
     if op is None:
         return False
-    if op.name == _APART:
+    if op.name == DELINEARIZE:
         return value == op.results[len(op.results) - 1] and _whole_digits(op, last, lanes)
     if op.name == "affine.apply":
         mapping = ir.AffineMapAttr(op.attributes["map"]).value

@@ -15,7 +15,7 @@ from .. import gathers
 from ..fusing import remove_if_dead
 from ..gathers import Neutral, clone_body, index
 from ..mlir import affine, arith, ir, linalg, operations, producer
-from ..structured import Structure, dimensions_of, element_type, neutral_elements, shape_of, structure
+from ..structured import Structure, bare_generic, dimensions_of, element_type, neutral_elements, shape_of, structure
 
 _SUMS = ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
 
@@ -136,7 +136,7 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
     space = cut.space
     d = ir.AffineDimExpr.get
     result = [d(0), *(_shifted(e) for e in space.maps[-1].results)]
-    made = _generic(
+    made = bare_generic(
         [v for v, _ in inputs], zeros, [*(m for _, m in inputs), ir.AffineMap.get(space.rank + 1, 0, result)],
         ["parallel", *space.iterators],
     )  # fmt: skip
@@ -155,7 +155,7 @@ def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
     rank = len(shape_of(start))
     d = ir.AffineDimExpr.get
     dimensions = [d(n) for n in range(rank)]
-    made = _generic(
+    made = bare_generic(
         [partial], start,
         [ir.AffineMap.get(rank + 1, 0, [d(rank), *dimensions]), ir.AffineMap.get(rank + 1, 0, dimensions)],
         [*["parallel"] * rank, "reduction"],
@@ -165,18 +165,6 @@ def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
         add = arith.addi if isinstance(element_type(start), ir.IntegerType) else arith.addf
         linalg.YieldOp([add(block.arguments[1], block.arguments[0])])
     return made
-
-
-def _generic(inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap], iterators: Sequence[str]) -> ir.Operation:
-    made = linalg.GenericOp(
-        result_tensors=[start.type],
-        inputs=list(inputs),
-        outputs=[start],
-        indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-        iterator_types=ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in iterators]),
-    )
-    made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, start)])
-    return made.operation
 
 
 # ---- operands --------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...mlir import affine, arith, ir, operations, producer
 from ...nesting import is_within, move_in_front
+from ..arithmetic import constant_of
 
 DELINEARIZE = "affine.delinearize_index"
 NAMES = "weft.names"
@@ -196,12 +197,6 @@ def emitted(total: Sum) -> ir.Value:
         expression = ir.AffineExpr.get_add(expression, ir.AffineExpr.get_mul(ir.AffineDimExpr.get(position), factor))
     applied = ir.AffineMap.get(len(total.terms), 0, [expression])
     return affine.AffineApplyOp(applied, [v for v, _ in total.terms]).result
-
-
-def constant_of(value: ir.Value) -> int | None:
-    """The number behind an `arith.constant`."""
-    op = producer(value)
-    return ir.IntegerAttr(op.attributes["value"]).value if op is not None and op.name == "arith.constant" else None
 
 
 def basis_of(op: ir.Operation) -> tuple[int, ...] | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ...gathers import clone_mapped
 from ...mlir import arith, ir, operations, producer
-from .linear import DELINEARIZE, constant_of
+from ..arithmetic import constant_of
+from .linear import DELINEARIZE
 
 MOST_TRIPS = 8
 
