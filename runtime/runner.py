@@ -134,11 +134,15 @@ class _Run:
             self.device.synchronize()
 
     def _alloc(self, buffer: Buffer, poison: Stream | None = None) -> None:
-        """Memory for a buffer; filled with poison, if there is a stream to do it on."""
-        count = prod(concrete_shape(buffer))
-        memory = self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, count)
+        """Memory for a buffer; filled with poison, if there is a stream to do it on.
+
+        A temporary that the plan never frees keeps the memory that it got in an earlier run of the steps.
+        """
+        if buffer.name not in self.memory:
+            count = prod(concrete_shape(buffer))
+            self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, count)
         if poison is not None:
-            self.device.poison(memory, poison_byte(buffer.dtype), poison)
+            self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), poison)
 
     def _free_all(self) -> None:
         self._each(self.memory, self.device.free)
@@ -162,8 +166,8 @@ class _Run:
                 self.device.upload(self.memory[buffer.name], _contents(buffer, given), stream)
         self.device.synchronize()
 
-    def steps(self, *, record: bool, wait: bool = True, trace: bool = False) -> None:
-        """Issue all steps. `record`: keep the reports, poison temporaries. `wait`: until they are done. `trace`: time them."""
+    def steps(self, *, record: bool, trace: bool) -> None:
+        """Do all steps. `record`: keep the reports, poison temporaries. `trace`: time them."""
         start = self._stamp(WHOLE_DEVICE) if trace else None
         stamps: list[tuple[int, Event, Event]] = []
         for command in self.commands:
@@ -182,8 +186,7 @@ class _Run:
                     self.device.wait(self.streams[command.stream], self.events[command.step])
                 case "release":
                     self.pool.give_back(self.events.pop(command.step))
-        if wait:
-            self.device.synchronize()
+        self.device.synchronize()
         if trace:
             self.timeline = self._timeline(start, stamps)
             for event in (start, *(e for _, *both in stamps for e in both)):

@@ -10,7 +10,7 @@ from numpy_device import NumpyDevice
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.plan import Buffer, BufferView, Copy, DimOf, Kernel, Launch, Param, Plan
+from weft.runtime.plan import Buffer, BufferView, Copy, DimOf, Free, Kernel, Launch, Param, Plan
 from weft.runtime.runner import run_plan
 
 X = np.arange(8, dtype=np.float32)
@@ -52,6 +52,15 @@ def test_streams_wait_for_each_other() -> None:
     (event, first), (again, second) = records
     assert waits == [(second, event), (first, again)] and first != second
     assert event == again, "an event is recorded anew when all that wait for it were told"
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_temporary_that_the_plan_never_frees_is_freed_with_the_run(graph: bool) -> None:
+    numpy, plan = device(), two_stream_plan()
+    kept = replace(plan, steps=tuple(s for s in plan.steps if not isinstance(s, Free)))
+    assert len(kept.steps) < len(plan.steps)
+    run_plan(kept, numpy, INPUTS, text="kernels", repeat=2, graph=graph)
+    assert numpy.alive.total() == 0
 
 
 CALLS = 50
