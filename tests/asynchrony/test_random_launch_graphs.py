@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 import pytest
+from given_back import expect_given_back
 from launch_graphs import LaunchSpec, parsed, program, random_launches
 
 from weft.dsl.diagnostics import WeftError, fail
@@ -78,6 +79,14 @@ def test_order_and_streams(seed: int) -> None:
     assert len({s.stream for s in plan.steps}) == width(needed)
     for order in (0, 1, 2):
         expect_legal(plan, interleaved(plan.steps, order))
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_every_launch_fails_in_turn(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    buffers = 5 + seed * 7 % 150
+    plan, _ = planned(random_launches(200, buffers, seed), buffers)
+    assert len(plan.launches) == 200
+    expect_given_back(plan, seed, range(200), monkeypatch)
 
 
 def expect_legal(plan: Plan, order: list[int]) -> None:

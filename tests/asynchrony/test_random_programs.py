@@ -8,21 +8,19 @@ eight in the others.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
+from given_back import expect_given_back, ones
 from launch_graphs import host, parsed
 from random_programs import Node, Step, flattened, random_program, spelled
 from test_random_launch_graphs import expect_legal, ordered, width
 
-from weft.dsl.diagnostics import Source, WeftError, fail
+from weft.dsl.diagnostics import Source
 from weft.interpreter.asynchrony.effects import Effects
 from weft.interpreter.asynchrony.faults import judge_host
 from weft.interpreter.asynchrony.forking import async_fork
 from weft.interpreter.mlir import ir
-from weft.runtime import runner
 from weft.runtime.host import make_plan
 from weft.runtime.interleaving import interleaved
 from weft.runtime.plan import Alloc, Copy, Free, Launch, Plan
@@ -41,10 +39,6 @@ def planned(program: tuple[Node, ...], buffers: int, noalias: tuple[str, ...] | 
     found = judge_host(host(module), Effects(module), source=Source("forked", text), may_alias=noalias is None)
     assert not found.diagnostics, found.diagnostics[0]
     return make_plan(module), text
-
-
-def ones(plan: Plan) -> dict[str, np.ndarray]:
-    return {b.name: np.full(64, i % 7 + 1, np.float32) for i, b in enumerate(plan.inputs)}
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
@@ -104,40 +98,6 @@ def expect_memory_lives(plan: Plan, order: list[set[int]]) -> None:
             assert all(i in order[user] for user in users.get(step.buffer, ()))
         elif isinstance(step, Free):
             assert all(user in order[i] for user in users.get(step.buffer, ()))
-
-
-class _NoNumbers(SimDevice):
-    """A device that computes nothing, and whose launch with the number `fail_at` fails."""
-
-    def __init__(self, fail_at: int) -> None:
-        super().__init__(check=False)
-        self.left = fail_at
-
-    def launcher(self, *args: Any) -> Callable[[], None]:
-        def launched() -> None:
-            self.left -= 1
-            if self.left < 0:
-                raise fail("W0723", "made to fail")
-
-        return launched
-
-
-def expect_given_back(plan: Plan, seed: int, failing: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever launch fails; that of a number behind the last: none."""
-    inputs = ones(plan)
-    count = len(plan.launches)
-    resolved = runner.resolve(plan, {b.name: (64,) for b in plan.inputs}, {})
-    monkeypatch.setattr(runner, "resolve", lambda *_: resolved)  # the same each time, and most of the time that a run takes
-    for fail_at in (*failing, count):
-        device = _NoNumbers(fail_at)
-        try:
-            result = run_plan(plan, device, inputs, order=seed)
-            assert fail_at == count
-            assert result.streams_created == result.streams_destroyed > 0
-            assert result.events_created == result.events_destroyed
-        except WeftError as error:
-            assert fail_at < count and [d.message for d in error.diagnostics] == ["made to fail"]
-        assert device.alive.total() == 0, fail_at
 
 
 @pytest.mark.parametrize("seed", range(6))
