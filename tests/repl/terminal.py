@@ -111,6 +111,17 @@ class Terminal:
             if time.monotonic() > end or self.process.poll() is not None:
                 raise AssertionError(f"the prompt {prompt!r} did not come:\n{self.everything}")
 
+    def busy(self, seconds: float) -> None:
+        """Wait until no prompt reads keys any more (Ctrl-C is a signal then, and not a key), and `seconds` after that."""
+        end = time.monotonic() + PATIENCE
+        while not termios.tcgetattr(self.master)[3] & termios.ISIG:
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError(f"the prompt does not end:\n{self.everything}")
+            self.pump(0.05)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.pump(0.05)
+
     # ---- typing ---------------------------------------------------------------------------------------------------------
 
     def type(self, text: str, *keys: str) -> None:

@@ -81,7 +81,7 @@ def test_ctrl_c_does_not_end_it(shared: Terminal) -> None:
     shared.settle("[15/15]")
     shared.type("run sim", "enter")
     shared.until("run sim")
-    shared.pump(2)
+    shared.busy(1)
     shared.type("", "ctrl-c")
     shared.until("interrupted; nothing was changed")
     shared.settle("[15/15]")
