@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
+    _open_what_is_closed()
     try:
         from .cli import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while still importing
+        sys.stderr.write("interrupted\n")
         code = 130
+    sys.exit(_flushed(code))
+
+
+def _open_what_is_closed() -> None:
+    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would fail."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it stays open
+
+
+def _flushed(code: int) -> int:
+    """Write what is still held back for stdout; the exit code then, which says so if that fails."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        from .console import silence_stdout
+    except OSError as error:
+        from .console import show, silence_stdout
+        from .files import unwritable
 
         silence_stdout()
-    sys.exit(code)
+        if not isinstance(error, BrokenPipeError) and code == 0:  # otherwise what went wrong has been said
+            show(unwritable("standard output", error).diagnostics)
+            return 1
+    return code
 
 
 if __name__ == "__main__":

@@ -86,6 +86,13 @@ def guarded(command: Callable[[], int | None]) -> int:
     except BrokenPipeError:  # the reader has seen enough (`weft apply … | head`)
         silence_stdout()
         return 0
+    except OSError as error:
+        if error.filename is not None:  # of a file, and whoever writes one says so
+            raise
+        from .files import unwritable
+
+        show(unwritable("standard output", error).diagnostics)
+        return 1
     except MemoryError:
         show(fail("W0055", "out of memory", hint="a smaller payload needs less: `--set m=256`").diagnostics)
         return 1

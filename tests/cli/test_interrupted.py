@@ -1,0 +1,50 @@
+"""Ctrl-C at any time is 130 and one word. The signal comes at places that are named, and not after a while."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SMALL = ("run", "naive", "--target", "sim", "--set", "m=40", "--set", "n=36", "--set", "k=20")
+
+CHILD = """
+import os, signal, sys
+from weft.__main__ import main
+
+def strike(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == {function!r} and frame.f_globals.get("__name__") == {module!r}:
+        sys.setprofile(None)
+        print("struck", file=sys.stderr)
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.argv = ["weft", *{arguments}]
+sys.setprofile(strike)
+main()
+"""
+
+PLACES = {
+    "the command line is imported": ("weft.cli", "<module>"),
+    "a command is imported": ("weft.commands.run", "<module>"),
+    "NumPy is imported": ("numpy._core", "<module>"),
+    "the bindings are imported": ("torch_mlir.ir", "<module>"),
+    "the schedule is parsed": ("weft.dsl.parser", "parse_source"),
+    "the bindings call back": ("weft.interpreter.mlir", "step"),
+    "a statement is done": ("weft.interpreter.session", "_statement"),
+    "the CPU's code is made": ("weft.interpreter.mlir", "execution_engine"),
+    "a kernel is translated": ("weft.runtime.simulator.kernel", "__init__"),
+    "a kernel is simulated": ("weft.runtime.simulator.kernel", "_run_batch"),
+}
+"""Module and function."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_interrupted_while(place: str, tmp_path: Path) -> None:
+    module, function = PLACES[place]
+    code = CHILD.format(module=module, function=function, arguments=list(SMALL))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=600)
+    assert done.stderr.count("struck") == 1, "the place is never reached"
+    assert done.returncode == 130 and done.stdout == "", done.stderr
+    assert done.stderr.count("interrupted") == 1 and "Traceback" not in done.stderr, done.stderr
