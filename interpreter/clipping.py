@@ -49,7 +49,7 @@ def _clip(loop: ir.Operation) -> None:
             init if shape is None else (source or _start(init, shape))
             for init, shape, source in zip(inits, shapes, sources, strict=True)
         ]
-    new = _rebuilt(loop, starts)
+    new = rebuilt(loop, starts)
     fresh = new.regions[0].blocks[0]
     for i, shape in enumerate(shapes):
         if shape is not None:
@@ -94,7 +94,7 @@ def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
     return slice_of(init, shape, ir.RankedTensorType.get(list(shape), kind))
 
 
-def _rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
+def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
     """A copy of the loop whose shared outputs start with `starts`; its body still inserts whole tiles."""
     copy = loop.clone(ip=ir.InsertionPoint(loop)).operation
     offset = len(copy.operands) - len(starts)
@@ -169,19 +169,28 @@ def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
     terminator = op.parent.operation
     with ir.InsertionPoint(terminator):
         offsets = mixed_offsets(op)
-        inside = [
-            size if shape[d] % size == 0 and _multiple_of(offsets[d], size) else _remaining(offsets[d], size, shape[d])
-            for d, size in enumerate(sizes)
-        ]
-        part = _part(tile_value, inside)
+        inside = inside_of(offsets, sizes, shape)
+        part = part_of(tile_value, inside)
     with ir.InsertionPoint(op):
-        new = tensor.ParallelInsertSliceOp(
-            part, dest, offsets, [v for v in inside if not isinstance(v, int)], [],
-            [ir.ShapedType.get_dynamic_stride_or_offset()] * len(offsets),
-            [v if isinstance(v, int) else ir.ShapedType.get_dynamic_size() for v in inside], [1] * len(offsets),
-        )  # fmt: skip
-        new.operation.attributes[CLIPPED] = ir.UnitAttr.get()
+        insert(part, dest, offsets, inside).attributes[CLIPPED] = ir.UnitAttr.get()
     op.erase()
+
+
+def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int | ir.Value]:
+    """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion point."""
+    return [
+        size if extent % size == 0 and _multiple_of(offset, size) else _remaining(offset, size, extent)
+        for offset, size, extent in zip(offsets, sizes, shape, strict=True)
+    ]
+
+
+def insert(part: ir.Value, into: ir.Value, offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value]) -> ir.Operation:
+    """A `tensor.parallel_insert_slice` of `part` at `offsets`, made at the insertion point."""
+    return tensor.ParallelInsertSliceOp(
+        part, into, offsets, [v for v in sizes if not isinstance(v, int)], [],
+        [ir.ShapedType.get_dynamic_stride_or_offset()] * len(offsets),
+        [v if isinstance(v, int) else ir.ShapedType.get_dynamic_size() for v in sizes], [1] * len(offsets),
+    ).operation  # fmt: skip
 
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
@@ -206,7 +215,7 @@ def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:
     return affine.AffineMinOp(bounds, [offset]).result
 
 
-def _part(value: ir.Value, sizes: Sequence[int | ir.Value]) -> ir.Value:
+def part_of(value: ir.Value, sizes: Sequence[int | ir.Value]) -> ir.Value:
     """The first `sizes` elements of a tile."""
     dynamic = ir.ShapedType.get_dynamic_size()
     static = [s if isinstance(s, int) else dynamic for s in sizes]

@@ -165,6 +165,11 @@ CODES: dict[str, Explanation] = {
         "Two operands are views of one buffer, one is read and the other written, and not element by element in the same place. "
         "The op calls its iterations parallel, but its result depends on their order, which tiles, threads and copies change.",
     ),
+    "W0397": Explanation(
+        "an atomic op that does more than add",
+        "An op marked `weft.atomic` adds one input to its output, in a body of one `arith.addf` or `arith.addi`: that becomes a "
+        "`memref.atomic_rmw` per element. `fuse` makes such ops of the sum of `split-k … atomic`.",
+    ),
     "W0395": Explanation(
         "kept in registers already",
         "An earlier `promote-to-registers` keeps this operand while that loop runs: nothing is left to do.",

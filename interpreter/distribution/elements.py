@@ -5,11 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..mlir import DYNAMIC, affine, ir, memref, operations, vector
+from ...dsl.diagnostics import fail
+from ..mlir import DYNAMIC, affine, arith, ir, memref, operations, vector
+from ..rewriter import describe
+from ..structured import ATOMIC
 from .alignment import aligned_rows
 from .arithmetic import Sum
 from .space import indexing_maps
 from .wide_gathers import MaskedLoad, masked_load
+
+_KINDS = {"arith.addf": arith.AtomicRMWKind.addf, "arith.addi": arith.AtomicRMWKind.addi}
+
+
+@dataclass(frozen=True)
+class Combination:
+    """How an op marked `weft.atomic` changes an element of its output: `element = element + input`, for one of its inputs."""
+
+    kind: arith.AtomicRMWKind
+    input: int
+
+    @classmethod
+    def of(cls, op: ir.Operation) -> Combination:
+        """Raises W0397 where the body does more than that."""
+        body = [o.operation for o in op.regions[0].blocks[0].operations]
+        arguments = [v.arg_number for v in body[0].operands if isinstance(v, ir.BlockArgument)]
+        output = len(op.operands) - 1
+        if len(body) != 2 or body[0].name not in _KINDS or output not in arguments or len(set(arguments)) != 2:
+            raise fail(
+                "W0397", f"{describe(op)} is marked `{ATOMIC}` and does more than add an input to its output",
+                hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+            )  # fmt: skip
+        return cls(_KINDS[body[0].name], next(n for n in arguments if n != output))
 
 
 @dataclass(frozen=True)
@@ -20,18 +46,21 @@ class StructuredOp:
         operands: inputs, then outputs; scalars (of a fill) among them.
         maps: one indexing map per operand.
         block: the body: one argument per operand, ended by `linalg.yield`.
+        atomic: how it is combined with its output, where other threads do so, too.
     """
 
     operands: tuple[ir.Value, ...]
     maps: tuple[ir.AffineMap, ...]
     block: ir.Block
     outputs: int
+    atomic: Combination | None = None
 
     @classmethod
     def of(cls, op: ir.Operation) -> StructuredOp:
         block = op.regions[0].blocks[0]
         terminator = list(block.operations)[-1]
-        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands))
+        atomic = Combination.of(op) if ATOMIC in op.attributes else None
+        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic)
 
     def input_numbers(self) -> range:
         return range(len(self.operands) - self.outputs)
@@ -40,7 +69,9 @@ class StructuredOp:
         return range(len(self.operands) - self.outputs, len(self.operands))
 
     def used(self, number: int) -> bool:
-        """Whether the body reads this operand."""
+        """Whether the body reads this operand. What is combined atomically is read by that alone."""
+        if self.atomic is not None and number in self.output_numbers():
+            return False
         return any(True for _ in self.block.arguments[number].uses)
 
     def wide(self, number: int, lanes: int) -> bool:
@@ -76,7 +107,12 @@ def emit_element(op: StructuredOp, indices: Sequence[Sum], instead: Mapping[int,
     def load(number: int) -> ir.Value:
         return memref.LoadOp(*elsewhere[number]).result if number in elsewhere else _load(op, number, values)
 
-    results = _body(op, values, {n: load(n) for n in range(len(op.operands)) if op.used(n)})
+    loaded = {n: load(n) for n in range(len(op.operands)) if op.used(n)}
+    if op.atomic is not None:
+        number = op.output_numbers().start
+        target = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
+        return _combine(op.atomic, loaded[op.atomic.input], *target)
+    results = _body(op, values, loaded)
     for number, result in zip(op.output_numbers(), results, strict=True):
         buffer, subscripts = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
         memref.StoreOp(result, buffer, subscripts)
@@ -101,6 +137,12 @@ def emit_vector(
     each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
     used = [n for n in range(len(op.operands)) if op.used(n)]
     loaded = {n: _load_vector(address(n), lanes) for n in used if wide(n)}
+    if op.atomic is not None:
+        number, summand = op.output_numbers().start, op.atomic.input
+        for e, at in enumerate(each):
+            value = _extract(loaded[summand], e) if summand in loaded else _load(op, summand, at)
+            _combine(op.atomic, value, op.operands[number], _subscripts(op, number, at))
+        return
     forwarded, gathered = _forwarded(op), op.gathered(lanes)
     if gathered is not None:
         lane_results, vectors = None, [gathered.emit(start, lanes)]
@@ -123,6 +165,10 @@ def emit_vector(
         for e, at in enumerate(each):
             part = lane_results[e][position] if lane_results is not None else _extract(whole, e)
             memref.StoreOp(part, op.operands[number], _subscripts(op, number, at))
+
+
+def _combine(how: Combination, value: ir.Value, buffer: ir.Value, subscripts: Sequence[ir.Value]) -> None:
+    memref.AtomicRMWOp(how.kind, value, buffer, subscripts)
 
 
 def _forwarded(op: StructuredOp) -> int | None:

@@ -41,8 +41,8 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
     if made is not None and made.name == "memref.alloc" and is_within(made, loop):
         raise fail(
             "W0383",
-            "the operand is a fragment of its own in each iteration: the op was vectorized before",
-            hint="`promote-to-registers` first, then `vectorize`",
+            "the operand is a buffer of its own in each iteration: a tile that does not divide, or the op was vectorized before",
+            hint="choose sizes that divide the tile around; `promote-to-registers` first, then `vectorize`",
         )
     if depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
         raise fail(

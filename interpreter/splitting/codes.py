@@ -40,4 +40,20 @@ CODES: dict[str, Explanation] = {
         "The partial sums need a buffer of their own that all parts share, and an op behind them that adds them up: two launches. "
         "Inside of a loop that is no longer possible. Use `split-k` before `tile`.",
     ),
+    "W0457": Explanation(
+        "no atomic addition of this type",
+        "GPUs add atomically to elements of f32, f64, i32 and i64. An atomic addition in f16 or bf16 would round once per part. "
+        "Without `atomic` a second launch adds the parts up, in any type.",
+    ),
+    "W0458": Explanation(
+        "an atomic sum that can't be fused",
+        "The sum of `split-k … atomic` is fused into the loop over the tiles of the parts: a `forall` that `tile` made, one part "
+        "to an iteration, with the zeros that `split-k` returned fused into it before, and nothing else that reads the partial "
+        "sums. What the sum starts from, a fill say, is not fused into that loop: it is mapped and launched on its own, before. "
+        "A sum that is to be tiled, or launched on its own, is one without `atomic`.\n"
+        "right: let (part, zeros, sum) = split-k gemm 4 atomic\n"
+        "       let (tiles, one) = tile part [1, 16, 16]\n"
+        "       fuse zeros into tiles\n"
+        "       fuse sum into tiles",
+    ),
 }

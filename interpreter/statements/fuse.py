@@ -10,7 +10,7 @@ from ..mlir import ir
 from ..nesting import is_within
 from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, statement
-from ..structured import is_structured
+from ..structured import ATOMIC, is_structured
 
 
 @statement("fuse")
@@ -20,8 +20,11 @@ class Fuse(Statement):
 
     The producer's handle names the fused op afterwards; the original is gone, unless something else reads it too.
 
+    The sum of `split-k … atomic` goes the other way, into the loop that makes its parts: each iteration adds its tile to the
+    result, atomically.
+
     Args:
-        producer: a structured op whose result the loop reads; stays alive.
+        producer: a structured op whose result the loop reads, or the sum of `split-k … atomic`; stays alive.
         loop: a loop that `tile` made; stays alive.
 
     Returns:
@@ -30,6 +33,7 @@ class Fuse(Statement):
     Errors:
         W0326: the loop does not read the producer's result.
         W0327: the two are on memrefs, where only a dependence check could allow it.
+        W0458: the loop is not one that makes the parts of an atomic sum, or what it starts from is fused into it.
         W0311: upstream refuses; its reason is in the notes.
 
     Source: upstream `transform.structured.fuse_into_containing_op`.
@@ -55,16 +59,56 @@ class Fuse(Statement):
                 "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none",
                 at="producer", payload=producer, hint="fuse before `bufferize`, `map`s are kept",
             )  # fmt: skip
+        if self._reads(producer, loop):
+            self._add_up(rewrite, producer, loop)
+            return {}
         self._is_read(rewrite, producer, loop)
+        self._not_a_start(rewrite, producer, loop)
         fuse_tagged(rewrite, self.producer.tag, self.loop)
         self._not_in_a_body(rewrite)
         self._settle(rewrite)
         fuse_gathers(rewrite, self.loop)
         return {}
 
+    def _reads(self, op: ir.Operation, loop: ir.Operation) -> bool:
+        """Whether the op is an atomic sum of what the loop makes."""
+        from ..splitting.atomics import is_result_of
+
+        return ATOMIC in op.attributes and loop.name == "scf.forall" and is_result_of(op.operands[0], loop)
+
+    def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:
+        from ..splitting.atomics import NotFusedError, fuse_sum
+
+        kind = total.results[0].type
+        try:
+            fuse_sum(total, loop)
+        except NotFusedError as reason:
+            raise rewrite.error("W0458", str(reason), at="producer", payload=total, hint=reason.hint) from reason
+        rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
+
+    def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
+        """What iterations add to can't be made by each of them: the last one to start would undo what others added."""
+        from ..splitting.atomics import adds_into
+
+        if loop.name == "scf.forall" and any(adds_into(loop, r) for r in producer.results):
+            raise rewrite.error(
+                "W0458", f"iterations of the loop add to what {producer.name} makes, and each would make it anew",
+                at="producer", payload=producer, hint="tile and map it on its own, and launch it: it runs before the loop's launch",
+            )  # fmt: skip
+
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
+        from ..splitting.atomics import is_result_of
+
         uses = [u.owner.operation for r in producer.results for u in r.uses]
         if not any(is_within(user, loop) for user in uses):
+            if any(is_result_of(v, loop) for v in producer.operands):
+                raise rewrite.error(
+                    "W0326",
+                    f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind its input",
+                    at="producer",
+                    payload=producer,
+                    hint="tile it, and fuse the op of this loop into its tiles",
+                )
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
             raise rewrite.error(
                 "W0326",

@@ -1,14 +1,15 @@
-"""`split-k OP n [by m]`: cut a sum into parts that run side by side, and add them up afterwards."""
+"""`split-k OP n [by m] [atomic]`: cut a sum into parts that run side by side, and add them up afterwards."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from .. import levels
+from ..mlir import ir
 from ..padding import absorb_pads
 from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, integer, statement
-from ..structured import is_structured, structure
+from ..statement import Handle, Results, Statement, consumed, flag, integer, statement
+from ..structured import ATOMIC, element_type, is_structured, structure
 
 
 @statement("split-k", returns=("gemm", "zeros", "sum"))
@@ -24,12 +25,18 @@ class SplitK(Statement):
     A part has as many summands as the others, the last one fewer where n does not divide; operands are then read under a mask. The
     partial sums stand in a buffer of their own, n times as large as the result. Consumers of the result stay behind `sum`.
 
+    With `atomic` the parts may be added up by the blocks that make them: `fuse` the sum into the loop over the tiles of `gemm`, and
+    each tile is added to the result as it is done, by atomic additions. There is no buffer and no second launch of sums then, but
+    what the op started with has to stand in the result before (a fill is launched on its own), and floating-point results
+    depend on the order in which blocks run, in their last digits.
+
     Args:
         target: a structured op with one reduction dimension, which adds up its inputs or products of them; of static sizes, in no
             loop; consumed.
         parts: how many, 2 or more; fewer are made where the last ones would be empty.
         factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
             tile, or the width of loads.
+        atomic: let the sum be fused into the loop over the parts.
 
     Returns:
         gemm: the partial sums, a `linalg.generic` with the parts as its first dimension; its operands are called as before.
@@ -44,6 +51,7 @@ class SplitK(Statement):
         W0454: on memrefs, where it can't be raised to tensors.
         W0455: a body that reads memory by itself, in parts that do not divide.
         W0456: in a loop.
+        W0457: atomic additions of a type that has none.
 
     Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose parts have to divide.
 
@@ -56,8 +64,10 @@ class SplitK(Statement):
     target: Handle = consumed()
     parts: int = integer(minimum=2)
     factor: int | None = integer(optional=True, minimum=1)
+    atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..splitting.atomics import has_atomics
         from ..splitting.parts import NoSplitError, read, split
 
         op = rewrite.find(self.target)
@@ -82,9 +92,18 @@ class SplitK(Statement):
             at = "parts" if reason.code == "W0453" else "target"
             notes = (f"dimensions {structure(op).spelled()}",)
             raise rewrite.error(reason.code, str(reason), at=at, payload=op, notes=notes, hint=reason.hint) from reason
+        kind = element_type(op.results[0])
+        if self.atomic and not has_atomics(kind):
+            raise rewrite.error(
+                "W0457", f"there are no atomic additions of {kind}", at="atomic", payload=op,
+                hint="sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then",
+            )  # fmt: skip
         if absorb_pads(op):
             rewrite.remark("reads through tensor.pad: the padding is a mask, not a copy")
         made = split(cut)
+        if self.atomic:
+            made.total.attributes[ATOMIC] = ir.UnitAttr.get()
+            rewrite.remark("`fuse` the sum into the loop over the tiles of the parts, behind the zeros")
         last = cut.extent - (cut.parts - 1) * cut.length
         ends = "" if not cut.ragged else f", the last of {last}"
         fewer = "" if cut.parts == self.parts else f" (not {self.parts}: the others would be empty)"

@@ -11,7 +11,7 @@ from ..mlir import ir
 from ..padding import absorb_pads, pad, pad_extents
 from ..rewriter import Rewriter
 from ..statement import Handle, Results, Statement, consumed, sizes, statement
-from ..structured import Structure, is_structured, structure
+from ..structured import ATOMIC, Structure, is_structured, structure
 
 LARGEST = 2**48
 """Extents beyond this are no buffer's, and products of them leave 64 bits."""
@@ -48,6 +48,7 @@ class Tile(Statement):
         W0340: the loop is mapped already.
         W0343: the loop's iterations depend on each other.
         W0396: an input and an output overlap.
+        W0458: the sum of `split-k … atomic` is fused, not tiled.
 
     Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.
 
@@ -128,6 +129,11 @@ class Tile(Statement):
                 "W0320", f"`tile` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
             )
         space = structure(op)
+        if ATOMIC in op.attributes and "reduction" in space.iterators:
+            raise rewrite.error(
+                "W0458", "this sum is atomic: the blocks that make its parts add them up", at="target", payload=op,
+                hint="`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
+            )  # fmt: skip
         if len(self.sizes) > space.rank:
             raise rewrite.error(
                 "W0323",

@@ -30,8 +30,12 @@ SOAK = "WEFT_SOAK" in os.environ
 SMALL = {"n": "1", "c": "8", "h": "5", "w": "4", "k": "10", "parts": "2"}
 
 
-def made(settings: Mapping[str, str], layer: str | None = None) -> Planned:
-    return planned(applied(Recipe.open(RECIPE, None, dict(settings), layer=layer)))
+ATOMIC = str(Path(__file__).with_name("igemm_atomic.weft"))
+"""The recipe with its parts added up by the blocks that make them."""
+
+
+def made(settings: Mapping[str, str], layer: str | None = None, recipe: str = RECIPE) -> Planned:
+    return planned(applied(Recipe.open(recipe, None, dict(settings), layer=layer)))
 
 
 def by_plain_loops(settings: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -48,10 +52,11 @@ def random_layer(seed: int) -> dict[str, str]:
     return {name: str(size) for name, size in layer.items()} | {"type": type, "parts": r.choice(("2", "4", "8"))}
 
 
+@pytest.mark.parametrize("recipe", [RECIPE, ATOMIC], ids=["launches", "atomic"])
 @pytest.mark.parametrize("seed", range(200 if SOAK else 6))
-def test_random_layers(seed: int) -> None:
+def test_random_layers(seed: int, recipe: str) -> None:
     settings = random_layer(seed)
-    done = made(settings)
+    done = made(settings, recipe=recipe)
     arrays = random_inputs(functions.signature(done.applied.payload, done.plan.entry), seed)
     result = run_plan(done.plan, SimDevice(), arrays, text=done.applied.text)
     assert not result.races and not result.faults, (settings, result.races, result.faults)
@@ -61,19 +66,22 @@ def test_random_layers(seed: int) -> None:
     summands, step = prod(int(settings[s]) for s in "crs"), 16
     length = ceil(summands / int(settings["parts"]) / step) * step
     temporary = [prod(map(int, map(str, b.shape))) for b in done.plan.buffers if b.role == "temp"]
-    assert temporary == [ceil(summands / length) * got.size], "the partial sums, and nothing besides"
+    sums = [ceil(summands / length) * got.size] if recipe == RECIPE else []
+    assert temporary == sums, "the partial sums where a second launch adds them up, and nothing besides"
 
 
-def test_the_text_on_the_cpu() -> None:
-    done = made(SMALL)
+@pytest.mark.parametrize("recipe", [RECIPE, ATOMIC], ids=["launches", "atomic"])
+def test_the_text_on_the_cpu(recipe: str) -> None:
+    done = made(SMALL, recipe=recipe)
     arrays = random_inputs(functions.signature(done.applied.payload, done.plan.entry), 4)
     for reverse in (False, True):
         got = run_plan(done.plan, NativeDevice(reverse=reverse), arrays, text=done.cuda).outputs["Y"]
         np.testing.assert_allclose(got, by_plain_loops(SMALL, arrays), rtol=1e-4, atol=1e-4)
 
 
-def test_barriers_exactly_and_each_needed() -> None:
-    done = made(SMALL)
+@pytest.mark.parametrize("recipe", [RECIPE, ATOMIC], ids=["launches", "atomic"])
+def test_barriers_exactly_and_each_needed(recipe: str) -> None:
+    done = made(SMALL, recipe=recipe)
     assert verify_source(Source("whole.mlir", str(done.applied.module))).ok
     found = list(BARRIER.finditer(done.cuda))
     assert len(found) == 2, "the sum of the parts needs none"
@@ -96,6 +104,19 @@ def test_machine_code(chip: str, type: str) -> None:
         assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 128, used
     inner = sass.inner_loop(done.cuda, "conv2d", chip)
     assert inner.divisions == 0 and set(inner.global_loads) == {128}, inner
+
+
+@pytest.mark.parametrize("type", ["f32", "f64"])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+def test_machine_code_of_atomic_sums(chip: str, type: str) -> None:
+    done = made({"n": "8", "type": type}, "resnet50.layer4.1.conv2", ATOMIC)
+    assert not [b for b in done.plan.buffers if b.role == "temp"]
+    used = sass.resources(done.cuda, "conv2d_1", chip)
+    assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 128, used
+    counts = sass.whole(done.cuda, "conv2d_1", chip).by_mnemonic
+    values = done.applied.recipe.values
+    micro = int(values["tm"]) * int(values["tn"])  # type: ignore[call-overload]
+    assert counts["RED"] + counts["REDG"] == micro and not counts["ATOM"] + counts["ATOMG"], "no old value comes back"
 
 
 def test_what_follows_the_convolution_follows_the_sum(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ....interpreter.mlir import ir
 from ..errors import refuse
-from ..expression import Expr, call, name
+from ..expression import Expr, call, cast, name
 from ..integers import add, literal, multiply
 from ..kernel import LOOPS, Kernel
 from ..loops import assignment
@@ -308,7 +308,7 @@ def copy(kernel: Kernel, op: ir.Operation) -> None:
 
 
 _ATOMICS = {
-    "addf": ("atomicAdd", ("f32", "f64")), "addi": ("atomicAdd", ("i32",)), "maxs": ("atomicMax", ("i32", "i64")),
+    "addf": ("atomicAdd", ("f32", "f64")), "addi": ("atomicAdd", ("i32", "i64")), "maxs": ("atomicMax", ("i32", "i64")),
     "mins": ("atomicMin", ("i32", "i64")), "andi": ("atomicAnd", ("i32",)), "ori": ("atomicOr", ("i32",)),
     "assign": ("atomicExch", ("i32", "f32")),
 }  # fmt: skip
@@ -324,7 +324,10 @@ def atomic(kernel: Kernel, op: ir.Operation) -> None:
     target = kernel.target(view, kernel.exprs(list(op.operands)[2:]))
     kernel.flush()
     type = view.element.cxx
-    made = call(function, type, Expr(f"&{target.text}", "pointer"), value, range=view.element.full_range)
+    at = f"&{target.text}"
+    if (spelled, view.element.name) == ("addi", "i64"):  # CUDA has it for unsigned numbers; modulo 2**64 the sums are the same
+        at, value = f"reinterpret_cast<unsigned long long*>({at})", cast("unsigned long long", value)
+    made = call(function, type, Expr(at, "pointer"), value, range=view.element.full_range)
     if list(op.results[0].uses):
         kernel.values[op.results[0]] = kernel.declare(op.results[0], made)
     else:
