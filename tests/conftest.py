@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+for name in (
+    "NO_COLOR", "FORCE_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
+    "PYTHONUNBUFFERED", "WEFT_CACHE_DIR", "WEFT_SIM_SECONDS",
+):  # fmt: skip
+    os.environ.pop(name, None)  # a test sets what it is about; what the caller likes changes none
+
+settings.register_profile(  # the same examples each time, and none too slow; `make soak` looks for new ones
+    "weft", derandomize="WEFT_SOAK" not in os.environ, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("weft")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

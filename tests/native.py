@@ -178,7 +178,7 @@ def _threads(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[A
                 data = a.tobytes() if isinstance(a, np.ndarray) else _scalar(a)
                 out.write((b"p" if isinstance(a, np.ndarray) else b"s") + struct.pack("<Q", len(data)) + data)
         command = [*_fixed_addresses(), str(program), kernel, *map(str, (*grid, *block)), str(given), str(made)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False,
                               env={**os.environ, "TSAN_OPTIONS": "exitcode=66 report_signal_unsafe=0"})  # fmt: skip
         if done.returncode not in (0, 66):
             raise RuntimeError(f"the sanitized run ends with {done.returncode}:\n{done.stderr[-2000:]}")

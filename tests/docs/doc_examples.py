@@ -123,7 +123,7 @@ def run(line: str, folder: Path) -> tuple[int, str]:
         words[0] = sys.executable
     elif words[0] not in ("ls", "cat"):
         raise ValueError(f"`{line}`: an example runs weft, python, ls or cat")
-    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     return done.returncode, done.stdout
 
 

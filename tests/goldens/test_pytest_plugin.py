@@ -66,11 +66,11 @@ def test_what_is_wrong_with_a_golden_is_a_failure(repository: pytest.Pytester) -
     result.stdout.fnmatch_lines_random(["*error?W0902*", "*error?W0905*"])
 
 
-def test_it_costs_nothing_until_a_golden_is_tried(repository: pytest.Pytester) -> None:
+def test_it_costs_nothing_until_a_golden_is_tried(repository: pytest.Pytester, tmp_path: Path) -> None:
     """Neither Weft's rooms for those who don't use it, nor MLIR while collecting."""
     loaded = "import sys; print([m for m in sys.modules if m.startswith(({})) and m not in ('weft', 'weft.pytest_plugin')])"
     code = "import weft.pytest_plugin; " + loaded.format("'weft', 'torch_mlir', 'lark', 'rich', 'numpy'")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.home())
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     plain = subprocess.run([sys.executable, "-c", "import pytest; " + loaded.format("'lark', 'rich', 'numpy'")],
                            capture_output=True, text=True, check=True)  # fmt: skip
     assert done.stdout == plain.stdout

@@ -22,8 +22,8 @@ def wheel(folder: Path) -> zipfile.ZipFile:
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, copy / name)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "-w", str(folder), str(copy)], check=True, capture_output=True, text=True)
     return zipfile.ZipFile(next(folder.glob("weft-*.whl")))
 
 

@@ -194,7 +194,7 @@ def test_bytes_that_are_no_text(here: Path, bad: bytes) -> None:
     import subprocess
 
     done = subprocess.run(
-        [sys.executable, "-m", "weft", "repl", "shared"], input=bad, capture_output=True, cwd=here, timeout=120
+        [sys.executable, "-m", "weft", "repl", "shared"], input=bad, capture_output=True, cwd=here, timeout=600
     )
     assert done.returncode == 1 and b"Traceback" not in done.stderr + done.stdout
     assert b"error[W" in done.stdout + done.stderr

@@ -71,7 +71,14 @@ def test_colors_mark_what_came_and_what_went(shared: Terminal) -> None:
     assert colors.get("+") == "green"
 
 
-def test_ctrl_c_does_not_end_it(shared: Terminal) -> None:
+def test_ctrl_c_does_not_end_it(tmp_path: Path) -> None:
+    """The run would take hours, and may."""
+    with Terminal([*WEFT, "shared", *SMALL], tmp_path, environment={"WEFT_SIM_SECONDS": "0"}) as shared:
+        shared.settle("[0/15]")
+        interrupt(shared)
+
+
+def interrupt(shared: Terminal) -> None:
     shared.type("step but not yet", "ctrl-c")
     shared.settle("[0/15]")
     shared.type("goto 15", "enter")

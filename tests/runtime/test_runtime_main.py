@@ -42,7 +42,7 @@ def run(*arguments: str, cupy: bool = True) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 
