@@ -10,12 +10,12 @@ from collections.abc import Callable
 from . import mlir
 from .carried import drop_carried_buffers
 from .clipping import clip_loops
-from .destinations import separate_destinations
+from .destinations import fill_what_is_wanted, separate_destinations
 from .gathers import MARK as GATHER
 from .gathers import is_gather
 from .inlining import inline_gathers
 from .mlir import ir, linalg
-from .reshaping import fold_reshapes, start_reshaped
+from .reshaping import allocate_expanded, fold_reshapes, start_reshaped
 from .tidy import tidy
 
 WRITEBACK = "weft.writeback"
@@ -46,6 +46,7 @@ def bufferize_module(module: ir.Module) -> None:
     `weft.writeback`. Raises `ir.MLIRError` where upstream refuses.
     """
     clip_loops(module)
+    fill_what_is_wanted(module)
     tidy(module)
     inline_gathers(module)
     tidy(module)
@@ -54,6 +55,7 @@ def bufferize_module(module: ir.Module) -> None:
     _protect_arguments(module)
     start_reshaped(module)
     mlir.run_passes(module, _BUFFERIZE)
+    allocate_expanded(module)
     fold_reshapes(module)
     mlir.run_passes(module, _RESULTS)
     _unprotect_arguments(module)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import gathers, mlir
 from .fusing import loop_inits
 from .mlir import ir
+from .padding import from_origin
 from .structured import element_type, is_structured, segments, shape_of, structure
 
 
@@ -30,6 +31,25 @@ def separate_destinations(module: ir.Module) -> None:
                 _write_over_an_input(op)
         for op in mlir.operations(module.operation, "tensor.empty"):
             _split(op)
+
+
+def fill_what_is_wanted(module: ir.Module) -> None:
+    """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
+    with module.context, ir.Location.unknown():
+        for op in mlir.operations(module.operation, "linalg.fill"):
+            parts = [use.owner.operation for result in op.results for use in result.uses]
+            if not parts or not gathers.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
+                continue
+            kinds = {part.results[0].type for part in parts}
+            if len(kinds) > 1:
+                continue
+            with ir.InsertionPoint(op):
+                shape = [n or 0 for n in shape_of(parts[0].results[0])]
+                op.operands[1] = gathers.empty(shape, element_type(op.results[0]))
+            op.results[0].set_type(kinds.pop())
+            for part in parts:
+                part.results[0].replace_all_uses_with(op.results[0])
+                part.erase()
 
 
 def _sliced(value: ir.Value) -> ir.Value:
