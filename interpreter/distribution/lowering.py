@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from ...dsl.diagnostics import fail
 from ..mlir import ir, linalg, operations, run_passes
 from ..rewriter import describe, upstream_messages
+from .comparisons import join_bounds
 from .counters import carry_digits, split_sums, unroll_divisions
 from .counters.linear import DELINEARIZE
 from .indices import share_indices
@@ -42,6 +43,7 @@ def lower(kernel: Outlined) -> int:
             _run(kernel, _CLEAN_UP)
             with kernel.function.context:
                 share_indices(kernel.function)
+                join_bounds(kernel.function)
             _run(kernel, "cse")
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error

@@ -75,134 +75,121 @@ module attributes {gpu.container_module} {
         %20 = affine.apply #map17(%19)
         %21 = affine.apply #map16(%13, %arg7)
         %22 = affine.apply #map17(%21)
-        %23 = arith.cmpi sge, %20, %c0 : index
-        %24 = arith.cmpi slt, %20, %c16 : index
+        %23 = arith.cmpi ult, %20, %c16 : index
+        %24 = arith.cmpi ult, %22, %c16 : index
         %25 = arith.andi %23, %24 : i1
-        %26 = arith.cmpi sge, %22, %c0 : index
-        %27 = arith.andi %25, %26 : i1
-        %28 = arith.cmpi slt, %22, %c16 : index
-        %29 = arith.andi %27, %28 : i1
-        %30 = scf.if %29 -> (vector<4xf32>) {
-          %75 = vector.load %arg0[%c0, %20, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %75 : vector<4xf32>
+        %26 = scf.if %25 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %20, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %31 = vector.extract %30[0] : f32 from vector<4xf32>
-        memref.store %31, %arg3[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %32 = vector.extract %30[1] : f32 from vector<4xf32>
-        memref.store %32, %arg3[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %33 = vector.extract %30[2] : f32 from vector<4xf32>
-        memref.store %33, %arg3[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %34 = vector.extract %30[3] : f32 from vector<4xf32>
-        memref.store %34, %arg3[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %35 = affine.apply #map4(%19)
-        %36 = arith.cmpi sge, %35, %c0 : index
-        %37 = arith.cmpi slt, %35, %c16 : index
-        %38 = arith.andi %36, %37 : i1
-        %39 = arith.andi %38, %26 : i1
-        %40 = arith.andi %39, %28 : i1
-        %41 = scf.if %40 -> (vector<4xf32>) {
-          %75 = vector.load %arg0[%c0, %35, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %75 : vector<4xf32>
+        %27 = vector.extract %26[0] : f32 from vector<4xf32>
+        memref.store %27, %arg3[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %28 = vector.extract %26[1] : f32 from vector<4xf32>
+        memref.store %28, %arg3[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %29 = vector.extract %26[2] : f32 from vector<4xf32>
+        memref.store %29, %arg3[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %30 = vector.extract %26[3] : f32 from vector<4xf32>
+        memref.store %30, %arg3[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %31 = affine.apply #map4(%19)
+        %32 = arith.cmpi ult, %31, %c16 : index
+        %33 = arith.andi %32, %24 : i1
+        %34 = scf.if %33 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %31, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %42 = vector.extract %41[0] : f32 from vector<4xf32>
-        memref.store %42, %arg3[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %43 = vector.extract %41[1] : f32 from vector<4xf32>
-        memref.store %43, %arg3[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %44 = vector.extract %41[2] : f32 from vector<4xf32>
-        memref.store %44, %arg3[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %45 = vector.extract %41[3] : f32 from vector<4xf32>
-        memref.store %45, %arg3[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %46 = affine.apply #map6(%19)
-        %47 = arith.cmpi sge, %46, %c0 : index
-        %48 = arith.cmpi slt, %46, %c16 : index
-        %49 = arith.andi %47, %48 : i1
-        %50 = arith.andi %49, %26 : i1
-        %51 = arith.andi %50, %28 : i1
-        %52 = scf.if %51 -> (vector<4xf32>) {
-          %75 = vector.load %arg0[%c0, %46, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %75 : vector<4xf32>
+        %35 = vector.extract %34[0] : f32 from vector<4xf32>
+        memref.store %35, %arg3[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %36 = vector.extract %34[1] : f32 from vector<4xf32>
+        memref.store %36, %arg3[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %37 = vector.extract %34[2] : f32 from vector<4xf32>
+        memref.store %37, %arg3[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %38 = vector.extract %34[3] : f32 from vector<4xf32>
+        memref.store %38, %arg3[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %39 = affine.apply #map6(%19)
+        %40 = arith.cmpi ult, %39, %c16 : index
+        %41 = arith.andi %40, %24 : i1
+        %42 = scf.if %41 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %39, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %53 = vector.extract %52[0] : f32 from vector<4xf32>
-        memref.store %53, %arg3[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %54 = vector.extract %52[1] : f32 from vector<4xf32>
-        memref.store %54, %arg3[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %55 = vector.extract %52[2] : f32 from vector<4xf32>
-        memref.store %55, %arg3[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %56 = vector.extract %52[3] : f32 from vector<4xf32>
-        memref.store %56, %arg3[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %57 = affine.apply #map18(%19)
-        %58 = arith.cmpi sge, %57, %c0 : index
-        %59 = arith.cmpi slt, %57, %c16 : index
-        %60 = arith.andi %58, %59 : i1
-        %61 = arith.andi %60, %26 : i1
-        %62 = arith.andi %61, %28 : i1
-        %63 = scf.if %62 -> (vector<4xf32>) {
-          %75 = vector.load %arg0[%c0, %57, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %75 : vector<4xf32>
+        %43 = vector.extract %42[0] : f32 from vector<4xf32>
+        memref.store %43, %arg3[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %44 = vector.extract %42[1] : f32 from vector<4xf32>
+        memref.store %44, %arg3[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %45 = vector.extract %42[2] : f32 from vector<4xf32>
+        memref.store %45, %arg3[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %46 = vector.extract %42[3] : f32 from vector<4xf32>
+        memref.store %46, %arg3[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %47 = affine.apply #map18(%19)
+        %48 = arith.cmpi ult, %47, %c16 : index
+        %49 = arith.andi %48, %24 : i1
+        %50 = scf.if %49 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %47, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %64 = vector.extract %63[0] : f32 from vector<4xf32>
-        memref.store %64, %arg3[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %65 = vector.extract %63[1] : f32 from vector<4xf32>
-        memref.store %65, %arg3[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %66 = vector.extract %63[2] : f32 from vector<4xf32>
-        memref.store %66, %arg3[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %67 = vector.extract %63[3] : f32 from vector<4xf32>
-        memref.store %67, %arg3[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %68 = affine.apply #map16(%14, %arg5)
+        %51 = vector.extract %50[0] : f32 from vector<4xf32>
+        memref.store %51, %arg3[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %52 = vector.extract %50[1] : f32 from vector<4xf32>
+        memref.store %52, %arg3[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %53 = vector.extract %50[2] : f32 from vector<4xf32>
+        memref.store %53, %arg3[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %54 = vector.extract %50[3] : f32 from vector<4xf32>
+        memref.store %54, %arg3[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %55 = affine.apply #map16(%14, %arg5)
         scf.for %arg8 = %c0 to %c2 step %c1 {
-          %75 = affine.apply #map19(%14, %arg8)
-          %76 = affine.apply #map19(%68, %arg8)
-          %77 = scf.if %11 -> (vector<4xf32>) {
-            %78 = vector.load %reinterpret_cast[%76, %10] : memref<144x32xf32>, vector<4xf32>
-            scf.yield %78 : vector<4xf32>
+          %62 = affine.apply #map19(%14, %arg8)
+          %63 = affine.apply #map19(%55, %arg8)
+          %64 = scf.if %11 -> (vector<4xf32>) {
+            %65 = vector.load %reinterpret_cast[%63, %10] : memref<144x32xf32>, vector<4xf32>
+            scf.yield %65 : vector<4xf32>
           } else {
             scf.yield %cst : vector<4xf32>
           }
-          vector.store %77, %arg4[%75, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %64, %arg4[%62, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg8 = %c0 to %c16 step %c1 {
           %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %75 = affine.apply #map20(%arg9)
-            %76 = affine.apply #map21(%15, %arg9)
-            %77 = vector.load %arg3[%arg8, %76] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %77, %alloca_2[%75] : memref<8xf32>, vector<4xf32>
+            %62 = affine.apply #map20(%arg9)
+            %63 = affine.apply #map21(%15, %arg9)
+            %64 = vector.load %arg3[%arg8, %63] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %64, %alloca_2[%62] : memref<8xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %75 = affine.apply #map20(%arg9)
-            %76 = affine.apply #map21(%16, %arg9)
-            %77 = vector.load %arg4[%arg8, %76] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %77, %alloca_3[%75] : memref<8xf32>, vector<4xf32>
+            %62 = affine.apply #map20(%arg9)
+            %63 = affine.apply #map21(%16, %arg9)
+            %64 = vector.load %arg4[%arg8, %63] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %64, %alloca_3[%62] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg9 = %c0 to %c8 step %c1 {
             scf.for %arg10 = %c0 to %c8 step %c1 {
-              %75 = memref.load %alloca_2[%arg9] : memref<8xf32>
-              %76 = memref.load %alloca_3[%arg10] : memref<8xf32>
-              %77 = memref.load %alloca[%arg9, %arg10] : memref<8x8xf32>
-              %78 = arith.mulf %75, %76 : f32
-              %79 = arith.addf %77, %78 : f32
-              memref.store %79, %alloca[%arg9, %arg10] : memref<8x8xf32>
+              %62 = memref.load %alloca_2[%arg9] : memref<8xf32>
+              %63 = memref.load %alloca_3[%arg10] : memref<8xf32>
+              %64 = memref.load %alloca[%arg9, %arg10] : memref<8x8xf32>
+              %65 = arith.mulf %62, %63 : f32
+              %66 = arith.addf %64, %65 : f32
+              memref.store %66, %alloca[%arg9, %arg10] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %69 = affine.apply #map4(%arg7)
-        %70 = arith.cmpi sge, %69, %c3 : index
-        %71 = affine.apply #map22(%arg7)
-        %72 = arith.select %70, %71, %69 : index
-        %73 = affine.apply #map4(%arg6)
-        %74 = arith.select %70, %73, %arg6 : index
-        scf.yield %74, %72 : index, index
+        %56 = affine.apply #map4(%arg7)
+        %57 = arith.cmpi sge, %56, %c3 : index
+        %58 = affine.apply #map22(%arg7)
+        %59 = arith.select %57, %58, %56 : index
+        %60 = affine.apply #map4(%arg6)
+        %61 = arith.select %57, %60, %arg6 : index
+        scf.yield %61, %59 : index, index
       } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
       %18 = affine.apply #map23(%block_id_y, %1, %0)
       scf.for %arg5 = %c0 to %c8 step %c1 {

@@ -60,30 +60,26 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     const bool in_idx1_1 = idx1 < 45;
     const int plane8 = plane4 + kh - 1;
     const int row5 = row1 + kw - 1;
-    const bool in_row5 = row5 >= 0;
-    const bool in_row5_1 = row5 < 23;
-    const float v0 = in_idx1_1 && (in_idx && (plane8 >= 0 && plane8 < 29 && in_row5 && in_row5_1))
+    const bool in_row5 = (unsigned)row5 < 23;
+    const float v0 = in_idx1_1 && in_idx && (unsigned)plane8 < 29 && in_row5
         ? X[plane * 3335 + plane8 * 115 + row5 * 5 + c] : 0.0f;
     const bool in_idx1_2 = idx1 + 1 < 45;
     const int plane9 = plane4 + kh1 - 1;
     const int row6 = row1 + kw1 - 1;
-    const bool in_row6 = row6 >= 0;
-    const bool in_row6_1 = row6 < 23;
-    const float v1 = in_idx1_2 && (in_idx && (plane9 >= 0 && plane9 < 29 && in_row6 && in_row6_1))
+    const bool in_row6 = (unsigned)row6 < 23;
+    const float v1 = in_idx1_2 && in_idx && (unsigned)plane9 < 29 && in_row6
         ? X[plane * 3335 + plane9 * 115 + row6 * 5 + c1] : 0.0f;
     const bool in_idx1_3 = idx1 + 2 < 45;
     const int plane10 = plane4 + kh2 - 1;
     const int row7 = row1 + kw2 - 1;
-    const bool in_row7 = row7 >= 0;
-    const bool in_row7_1 = row7 < 23;
-    const float v2 = in_idx1_3 && (in_idx && (plane10 >= 0 && plane10 < 29 && in_row7 && in_row7_1))
+    const bool in_row7 = (unsigned)row7 < 23;
+    const float v2 = in_idx1_3 && in_idx && (unsigned)plane10 < 29 && in_row7
         ? X[plane * 3335 + plane10 * 115 + row7 * 5 + c2] : 0.0f;
     const bool in_idx1_4 = idx1 + 3 < 45;
     const int plane11 = plane4 + kh3 - 1;
     const int row8 = row1 + kw3 - 1;
-    const bool in_row8 = row8 >= 0;
-    const bool in_row8_1 = row8 < 23;
-    const float v3 = in_idx1_4 && (in_idx && (plane11 >= 0 && plane11 < 29 && in_row8 && in_row8_1))
+    const bool in_row8 = (unsigned)row8 < 23;
+    const float v3 = in_idx1_4 && in_idx && (unsigned)plane11 < 29 && in_row8
         ? X[plane * 3335 + plane11 * 115 + row8 * 5 + c3] : 0.0f;
     X_shared[row][col] = v0;
     X_shared[row + 1][col] = v1;
@@ -91,19 +87,19 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     X_shared[row + 3][col] = v3;
     const int plane12 = plane5 + kh - 1;
     const int row9 = row2 + kw - 1;
-    const float v4 = in_idx1_1 && (in_idx1 && (plane12 >= 0 && plane12 < 29 && row9 >= 0 && row9 < 23))
+    const float v4 = in_idx1_1 && in_idx1 && (unsigned)plane12 < 29 && (unsigned)row9 < 23
         ? X[plane1 * 3335 + plane12 * 115 + row9 * 5 + c] : 0.0f;
     const int plane13 = plane5 + kh1 - 1;
     const int row10 = row2 + kw1 - 1;
-    const float v5 = in_idx1_2 && (in_idx1 && (plane13 >= 0 && plane13 < 29 && row10 >= 0 && row10 < 23))
+    const float v5 = in_idx1_2 && in_idx1 && (unsigned)plane13 < 29 && (unsigned)row10 < 23
         ? X[plane1 * 3335 + plane13 * 115 + row10 * 5 + c1] : 0.0f;
     const int plane14 = plane5 + kh2 - 1;
     const int row11 = row2 + kw2 - 1;
-    const float v6 = in_idx1_3 && (in_idx1 && (plane14 >= 0 && plane14 < 29 && row11 >= 0 && row11 < 23))
+    const float v6 = in_idx1_3 && in_idx1 && (unsigned)plane14 < 29 && (unsigned)row11 < 23
         ? X[plane1 * 3335 + plane14 * 115 + row11 * 5 + c2] : 0.0f;
     const int plane15 = plane5 + kh3 - 1;
     const int row12 = row2 + kw3 - 1;
-    const float v7 = in_idx1_4 && (in_idx1 && (plane15 >= 0 && plane15 < 29 && row12 >= 0 && row12 < 23))
+    const float v7 = in_idx1_4 && in_idx1 && (unsigned)plane15 < 29 && (unsigned)row12 < 23
         ? X[plane1 * 3335 + plane15 * 115 + row12 * 5 + c3] : 0.0f;
     X_shared[row][col + 32] = v4;
     X_shared[row + 1][col + 32] = v5;
@@ -111,35 +107,35 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     X_shared[row + 3][col + 32] = v7;
     const int plane16 = plane6 + kh - 1;
     const int row13 = row3 + kw - 1;
-    const float v8 = in_idx1_1 && (in_idx2 && (plane16 >= 0 && plane16 < 29 && row13 >= 0 && row13 < 23))
+    const float v8 = in_idx1_1 && in_idx2 && (unsigned)plane16 < 29 && (unsigned)row13 < 23
         ? X[plane2 * 3335 + plane16 * 115 + row13 * 5 + c] : 0.0f;
     const int plane17 = plane6 + kh1 - 1;
     const int row14 = row3 + kw1 - 1;
-    const float v9 = in_idx1_2 && (in_idx2 && (plane17 >= 0 && plane17 < 29 && row14 >= 0 && row14 < 23))
+    const float v9 = in_idx1_2 && in_idx2 && (unsigned)plane17 < 29 && (unsigned)row14 < 23
         ? X[plane2 * 3335 + plane17 * 115 + row14 * 5 + c1] : 0.0f;
     const int plane18 = plane6 + kh2 - 1;
     const int row15 = row3 + kw2 - 1;
-    const float v10 = in_idx1_3 && (in_idx2 && (plane18 >= 0 && plane18 < 29 && row15 >= 0 && row15 < 23))
+    const float v10 = in_idx1_3 && in_idx2 && (unsigned)plane18 < 29 && (unsigned)row15 < 23
         ? X[plane2 * 3335 + plane18 * 115 + row15 * 5 + c2] : 0.0f;
     const int plane19 = plane6 + kh3 - 1;
     const int row16 = row3 + kw3 - 1;
-    const float v11 = in_idx1_4 && (in_idx2 && (plane19 >= 0 && plane19 < 29 && row16 >= 0 && row16 < 23))
+    const float v11 = in_idx1_4 && in_idx2 && (unsigned)plane19 < 29 && (unsigned)row16 < 23
         ? X[plane2 * 3335 + plane19 * 115 + row16 * 5 + c3] : 0.0f;
     X_shared[row][col + 64] = v8;
     X_shared[row + 1][col + 64] = v9;
     X_shared[row + 2][col + 64] = v10;
     X_shared[row + 3][col + 64] = v11;
     const int plane20 = plane7 + kh + 15;
-    const float v12 = in_idx1_1 && (in_idx3 && (plane20 >= 0 && plane20 < 29 && in_row5 && in_row5_1))
+    const float v12 = in_idx1_1 && in_idx3 && (unsigned)plane20 < 29 && in_row5
         ? X[plane3 * 3335 + plane20 * 115 + row5 * 5 + c] : 0.0f;
     const int plane21 = plane7 + kh1 + 15;
-    const float v13 = in_idx1_2 && (in_idx3 && (plane21 >= 0 && plane21 < 29 && in_row6 && in_row6_1))
+    const float v13 = in_idx1_2 && in_idx3 && (unsigned)plane21 < 29 && in_row6
         ? X[plane3 * 3335 + plane21 * 115 + row6 * 5 + c1] : 0.0f;
     const int plane22 = plane7 + kh2 + 15;
-    const float v14 = in_idx1_3 && (in_idx3 && (plane22 >= 0 && plane22 < 29 && in_row7 && in_row7_1))
+    const float v14 = in_idx1_3 && in_idx3 && (unsigned)plane22 < 29 && in_row7
         ? X[plane3 * 3335 + plane22 * 115 + row7 * 5 + c2] : 0.0f;
     const int plane23 = plane7 + kh3 + 15;
-    const float v15 = in_idx1_4 && (in_idx3 && (plane23 >= 0 && plane23 < 29 && in_row8 && in_row8_1))
+    const float v15 = in_idx1_4 && in_idx3 && (unsigned)plane23 < 29 && in_row8
         ? X[plane3 * 3335 + plane23 * 115 + row8 * 5 + c3] : 0.0f;
     X_shared[row][col + 96] = v12;
     X_shared[row + 1][col + 96] = v13;

@@ -139,425 +139,365 @@ module attributes {gpu.container_module} {
         %57 = affine.apply #map39(%56)
         %58 = affine.apply #map38(%43, %arg7)
         %59 = affine.apply #map39(%58)
-        %60 = arith.cmpi sge, %57, %c0 : index
-        %61 = arith.cmpi slt, %57, %c29 : index
-        %62 = arith.andi %60, %61 : i1
-        %63 = arith.cmpi sge, %59, %c0 : index
-        %64 = arith.andi %62, %63 : i1
-        %65 = arith.cmpi slt, %59, %c23 : index
-        %66 = arith.andi %64, %65 : i1
-        %67 = arith.andi %3, %66 : i1
-        %68 = arith.andi %55, %67 : i1
-        %69 = scf.if %68 -> (f32) {
-          %319 = memref.load %arg0[%4, %57, %59, %arg8] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %60 = arith.cmpi ult, %57, %c29 : index
+        %61 = arith.cmpi ult, %59, %c23 : index
+        %62 = arith.andi %55, %3 : i1
+        %63 = arith.andi %62, %60 : i1
+        %64 = arith.andi %63, %61 : i1
+        %65 = scf.if %64 -> (f32) {
+          %259 = memref.load %arg0[%4, %57, %59, %arg8] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %70 = affine.apply #map6(%54)
-        %71 = arith.cmpi slt, %70, %c45 : index
-        %72 = affine.apply #map38(%42, %arg9)
-        %73 = affine.apply #map39(%72)
-        %74 = affine.apply #map38(%43, %arg10)
-        %75 = affine.apply #map39(%74)
-        %76 = arith.cmpi sge, %73, %c0 : index
-        %77 = arith.cmpi slt, %73, %c29 : index
-        %78 = arith.andi %76, %77 : i1
-        %79 = arith.cmpi sge, %75, %c0 : index
-        %80 = arith.andi %78, %79 : i1
-        %81 = arith.cmpi slt, %75, %c23 : index
-        %82 = arith.andi %80, %81 : i1
-        %83 = arith.andi %3, %82 : i1
-        %84 = arith.andi %71, %83 : i1
-        %85 = scf.if %84 -> (f32) {
-          %319 = memref.load %arg0[%4, %73, %75, %arg11] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %66 = affine.apply #map6(%54)
+        %67 = arith.cmpi slt, %66, %c45 : index
+        %68 = affine.apply #map38(%42, %arg9)
+        %69 = affine.apply #map39(%68)
+        %70 = affine.apply #map38(%43, %arg10)
+        %71 = affine.apply #map39(%70)
+        %72 = arith.cmpi ult, %69, %c29 : index
+        %73 = arith.cmpi ult, %71, %c23 : index
+        %74 = arith.andi %67, %3 : i1
+        %75 = arith.andi %74, %72 : i1
+        %76 = arith.andi %75, %73 : i1
+        %77 = scf.if %76 -> (f32) {
+          %259 = memref.load %arg0[%4, %69, %71, %arg11] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %86 = affine.apply #map7(%54)
-        %87 = arith.cmpi slt, %86, %c45 : index
-        %88 = affine.apply #map38(%42, %arg12)
-        %89 = affine.apply #map39(%88)
-        %90 = affine.apply #map38(%43, %arg13)
-        %91 = affine.apply #map39(%90)
-        %92 = arith.cmpi sge, %89, %c0 : index
-        %93 = arith.cmpi slt, %89, %c29 : index
-        %94 = arith.andi %92, %93 : i1
-        %95 = arith.cmpi sge, %91, %c0 : index
-        %96 = arith.andi %94, %95 : i1
-        %97 = arith.cmpi slt, %91, %c23 : index
-        %98 = arith.andi %96, %97 : i1
-        %99 = arith.andi %3, %98 : i1
-        %100 = arith.andi %87, %99 : i1
+        %78 = affine.apply #map7(%54)
+        %79 = arith.cmpi slt, %78, %c45 : index
+        %80 = affine.apply #map38(%42, %arg12)
+        %81 = affine.apply #map39(%80)
+        %82 = affine.apply #map38(%43, %arg13)
+        %83 = affine.apply #map39(%82)
+        %84 = arith.cmpi ult, %81, %c29 : index
+        %85 = arith.cmpi ult, %83, %c23 : index
+        %86 = arith.andi %79, %3 : i1
+        %87 = arith.andi %86, %84 : i1
+        %88 = arith.andi %87, %85 : i1
+        %89 = scf.if %88 -> (f32) {
+          %259 = memref.load %arg0[%4, %81, %83, %arg14] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %90 = affine.apply #map8(%54)
+        %91 = arith.cmpi slt, %90, %c45 : index
+        %92 = affine.apply #map38(%42, %arg15)
+        %93 = affine.apply #map39(%92)
+        %94 = affine.apply #map38(%43, %arg16)
+        %95 = affine.apply #map39(%94)
+        %96 = arith.cmpi ult, %93, %c29 : index
+        %97 = arith.cmpi ult, %95, %c23 : index
+        %98 = arith.andi %91, %3 : i1
+        %99 = arith.andi %98, %96 : i1
+        %100 = arith.andi %99, %97 : i1
         %101 = scf.if %100 -> (f32) {
-          %319 = memref.load %arg0[%4, %89, %91, %arg14] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+          %259 = memref.load %arg0[%4, %93, %95, %arg17] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %102 = affine.apply #map8(%54)
-        %103 = arith.cmpi slt, %102, %c45 : index
-        %104 = affine.apply #map38(%42, %arg15)
+        memref.store %65, %arg3[%5, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %77, %arg3[%7, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %89, %arg3[%8, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %101, %arg3[%9, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %102 = affine.apply #map38(%44, %arg6)
+        %103 = affine.apply #map39(%102)
+        %104 = affine.apply #map38(%45, %arg7)
         %105 = affine.apply #map39(%104)
-        %106 = affine.apply #map38(%43, %arg16)
-        %107 = affine.apply #map39(%106)
-        %108 = arith.cmpi sge, %105, %c0 : index
-        %109 = arith.cmpi slt, %105, %c29 : index
-        %110 = arith.andi %108, %109 : i1
-        %111 = arith.cmpi sge, %107, %c0 : index
-        %112 = arith.andi %110, %111 : i1
-        %113 = arith.cmpi slt, %107, %c23 : index
-        %114 = arith.andi %112, %113 : i1
-        %115 = arith.andi %3, %114 : i1
-        %116 = arith.andi %103, %115 : i1
-        %117 = scf.if %116 -> (f32) {
-          %319 = memref.load %arg0[%4, %105, %107, %arg17] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %106 = arith.cmpi ult, %103, %c29 : index
+        %107 = arith.cmpi ult, %105, %c23 : index
+        %108 = arith.andi %55, %11 : i1
+        %109 = arith.andi %108, %106 : i1
+        %110 = arith.andi %109, %107 : i1
+        %111 = scf.if %110 -> (f32) {
+          %259 = memref.load %arg0[%12, %103, %105, %arg8] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %69, %arg3[%5, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %85, %arg3[%7, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %101, %arg3[%8, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %117, %arg3[%9, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %118 = affine.apply #map38(%44, %arg6)
-        %119 = affine.apply #map39(%118)
-        %120 = affine.apply #map38(%45, %arg7)
-        %121 = affine.apply #map39(%120)
-        %122 = arith.cmpi sge, %119, %c0 : index
-        %123 = arith.cmpi slt, %119, %c29 : index
-        %124 = arith.andi %122, %123 : i1
-        %125 = arith.cmpi sge, %121, %c0 : index
-        %126 = arith.andi %124, %125 : i1
-        %127 = arith.cmpi slt, %121, %c23 : index
-        %128 = arith.andi %126, %127 : i1
-        %129 = arith.andi %11, %128 : i1
-        %130 = arith.andi %55, %129 : i1
+        %112 = affine.apply #map38(%44, %arg9)
+        %113 = affine.apply #map39(%112)
+        %114 = affine.apply #map38(%45, %arg10)
+        %115 = affine.apply #map39(%114)
+        %116 = arith.cmpi ult, %113, %c29 : index
+        %117 = arith.cmpi ult, %115, %c23 : index
+        %118 = arith.andi %67, %11 : i1
+        %119 = arith.andi %118, %116 : i1
+        %120 = arith.andi %119, %117 : i1
+        %121 = scf.if %120 -> (f32) {
+          %259 = memref.load %arg0[%12, %113, %115, %arg11] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %122 = affine.apply #map38(%44, %arg12)
+        %123 = affine.apply #map39(%122)
+        %124 = affine.apply #map38(%45, %arg13)
+        %125 = affine.apply #map39(%124)
+        %126 = arith.cmpi ult, %123, %c29 : index
+        %127 = arith.cmpi ult, %125, %c23 : index
+        %128 = arith.andi %79, %11 : i1
+        %129 = arith.andi %128, %126 : i1
+        %130 = arith.andi %129, %127 : i1
         %131 = scf.if %130 -> (f32) {
-          %319 = memref.load %arg0[%12, %119, %121, %arg8] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+          %259 = memref.load %arg0[%12, %123, %125, %arg14] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %132 = affine.apply #map38(%44, %arg9)
+        %132 = affine.apply #map38(%44, %arg15)
         %133 = affine.apply #map39(%132)
-        %134 = affine.apply #map38(%45, %arg10)
+        %134 = affine.apply #map38(%45, %arg16)
         %135 = affine.apply #map39(%134)
-        %136 = arith.cmpi sge, %133, %c0 : index
-        %137 = arith.cmpi slt, %133, %c29 : index
-        %138 = arith.andi %136, %137 : i1
-        %139 = arith.cmpi sge, %135, %c0 : index
-        %140 = arith.andi %138, %139 : i1
-        %141 = arith.cmpi slt, %135, %c23 : index
-        %142 = arith.andi %140, %141 : i1
-        %143 = arith.andi %11, %142 : i1
-        %144 = arith.andi %71, %143 : i1
-        %145 = scf.if %144 -> (f32) {
-          %319 = memref.load %arg0[%12, %133, %135, %arg11] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %136 = arith.cmpi ult, %133, %c29 : index
+        %137 = arith.cmpi ult, %135, %c23 : index
+        %138 = arith.andi %91, %11 : i1
+        %139 = arith.andi %138, %136 : i1
+        %140 = arith.andi %139, %137 : i1
+        %141 = scf.if %140 -> (f32) {
+          %259 = memref.load %arg0[%12, %133, %135, %arg17] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %146 = affine.apply #map38(%44, %arg12)
-        %147 = affine.apply #map39(%146)
-        %148 = affine.apply #map38(%45, %arg13)
-        %149 = affine.apply #map39(%148)
-        %150 = arith.cmpi sge, %147, %c0 : index
-        %151 = arith.cmpi slt, %147, %c29 : index
-        %152 = arith.andi %150, %151 : i1
-        %153 = arith.cmpi sge, %149, %c0 : index
-        %154 = arith.andi %152, %153 : i1
-        %155 = arith.cmpi slt, %149, %c23 : index
-        %156 = arith.andi %154, %155 : i1
-        %157 = arith.andi %11, %156 : i1
-        %158 = arith.andi %87, %157 : i1
-        %159 = scf.if %158 -> (f32) {
-          %319 = memref.load %arg0[%12, %147, %149, %arg14] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        memref.store %111, %arg3[%5, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %121, %arg3[%7, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %131, %arg3[%8, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %141, %arg3[%9, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %142 = affine.apply #map38(%46, %arg6)
+        %143 = affine.apply #map39(%142)
+        %144 = affine.apply #map38(%47, %arg7)
+        %145 = affine.apply #map39(%144)
+        %146 = arith.cmpi ult, %143, %c29 : index
+        %147 = arith.cmpi ult, %145, %c23 : index
+        %148 = arith.andi %55, %15 : i1
+        %149 = arith.andi %148, %146 : i1
+        %150 = arith.andi %149, %147 : i1
+        %151 = scf.if %150 -> (f32) {
+          %259 = memref.load %arg0[%16, %143, %145, %arg8] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %160 = affine.apply #map38(%44, %arg15)
-        %161 = affine.apply #map39(%160)
-        %162 = affine.apply #map38(%45, %arg16)
+        %152 = affine.apply #map38(%46, %arg9)
+        %153 = affine.apply #map39(%152)
+        %154 = affine.apply #map38(%47, %arg10)
+        %155 = affine.apply #map39(%154)
+        %156 = arith.cmpi ult, %153, %c29 : index
+        %157 = arith.cmpi ult, %155, %c23 : index
+        %158 = arith.andi %67, %15 : i1
+        %159 = arith.andi %158, %156 : i1
+        %160 = arith.andi %159, %157 : i1
+        %161 = scf.if %160 -> (f32) {
+          %259 = memref.load %arg0[%16, %153, %155, %arg11] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %162 = affine.apply #map38(%46, %arg12)
         %163 = affine.apply #map39(%162)
-        %164 = arith.cmpi sge, %161, %c0 : index
-        %165 = arith.cmpi slt, %161, %c29 : index
-        %166 = arith.andi %164, %165 : i1
-        %167 = arith.cmpi sge, %163, %c0 : index
-        %168 = arith.andi %166, %167 : i1
-        %169 = arith.cmpi slt, %163, %c23 : index
-        %170 = arith.andi %168, %169 : i1
-        %171 = arith.andi %11, %170 : i1
-        %172 = arith.andi %103, %171 : i1
-        %173 = scf.if %172 -> (f32) {
-          %319 = memref.load %arg0[%12, %161, %163, %arg17] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %164 = affine.apply #map38(%47, %arg13)
+        %165 = affine.apply #map39(%164)
+        %166 = arith.cmpi ult, %163, %c29 : index
+        %167 = arith.cmpi ult, %165, %c23 : index
+        %168 = arith.andi %79, %15 : i1
+        %169 = arith.andi %168, %166 : i1
+        %170 = arith.andi %169, %167 : i1
+        %171 = scf.if %170 -> (f32) {
+          %259 = memref.load %arg0[%16, %163, %165, %arg14] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %131, %arg3[%5, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %145, %arg3[%7, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %159, %arg3[%8, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %173, %arg3[%9, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %174 = affine.apply #map38(%46, %arg6)
+        %172 = affine.apply #map38(%46, %arg15)
+        %173 = affine.apply #map39(%172)
+        %174 = affine.apply #map38(%47, %arg16)
         %175 = affine.apply #map39(%174)
-        %176 = affine.apply #map38(%47, %arg7)
-        %177 = affine.apply #map39(%176)
-        %178 = arith.cmpi sge, %175, %c0 : index
-        %179 = arith.cmpi slt, %175, %c29 : index
-        %180 = arith.andi %178, %179 : i1
-        %181 = arith.cmpi sge, %177, %c0 : index
-        %182 = arith.andi %180, %181 : i1
-        %183 = arith.cmpi slt, %177, %c23 : index
-        %184 = arith.andi %182, %183 : i1
-        %185 = arith.andi %15, %184 : i1
-        %186 = arith.andi %55, %185 : i1
-        %187 = scf.if %186 -> (f32) {
-          %319 = memref.load %arg0[%16, %175, %177, %arg8] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %176 = arith.cmpi ult, %173, %c29 : index
+        %177 = arith.cmpi ult, %175, %c23 : index
+        %178 = arith.andi %91, %15 : i1
+        %179 = arith.andi %178, %176 : i1
+        %180 = arith.andi %179, %177 : i1
+        %181 = scf.if %180 -> (f32) {
+          %259 = memref.load %arg0[%16, %173, %175, %arg17] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %188 = affine.apply #map38(%46, %arg9)
-        %189 = affine.apply #map39(%188)
-        %190 = affine.apply #map38(%47, %arg10)
-        %191 = affine.apply #map39(%190)
-        %192 = arith.cmpi sge, %189, %c0 : index
-        %193 = arith.cmpi slt, %189, %c29 : index
-        %194 = arith.andi %192, %193 : i1
-        %195 = arith.cmpi sge, %191, %c0 : index
-        %196 = arith.andi %194, %195 : i1
-        %197 = arith.cmpi slt, %191, %c23 : index
-        %198 = arith.andi %196, %197 : i1
-        %199 = arith.andi %15, %198 : i1
-        %200 = arith.andi %71, %199 : i1
-        %201 = scf.if %200 -> (f32) {
-          %319 = memref.load %arg0[%16, %189, %191, %arg11] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        memref.store %151, %arg3[%5, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %161, %arg3[%7, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %171, %arg3[%8, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %181, %arg3[%9, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %182 = affine.apply #map38(%48, %arg6)
+        %183 = affine.apply #map40(%182)
+        %184 = arith.cmpi ult, %183, %c29 : index
+        %185 = arith.andi %55, %19 : i1
+        %186 = arith.andi %185, %184 : i1
+        %187 = arith.andi %186, %61 : i1
+        %188 = scf.if %187 -> (f32) {
+          %259 = memref.load %arg0[%20, %183, %59, %arg8] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %202 = affine.apply #map38(%46, %arg12)
-        %203 = affine.apply #map39(%202)
-        %204 = affine.apply #map38(%47, %arg13)
-        %205 = affine.apply #map39(%204)
-        %206 = arith.cmpi sge, %203, %c0 : index
-        %207 = arith.cmpi slt, %203, %c29 : index
-        %208 = arith.andi %206, %207 : i1
-        %209 = arith.cmpi sge, %205, %c0 : index
-        %210 = arith.andi %208, %209 : i1
-        %211 = arith.cmpi slt, %205, %c23 : index
-        %212 = arith.andi %210, %211 : i1
-        %213 = arith.andi %15, %212 : i1
-        %214 = arith.andi %87, %213 : i1
-        %215 = scf.if %214 -> (f32) {
-          %319 = memref.load %arg0[%16, %203, %205, %arg14] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %189 = affine.apply #map38(%48, %arg9)
+        %190 = affine.apply #map40(%189)
+        %191 = arith.cmpi ult, %190, %c29 : index
+        %192 = arith.andi %67, %19 : i1
+        %193 = arith.andi %192, %191 : i1
+        %194 = arith.andi %193, %73 : i1
+        %195 = scf.if %194 -> (f32) {
+          %259 = memref.load %arg0[%20, %190, %71, %arg11] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %216 = affine.apply #map38(%46, %arg15)
-        %217 = affine.apply #map39(%216)
-        %218 = affine.apply #map38(%47, %arg16)
-        %219 = affine.apply #map39(%218)
-        %220 = arith.cmpi sge, %217, %c0 : index
-        %221 = arith.cmpi slt, %217, %c29 : index
-        %222 = arith.andi %220, %221 : i1
-        %223 = arith.cmpi sge, %219, %c0 : index
-        %224 = arith.andi %222, %223 : i1
-        %225 = arith.cmpi slt, %219, %c23 : index
-        %226 = arith.andi %224, %225 : i1
-        %227 = arith.andi %15, %226 : i1
-        %228 = arith.andi %103, %227 : i1
-        %229 = scf.if %228 -> (f32) {
-          %319 = memref.load %arg0[%16, %217, %219, %arg17] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %196 = affine.apply #map38(%48, %arg12)
+        %197 = affine.apply #map40(%196)
+        %198 = arith.cmpi ult, %197, %c29 : index
+        %199 = arith.andi %79, %19 : i1
+        %200 = arith.andi %199, %198 : i1
+        %201 = arith.andi %200, %85 : i1
+        %202 = scf.if %201 -> (f32) {
+          %259 = memref.load %arg0[%20, %197, %83, %arg14] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %187, %arg3[%5, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %201, %arg3[%7, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %215, %arg3[%8, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %229, %arg3[%9, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %230 = affine.apply #map38(%48, %arg6)
-        %231 = affine.apply #map40(%230)
-        %232 = arith.cmpi sge, %231, %c0 : index
-        %233 = arith.cmpi slt, %231, %c29 : index
-        %234 = arith.andi %232, %233 : i1
-        %235 = arith.andi %234, %63 : i1
-        %236 = arith.andi %235, %65 : i1
-        %237 = arith.andi %19, %236 : i1
-        %238 = arith.andi %55, %237 : i1
-        %239 = scf.if %238 -> (f32) {
-          %319 = memref.load %arg0[%20, %231, %59, %arg8] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
+        %203 = affine.apply #map38(%48, %arg15)
+        %204 = affine.apply #map40(%203)
+        %205 = arith.cmpi ult, %204, %c29 : index
+        %206 = arith.andi %91, %19 : i1
+        %207 = arith.andi %206, %205 : i1
+        %208 = arith.andi %207, %97 : i1
+        %209 = scf.if %208 -> (f32) {
+          %259 = memref.load %arg0[%20, %204, %95, %arg17] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %240 = affine.apply #map38(%48, %arg9)
-        %241 = affine.apply #map40(%240)
-        %242 = arith.cmpi sge, %241, %c0 : index
-        %243 = arith.cmpi slt, %241, %c29 : index
-        %244 = arith.andi %242, %243 : i1
-        %245 = arith.andi %244, %79 : i1
-        %246 = arith.andi %245, %81 : i1
-        %247 = arith.andi %19, %246 : i1
-        %248 = arith.andi %71, %247 : i1
-        %249 = scf.if %248 -> (f32) {
-          %319 = memref.load %arg0[%20, %241, %75, %arg11] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %250 = affine.apply #map38(%48, %arg12)
-        %251 = affine.apply #map40(%250)
-        %252 = arith.cmpi sge, %251, %c0 : index
-        %253 = arith.cmpi slt, %251, %c29 : index
-        %254 = arith.andi %252, %253 : i1
-        %255 = arith.andi %254, %95 : i1
-        %256 = arith.andi %255, %97 : i1
-        %257 = arith.andi %19, %256 : i1
-        %258 = arith.andi %87, %257 : i1
-        %259 = scf.if %258 -> (f32) {
-          %319 = memref.load %arg0[%20, %251, %91, %arg14] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %260 = affine.apply #map38(%48, %arg15)
-        %261 = affine.apply #map40(%260)
-        %262 = arith.cmpi sge, %261, %c0 : index
-        %263 = arith.cmpi slt, %261, %c29 : index
-        %264 = arith.andi %262, %263 : i1
-        %265 = arith.andi %264, %111 : i1
-        %266 = arith.andi %265, %113 : i1
-        %267 = arith.andi %19, %266 : i1
-        %268 = arith.andi %103, %267 : i1
-        %269 = scf.if %268 -> (f32) {
-          %319 = memref.load %arg0[%20, %261, %107, %arg17] : memref<3x29x23x5xf32>
-          scf.yield %319 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        memref.store %239, %arg3[%5, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %249, %arg3[%7, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %259, %arg3[%8, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %269, %arg3[%9, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %270 = affine.apply #map38(%49, %arg5)
+        memref.store %188, %arg3[%5, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %195, %arg3[%7, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %202, %arg3[%8, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %209, %arg3[%9, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %210 = affine.apply #map38(%49, %arg5)
         scf.for %arg18 = %c0 to %c2 step %c1 {
-          %319 = affine.apply #map41(%49, %arg18)
-          %320 = affine.apply #map41(%270, %arg18)
-          %321 = arith.cmpi slt, %320, %c45 : index
-          %322 = arith.andi %321, %23 : i1
-          %323 = scf.if %322 -> (f32) {
-            %331 = memref.load %reinterpret_cast[%320, %22] : memref<45x39xf32>
-            scf.yield %331 : f32
+          %259 = affine.apply #map41(%49, %arg18)
+          %260 = affine.apply #map41(%210, %arg18)
+          %261 = arith.cmpi slt, %260, %c45 : index
+          %262 = arith.andi %261, %23 : i1
+          %263 = scf.if %262 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %22] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %324 = arith.andi %321, %25 : i1
-          %325 = scf.if %324 -> (f32) {
-            %331 = memref.load %reinterpret_cast[%320, %24] : memref<45x39xf32>
-            scf.yield %331 : f32
+          %264 = arith.andi %261, %25 : i1
+          %265 = scf.if %264 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %24] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %326 = arith.andi %321, %27 : i1
-          %327 = scf.if %326 -> (f32) {
-            %331 = memref.load %reinterpret_cast[%320, %26] : memref<45x39xf32>
-            scf.yield %331 : f32
+          %266 = arith.andi %261, %27 : i1
+          %267 = scf.if %266 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %26] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %328 = arith.andi %321, %29 : i1
-          %329 = scf.if %328 -> (f32) {
-            %331 = memref.load %reinterpret_cast[%320, %28] : memref<45x39xf32>
-            scf.yield %331 : f32
+          %268 = arith.andi %261, %29 : i1
+          %269 = scf.if %268 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %28] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %330 = vector.from_elements %323, %325, %327, %329 : vector<4xf32>
-          vector.store %330, %arg4[%319, %22] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %270 = vector.from_elements %263, %265, %267, %269 : vector<4xf32>
+          vector.store %270, %arg4[%259, %22] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg18 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg19 = %c0 to %c2 step %c1 {
-            %319 = affine.apply #map42(%arg19)
-            %320 = affine.apply #map43(%50, %arg19)
-            %321 = vector.load %arg3[%arg18, %320] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %321, %alloca_1[%319] : memref<8xf32>, vector<4xf32>
+            %259 = affine.apply #map42(%arg19)
+            %260 = affine.apply #map43(%50, %arg19)
+            %261 = vector.load %arg3[%arg18, %260] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %261, %alloca_1[%259] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg19 = %c0 to %c2 step %c1 {
-            %319 = affine.apply #map42(%arg19)
-            %320 = affine.apply #map43(%51, %arg19)
-            %321 = vector.load %arg4[%arg18, %320] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %321, %alloca_2[%319] : memref<8xf32>, vector<4xf32>
+            %259 = affine.apply #map42(%arg19)
+            %260 = affine.apply #map43(%51, %arg19)
+            %261 = vector.load %arg4[%arg18, %260] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %261, %alloca_2[%259] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg19 = %c0 to %c8 step %c1 {
             scf.for %arg20 = %c0 to %c8 step %c1 {
-              %319 = memref.load %alloca_1[%arg19] : memref<8xf32>
-              %320 = memref.load %alloca_2[%arg20] : memref<8xf32>
-              %321 = memref.load %alloca[%arg19, %arg20] : memref<8x8xf32>
-              %322 = arith.mulf %319, %320 : f32
-              %323 = arith.addf %321, %322 : f32
-              memref.store %323, %alloca[%arg19, %arg20] : memref<8x8xf32>
+              %259 = memref.load %alloca_1[%arg19] : memref<8xf32>
+              %260 = memref.load %alloca_2[%arg20] : memref<8xf32>
+              %261 = memref.load %alloca[%arg19, %arg20] : memref<8x8xf32>
+              %262 = arith.mulf %259, %260 : f32
+              %263 = arith.addf %261, %262 : f32
+              memref.store %263, %alloca[%arg19, %arg20] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %271 = affine.apply #map6(%arg8)
-        %272 = arith.cmpi sge, %271, %c5 : index
-        %273 = affine.apply #map44(%arg8)
-        %274 = arith.select %272, %273, %271 : index
-        %275 = affine.apply #map6(%arg7)
-        %276 = arith.select %272, %275, %arg7 : index
-        %277 = arith.cmpi sge, %276, %c3 : index
-        %278 = affine.apply #map45(%276)
-        %279 = arith.select %277, %278, %276 : index
-        %280 = affine.apply #map6(%arg6)
-        %281 = affine.apply #map7(%arg6)
-        %282 = arith.select %277, %281, %280 : index
-        %283 = affine.apply #map6(%arg11)
-        %284 = arith.cmpi sge, %283, %c5 : index
-        %285 = affine.apply #map44(%arg11)
-        %286 = arith.select %284, %285, %283 : index
-        %287 = affine.apply #map6(%arg10)
-        %288 = arith.select %284, %287, %arg10 : index
-        %289 = arith.cmpi sge, %288, %c3 : index
-        %290 = affine.apply #map45(%288)
-        %291 = arith.select %289, %290, %288 : index
-        %292 = affine.apply #map6(%arg9)
-        %293 = affine.apply #map7(%arg9)
-        %294 = arith.select %289, %293, %292 : index
-        %295 = affine.apply #map6(%arg14)
-        %296 = arith.cmpi sge, %295, %c5 : index
-        %297 = affine.apply #map44(%arg14)
-        %298 = arith.select %296, %297, %295 : index
-        %299 = affine.apply #map6(%arg13)
-        %300 = arith.select %296, %299, %arg13 : index
-        %301 = arith.cmpi sge, %300, %c3 : index
-        %302 = affine.apply #map45(%300)
-        %303 = arith.select %301, %302, %300 : index
-        %304 = affine.apply #map6(%arg12)
-        %305 = affine.apply #map7(%arg12)
-        %306 = arith.select %301, %305, %304 : index
-        %307 = affine.apply #map6(%arg17)
-        %308 = arith.cmpi sge, %307, %c5 : index
-        %309 = affine.apply #map44(%arg17)
-        %310 = arith.select %308, %309, %307 : index
-        %311 = affine.apply #map6(%arg16)
-        %312 = arith.select %308, %311, %arg16 : index
-        %313 = arith.cmpi sge, %312, %c3 : index
-        %314 = affine.apply #map45(%312)
-        %315 = arith.select %313, %314, %312 : index
-        %316 = affine.apply #map6(%arg15)
-        %317 = affine.apply #map7(%arg15)
-        %318 = arith.select %313, %317, %316 : index
-        scf.yield %282, %279, %274, %294, %291, %286, %306, %303, %298, %318, %315, %310 : index, index, index, index, index, index, index, index, index, index, index, index
+        %211 = affine.apply #map6(%arg8)
+        %212 = arith.cmpi sge, %211, %c5 : index
+        %213 = affine.apply #map44(%arg8)
+        %214 = arith.select %212, %213, %211 : index
+        %215 = affine.apply #map6(%arg7)
+        %216 = arith.select %212, %215, %arg7 : index
+        %217 = arith.cmpi sge, %216, %c3 : index
+        %218 = affine.apply #map45(%216)
+        %219 = arith.select %217, %218, %216 : index
+        %220 = affine.apply #map6(%arg6)
+        %221 = affine.apply #map7(%arg6)
+        %222 = arith.select %217, %221, %220 : index
+        %223 = affine.apply #map6(%arg11)
+        %224 = arith.cmpi sge, %223, %c5 : index
+        %225 = affine.apply #map44(%arg11)
+        %226 = arith.select %224, %225, %223 : index
+        %227 = affine.apply #map6(%arg10)
+        %228 = arith.select %224, %227, %arg10 : index
+        %229 = arith.cmpi sge, %228, %c3 : index
+        %230 = affine.apply #map45(%228)
+        %231 = arith.select %229, %230, %228 : index
+        %232 = affine.apply #map6(%arg9)
+        %233 = affine.apply #map7(%arg9)
+        %234 = arith.select %229, %233, %232 : index
+        %235 = affine.apply #map6(%arg14)
+        %236 = arith.cmpi sge, %235, %c5 : index
+        %237 = affine.apply #map44(%arg14)
+        %238 = arith.select %236, %237, %235 : index
+        %239 = affine.apply #map6(%arg13)
+        %240 = arith.select %236, %239, %arg13 : index
+        %241 = arith.cmpi sge, %240, %c3 : index
+        %242 = affine.apply #map45(%240)
+        %243 = arith.select %241, %242, %240 : index
+        %244 = affine.apply #map6(%arg12)
+        %245 = affine.apply #map7(%arg12)
+        %246 = arith.select %241, %245, %244 : index
+        %247 = affine.apply #map6(%arg17)
+        %248 = arith.cmpi sge, %247, %c5 : index
+        %249 = affine.apply #map44(%arg17)
+        %250 = arith.select %248, %249, %247 : index
+        %251 = affine.apply #map6(%arg16)
+        %252 = arith.select %248, %251, %arg16 : index
+        %253 = arith.cmpi sge, %252, %c3 : index
+        %254 = affine.apply #map45(%252)
+        %255 = arith.select %253, %254, %252 : index
+        %256 = affine.apply #map6(%arg15)
+        %257 = affine.apply #map7(%arg15)
+        %258 = arith.select %253, %257, %256 : index
+        scf.yield %222, %219, %214, %234, %231, %226, %246, %243, %238, %258, %255, %250 : index, index, index, index, index, index, index, index, index, index, index, index
       } {weft.counters = [{below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}]}
       %53 = affine.apply #map46(%block_id_y, %1, %0)
       scf.for %arg5 = %c0 to %c8 step %c1 {

@@ -50,13 +50,12 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
   for (int k = 0; k < 144; k += 16) {
     const int plane1 = plane + kh;
     const int row3 = row1 + kw - 1;
-    const bool in_row3 = row3 >= 0;
-    const bool in_row3_1 = row3 < 16;
+    const bool in_row3 = (unsigned)row3 < 16;
     float v0;
     float v1;
     float v2;
     float v3;
-    if (plane1 - 1 >= 0 && in_row3 && in_row3_1) {
+    if ((unsigned)(plane1 - 1) < 16 && in_row3) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 - 1) * 256 + row3 * 16 + row]);
       v0 = x.x;
       v1 = x.y;
@@ -76,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     float v5;
     float v6;
     float v7;
-    if (in_row3 && in_row3_1) {
+    if (in_row3) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 1) * 256 + row3 * 16 + row]);
       v4 = x.x;
       v5 = x.y;
@@ -96,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     float v9;
     float v10;
     float v11;
-    if (in_row3 && in_row3_1) {
+    if (in_row3) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 3) * 256 + row3 * 16 + row]);
       v8 = x.x;
       v9 = x.y;
@@ -116,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     float v13;
     float v14;
     float v15;
-    if (plane1 + 5 < 16 && in_row3 && in_row3_1) {
+    if (plane1 + 5 < 16 && in_row3) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 5) * 256 + row3 * 16 + row]);
       v12 = x.x;
       v13 = x.y;

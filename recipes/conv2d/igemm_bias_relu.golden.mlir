@@ -76,134 +76,121 @@ module attributes {gpu.container_module} {
         %21 = affine.apply #map17(%20)
         %22 = affine.apply #map16(%13, %arg8)
         %23 = affine.apply #map17(%22)
-        %24 = arith.cmpi sge, %21, %c0 : index
-        %25 = arith.cmpi slt, %21, %c16 : index
+        %24 = arith.cmpi ult, %21, %c16 : index
+        %25 = arith.cmpi ult, %23, %c16 : index
         %26 = arith.andi %24, %25 : i1
-        %27 = arith.cmpi sge, %23, %c0 : index
-        %28 = arith.andi %26, %27 : i1
-        %29 = arith.cmpi slt, %23, %c16 : index
-        %30 = arith.andi %28, %29 : i1
-        %31 = scf.if %30 -> (vector<4xf32>) {
-          %76 = vector.load %arg0[%c0, %21, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %76 : vector<4xf32>
+        %27 = scf.if %26 -> (vector<4xf32>) {
+          %63 = vector.load %arg0[%c0, %21, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %63 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %32 = vector.extract %31[0] : f32 from vector<4xf32>
-        memref.store %32, %arg4[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %33 = vector.extract %31[1] : f32 from vector<4xf32>
-        memref.store %33, %arg4[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %34 = vector.extract %31[2] : f32 from vector<4xf32>
-        memref.store %34, %arg4[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %35 = vector.extract %31[3] : f32 from vector<4xf32>
-        memref.store %35, %arg4[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %36 = affine.apply #map4(%20)
-        %37 = arith.cmpi sge, %36, %c0 : index
-        %38 = arith.cmpi slt, %36, %c16 : index
-        %39 = arith.andi %37, %38 : i1
-        %40 = arith.andi %39, %27 : i1
-        %41 = arith.andi %40, %29 : i1
-        %42 = scf.if %41 -> (vector<4xf32>) {
-          %76 = vector.load %arg0[%c0, %36, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %76 : vector<4xf32>
+        %28 = vector.extract %27[0] : f32 from vector<4xf32>
+        memref.store %28, %arg4[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %29 = vector.extract %27[1] : f32 from vector<4xf32>
+        memref.store %29, %arg4[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %30 = vector.extract %27[2] : f32 from vector<4xf32>
+        memref.store %30, %arg4[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %31 = vector.extract %27[3] : f32 from vector<4xf32>
+        memref.store %31, %arg4[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %32 = affine.apply #map4(%20)
+        %33 = arith.cmpi ult, %32, %c16 : index
+        %34 = arith.andi %33, %25 : i1
+        %35 = scf.if %34 -> (vector<4xf32>) {
+          %63 = vector.load %arg0[%c0, %32, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %63 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %43 = vector.extract %42[0] : f32 from vector<4xf32>
-        memref.store %43, %arg4[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %44 = vector.extract %42[1] : f32 from vector<4xf32>
-        memref.store %44, %arg4[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %45 = vector.extract %42[2] : f32 from vector<4xf32>
-        memref.store %45, %arg4[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %46 = vector.extract %42[3] : f32 from vector<4xf32>
-        memref.store %46, %arg4[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %47 = affine.apply #map6(%20)
-        %48 = arith.cmpi sge, %47, %c0 : index
-        %49 = arith.cmpi slt, %47, %c16 : index
-        %50 = arith.andi %48, %49 : i1
-        %51 = arith.andi %50, %27 : i1
-        %52 = arith.andi %51, %29 : i1
-        %53 = scf.if %52 -> (vector<4xf32>) {
-          %76 = vector.load %arg0[%c0, %47, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %76 : vector<4xf32>
+        %36 = vector.extract %35[0] : f32 from vector<4xf32>
+        memref.store %36, %arg4[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %37 = vector.extract %35[1] : f32 from vector<4xf32>
+        memref.store %37, %arg4[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %38 = vector.extract %35[2] : f32 from vector<4xf32>
+        memref.store %38, %arg4[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %39 = vector.extract %35[3] : f32 from vector<4xf32>
+        memref.store %39, %arg4[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %40 = affine.apply #map6(%20)
+        %41 = arith.cmpi ult, %40, %c16 : index
+        %42 = arith.andi %41, %25 : i1
+        %43 = scf.if %42 -> (vector<4xf32>) {
+          %63 = vector.load %arg0[%c0, %40, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %63 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %54 = vector.extract %53[0] : f32 from vector<4xf32>
-        memref.store %54, %arg4[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %55 = vector.extract %53[1] : f32 from vector<4xf32>
-        memref.store %55, %arg4[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %56 = vector.extract %53[2] : f32 from vector<4xf32>
-        memref.store %56, %arg4[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %57 = vector.extract %53[3] : f32 from vector<4xf32>
-        memref.store %57, %arg4[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %58 = affine.apply #map18(%20)
-        %59 = arith.cmpi sge, %58, %c0 : index
-        %60 = arith.cmpi slt, %58, %c16 : index
-        %61 = arith.andi %59, %60 : i1
-        %62 = arith.andi %61, %27 : i1
-        %63 = arith.andi %62, %29 : i1
-        %64 = scf.if %63 -> (vector<4xf32>) {
-          %76 = vector.load %arg0[%c0, %58, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %76 : vector<4xf32>
+        %44 = vector.extract %43[0] : f32 from vector<4xf32>
+        memref.store %44, %arg4[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %45 = vector.extract %43[1] : f32 from vector<4xf32>
+        memref.store %45, %arg4[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %46 = vector.extract %43[2] : f32 from vector<4xf32>
+        memref.store %46, %arg4[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %47 = vector.extract %43[3] : f32 from vector<4xf32>
+        memref.store %47, %arg4[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %48 = affine.apply #map18(%20)
+        %49 = arith.cmpi ult, %48, %c16 : index
+        %50 = arith.andi %49, %25 : i1
+        %51 = scf.if %50 -> (vector<4xf32>) {
+          %63 = vector.load %arg0[%c0, %48, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %63 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %65 = vector.extract %64[0] : f32 from vector<4xf32>
-        memref.store %65, %arg4[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %66 = vector.extract %64[1] : f32 from vector<4xf32>
-        memref.store %66, %arg4[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %67 = vector.extract %64[2] : f32 from vector<4xf32>
-        memref.store %67, %arg4[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %68 = vector.extract %64[3] : f32 from vector<4xf32>
-        memref.store %68, %arg4[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %69 = affine.apply #map16(%14, %arg6)
+        %52 = vector.extract %51[0] : f32 from vector<4xf32>
+        memref.store %52, %arg4[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %53 = vector.extract %51[1] : f32 from vector<4xf32>
+        memref.store %53, %arg4[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %54 = vector.extract %51[2] : f32 from vector<4xf32>
+        memref.store %54, %arg4[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %55 = vector.extract %51[3] : f32 from vector<4xf32>
+        memref.store %55, %arg4[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %56 = affine.apply #map16(%14, %arg6)
         scf.for %arg9 = %c0 to %c2 step %c1 {
-          %76 = affine.apply #map19(%14, %arg9)
-          %77 = affine.apply #map19(%69, %arg9)
-          %78 = scf.if %11 -> (vector<4xf32>) {
-            %79 = vector.load %reinterpret_cast[%77, %10] : memref<144x32xf32>, vector<4xf32>
-            scf.yield %79 : vector<4xf32>
+          %63 = affine.apply #map19(%14, %arg9)
+          %64 = affine.apply #map19(%56, %arg9)
+          %65 = scf.if %11 -> (vector<4xf32>) {
+            %66 = vector.load %reinterpret_cast[%64, %10] : memref<144x32xf32>, vector<4xf32>
+            scf.yield %66 : vector<4xf32>
           } else {
             scf.yield %cst : vector<4xf32>
           }
-          vector.store %78, %arg5[%76, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %65, %arg5[%63, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg9 = %c0 to %c16 step %c1 {
           %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
-            %76 = affine.apply #map20(%arg10)
-            %77 = affine.apply #map21(%15, %arg10)
-            %78 = vector.load %arg4[%arg9, %77] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %78, %alloca_4[%76] : memref<8xf32>, vector<4xf32>
+            %63 = affine.apply #map20(%arg10)
+            %64 = affine.apply #map21(%15, %arg10)
+            %65 = vector.load %arg4[%arg9, %64] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %65, %alloca_4[%63] : memref<8xf32>, vector<4xf32>
           }
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
-            %76 = affine.apply #map20(%arg10)
-            %77 = affine.apply #map21(%16, %arg10)
-            %78 = vector.load %arg5[%arg9, %77] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %78, %alloca_5[%76] : memref<8xf32>, vector<4xf32>
+            %63 = affine.apply #map20(%arg10)
+            %64 = affine.apply #map21(%16, %arg10)
+            %65 = vector.load %arg5[%arg9, %64] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %65, %alloca_5[%63] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg10 = %c0 to %c8 step %c1 {
             scf.for %arg11 = %c0 to %c8 step %c1 {
-              %76 = memref.load %alloca_4[%arg10] : memref<8xf32>
-              %77 = memref.load %alloca_5[%arg11] : memref<8xf32>
-              %78 = memref.load %alloca[%arg10, %arg11] : memref<8x8xf32>
-              %79 = arith.mulf %76, %77 : f32
-              %80 = arith.addf %78, %79 : f32
-              memref.store %80, %alloca[%arg10, %arg11] : memref<8x8xf32>
+              %63 = memref.load %alloca_4[%arg10] : memref<8xf32>
+              %64 = memref.load %alloca_5[%arg11] : memref<8xf32>
+              %65 = memref.load %alloca[%arg10, %arg11] : memref<8x8xf32>
+              %66 = arith.mulf %63, %64 : f32
+              %67 = arith.addf %65, %66 : f32
+              memref.store %67, %alloca[%arg10, %arg11] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %70 = affine.apply #map4(%arg8)
-        %71 = arith.cmpi sge, %70, %c3 : index
-        %72 = affine.apply #map22(%arg8)
-        %73 = arith.select %71, %72, %70 : index
-        %74 = affine.apply #map4(%arg7)
-        %75 = arith.select %71, %74, %arg7 : index
-        scf.yield %75, %73 : index, index
+        %57 = affine.apply #map4(%arg8)
+        %58 = arith.cmpi sge, %57, %c3 : index
+        %59 = affine.apply #map22(%arg8)
+        %60 = arith.select %58, %59, %57 : index
+        %61 = affine.apply #map4(%arg7)
+        %62 = arith.select %58, %61, %arg7 : index
+        scf.yield %62, %60 : index, index
       } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
       %alloca_2 = memref.alloca() : memref<8x8xf32>
       %alloca_3 = memref.alloca() : memref<8x8xf32>

@@ -141,425 +141,365 @@ module attributes {gpu.container_module} {
         %58 = affine.apply #map39(%57)
         %59 = affine.apply #map38(%43, %arg9)
         %60 = affine.apply #map39(%59)
-        %61 = arith.cmpi sge, %58, %c0 : index
-        %62 = arith.cmpi slt, %58, %c29 : index
-        %63 = arith.andi %61, %62 : i1
-        %64 = arith.cmpi sge, %60, %c0 : index
-        %65 = arith.andi %63, %64 : i1
-        %66 = arith.cmpi slt, %60, %c23 : index
-        %67 = arith.andi %65, %66 : i1
-        %68 = arith.andi %3, %67 : i1
-        %69 = arith.andi %56, %68 : i1
-        %70 = scf.if %69 -> (f32) {
-          %320 = memref.load %arg0[%4, %58, %60, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %61 = arith.cmpi ult, %58, %c29 : index
+        %62 = arith.cmpi ult, %60, %c23 : index
+        %63 = arith.andi %56, %3 : i1
+        %64 = arith.andi %63, %61 : i1
+        %65 = arith.andi %64, %62 : i1
+        %66 = scf.if %65 -> (f32) {
+          %260 = memref.load %arg0[%4, %58, %60, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %71 = affine.apply #map6(%55)
-        %72 = arith.cmpi slt, %71, %c45 : index
-        %73 = affine.apply #map38(%42, %arg11)
-        %74 = affine.apply #map39(%73)
-        %75 = affine.apply #map38(%43, %arg12)
-        %76 = affine.apply #map39(%75)
-        %77 = arith.cmpi sge, %74, %c0 : index
-        %78 = arith.cmpi slt, %74, %c29 : index
-        %79 = arith.andi %77, %78 : i1
-        %80 = arith.cmpi sge, %76, %c0 : index
-        %81 = arith.andi %79, %80 : i1
-        %82 = arith.cmpi slt, %76, %c23 : index
-        %83 = arith.andi %81, %82 : i1
-        %84 = arith.andi %3, %83 : i1
-        %85 = arith.andi %72, %84 : i1
-        %86 = scf.if %85 -> (f32) {
-          %320 = memref.load %arg0[%4, %74, %76, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %67 = affine.apply #map6(%55)
+        %68 = arith.cmpi slt, %67, %c45 : index
+        %69 = affine.apply #map38(%42, %arg11)
+        %70 = affine.apply #map39(%69)
+        %71 = affine.apply #map38(%43, %arg12)
+        %72 = affine.apply #map39(%71)
+        %73 = arith.cmpi ult, %70, %c29 : index
+        %74 = arith.cmpi ult, %72, %c23 : index
+        %75 = arith.andi %68, %3 : i1
+        %76 = arith.andi %75, %73 : i1
+        %77 = arith.andi %76, %74 : i1
+        %78 = scf.if %77 -> (f32) {
+          %260 = memref.load %arg0[%4, %70, %72, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %87 = affine.apply #map7(%55)
-        %88 = arith.cmpi slt, %87, %c45 : index
-        %89 = affine.apply #map38(%42, %arg14)
-        %90 = affine.apply #map39(%89)
-        %91 = affine.apply #map38(%43, %arg15)
-        %92 = affine.apply #map39(%91)
-        %93 = arith.cmpi sge, %90, %c0 : index
-        %94 = arith.cmpi slt, %90, %c29 : index
-        %95 = arith.andi %93, %94 : i1
-        %96 = arith.cmpi sge, %92, %c0 : index
-        %97 = arith.andi %95, %96 : i1
-        %98 = arith.cmpi slt, %92, %c23 : index
-        %99 = arith.andi %97, %98 : i1
-        %100 = arith.andi %3, %99 : i1
-        %101 = arith.andi %88, %100 : i1
+        %79 = affine.apply #map7(%55)
+        %80 = arith.cmpi slt, %79, %c45 : index
+        %81 = affine.apply #map38(%42, %arg14)
+        %82 = affine.apply #map39(%81)
+        %83 = affine.apply #map38(%43, %arg15)
+        %84 = affine.apply #map39(%83)
+        %85 = arith.cmpi ult, %82, %c29 : index
+        %86 = arith.cmpi ult, %84, %c23 : index
+        %87 = arith.andi %80, %3 : i1
+        %88 = arith.andi %87, %85 : i1
+        %89 = arith.andi %88, %86 : i1
+        %90 = scf.if %89 -> (f32) {
+          %260 = memref.load %arg0[%4, %82, %84, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %91 = affine.apply #map8(%55)
+        %92 = arith.cmpi slt, %91, %c45 : index
+        %93 = affine.apply #map38(%42, %arg17)
+        %94 = affine.apply #map39(%93)
+        %95 = affine.apply #map38(%43, %arg18)
+        %96 = affine.apply #map39(%95)
+        %97 = arith.cmpi ult, %94, %c29 : index
+        %98 = arith.cmpi ult, %96, %c23 : index
+        %99 = arith.andi %92, %3 : i1
+        %100 = arith.andi %99, %97 : i1
+        %101 = arith.andi %100, %98 : i1
         %102 = scf.if %101 -> (f32) {
-          %320 = memref.load %arg0[%4, %90, %92, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+          %260 = memref.load %arg0[%4, %94, %96, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %103 = affine.apply #map8(%55)
-        %104 = arith.cmpi slt, %103, %c45 : index
-        %105 = affine.apply #map38(%42, %arg17)
+        memref.store %66, %arg5[%5, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %78, %arg5[%7, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %90, %arg5[%8, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %102, %arg5[%9, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %103 = affine.apply #map38(%44, %arg8)
+        %104 = affine.apply #map39(%103)
+        %105 = affine.apply #map38(%45, %arg9)
         %106 = affine.apply #map39(%105)
-        %107 = affine.apply #map38(%43, %arg18)
-        %108 = affine.apply #map39(%107)
-        %109 = arith.cmpi sge, %106, %c0 : index
-        %110 = arith.cmpi slt, %106, %c29 : index
-        %111 = arith.andi %109, %110 : i1
-        %112 = arith.cmpi sge, %108, %c0 : index
-        %113 = arith.andi %111, %112 : i1
-        %114 = arith.cmpi slt, %108, %c23 : index
-        %115 = arith.andi %113, %114 : i1
-        %116 = arith.andi %3, %115 : i1
-        %117 = arith.andi %104, %116 : i1
-        %118 = scf.if %117 -> (f32) {
-          %320 = memref.load %arg0[%4, %106, %108, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %107 = arith.cmpi ult, %104, %c29 : index
+        %108 = arith.cmpi ult, %106, %c23 : index
+        %109 = arith.andi %56, %11 : i1
+        %110 = arith.andi %109, %107 : i1
+        %111 = arith.andi %110, %108 : i1
+        %112 = scf.if %111 -> (f32) {
+          %260 = memref.load %arg0[%12, %104, %106, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %70, %arg5[%5, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %86, %arg5[%7, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %102, %arg5[%8, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %118, %arg5[%9, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %119 = affine.apply #map38(%44, %arg8)
-        %120 = affine.apply #map39(%119)
-        %121 = affine.apply #map38(%45, %arg9)
-        %122 = affine.apply #map39(%121)
-        %123 = arith.cmpi sge, %120, %c0 : index
-        %124 = arith.cmpi slt, %120, %c29 : index
-        %125 = arith.andi %123, %124 : i1
-        %126 = arith.cmpi sge, %122, %c0 : index
-        %127 = arith.andi %125, %126 : i1
-        %128 = arith.cmpi slt, %122, %c23 : index
-        %129 = arith.andi %127, %128 : i1
-        %130 = arith.andi %11, %129 : i1
-        %131 = arith.andi %56, %130 : i1
+        %113 = affine.apply #map38(%44, %arg11)
+        %114 = affine.apply #map39(%113)
+        %115 = affine.apply #map38(%45, %arg12)
+        %116 = affine.apply #map39(%115)
+        %117 = arith.cmpi ult, %114, %c29 : index
+        %118 = arith.cmpi ult, %116, %c23 : index
+        %119 = arith.andi %68, %11 : i1
+        %120 = arith.andi %119, %117 : i1
+        %121 = arith.andi %120, %118 : i1
+        %122 = scf.if %121 -> (f32) {
+          %260 = memref.load %arg0[%12, %114, %116, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %123 = affine.apply #map38(%44, %arg14)
+        %124 = affine.apply #map39(%123)
+        %125 = affine.apply #map38(%45, %arg15)
+        %126 = affine.apply #map39(%125)
+        %127 = arith.cmpi ult, %124, %c29 : index
+        %128 = arith.cmpi ult, %126, %c23 : index
+        %129 = arith.andi %80, %11 : i1
+        %130 = arith.andi %129, %127 : i1
+        %131 = arith.andi %130, %128 : i1
         %132 = scf.if %131 -> (f32) {
-          %320 = memref.load %arg0[%12, %120, %122, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+          %260 = memref.load %arg0[%12, %124, %126, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %133 = affine.apply #map38(%44, %arg11)
+        %133 = affine.apply #map38(%44, %arg17)
         %134 = affine.apply #map39(%133)
-        %135 = affine.apply #map38(%45, %arg12)
+        %135 = affine.apply #map38(%45, %arg18)
         %136 = affine.apply #map39(%135)
-        %137 = arith.cmpi sge, %134, %c0 : index
-        %138 = arith.cmpi slt, %134, %c29 : index
-        %139 = arith.andi %137, %138 : i1
-        %140 = arith.cmpi sge, %136, %c0 : index
-        %141 = arith.andi %139, %140 : i1
-        %142 = arith.cmpi slt, %136, %c23 : index
-        %143 = arith.andi %141, %142 : i1
-        %144 = arith.andi %11, %143 : i1
-        %145 = arith.andi %72, %144 : i1
-        %146 = scf.if %145 -> (f32) {
-          %320 = memref.load %arg0[%12, %134, %136, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %137 = arith.cmpi ult, %134, %c29 : index
+        %138 = arith.cmpi ult, %136, %c23 : index
+        %139 = arith.andi %92, %11 : i1
+        %140 = arith.andi %139, %137 : i1
+        %141 = arith.andi %140, %138 : i1
+        %142 = scf.if %141 -> (f32) {
+          %260 = memref.load %arg0[%12, %134, %136, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %147 = affine.apply #map38(%44, %arg14)
-        %148 = affine.apply #map39(%147)
-        %149 = affine.apply #map38(%45, %arg15)
-        %150 = affine.apply #map39(%149)
-        %151 = arith.cmpi sge, %148, %c0 : index
-        %152 = arith.cmpi slt, %148, %c29 : index
-        %153 = arith.andi %151, %152 : i1
-        %154 = arith.cmpi sge, %150, %c0 : index
-        %155 = arith.andi %153, %154 : i1
-        %156 = arith.cmpi slt, %150, %c23 : index
-        %157 = arith.andi %155, %156 : i1
-        %158 = arith.andi %11, %157 : i1
-        %159 = arith.andi %88, %158 : i1
-        %160 = scf.if %159 -> (f32) {
-          %320 = memref.load %arg0[%12, %148, %150, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        memref.store %112, %arg5[%5, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %122, %arg5[%7, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %132, %arg5[%8, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %142, %arg5[%9, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %143 = affine.apply #map38(%46, %arg8)
+        %144 = affine.apply #map39(%143)
+        %145 = affine.apply #map38(%47, %arg9)
+        %146 = affine.apply #map39(%145)
+        %147 = arith.cmpi ult, %144, %c29 : index
+        %148 = arith.cmpi ult, %146, %c23 : index
+        %149 = arith.andi %56, %15 : i1
+        %150 = arith.andi %149, %147 : i1
+        %151 = arith.andi %150, %148 : i1
+        %152 = scf.if %151 -> (f32) {
+          %260 = memref.load %arg0[%16, %144, %146, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %161 = affine.apply #map38(%44, %arg17)
-        %162 = affine.apply #map39(%161)
-        %163 = affine.apply #map38(%45, %arg18)
+        %153 = affine.apply #map38(%46, %arg11)
+        %154 = affine.apply #map39(%153)
+        %155 = affine.apply #map38(%47, %arg12)
+        %156 = affine.apply #map39(%155)
+        %157 = arith.cmpi ult, %154, %c29 : index
+        %158 = arith.cmpi ult, %156, %c23 : index
+        %159 = arith.andi %68, %15 : i1
+        %160 = arith.andi %159, %157 : i1
+        %161 = arith.andi %160, %158 : i1
+        %162 = scf.if %161 -> (f32) {
+          %260 = memref.load %arg0[%16, %154, %156, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %163 = affine.apply #map38(%46, %arg14)
         %164 = affine.apply #map39(%163)
-        %165 = arith.cmpi sge, %162, %c0 : index
-        %166 = arith.cmpi slt, %162, %c29 : index
-        %167 = arith.andi %165, %166 : i1
-        %168 = arith.cmpi sge, %164, %c0 : index
-        %169 = arith.andi %167, %168 : i1
-        %170 = arith.cmpi slt, %164, %c23 : index
-        %171 = arith.andi %169, %170 : i1
-        %172 = arith.andi %11, %171 : i1
-        %173 = arith.andi %104, %172 : i1
-        %174 = scf.if %173 -> (f32) {
-          %320 = memref.load %arg0[%12, %162, %164, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %165 = affine.apply #map38(%47, %arg15)
+        %166 = affine.apply #map39(%165)
+        %167 = arith.cmpi ult, %164, %c29 : index
+        %168 = arith.cmpi ult, %166, %c23 : index
+        %169 = arith.andi %80, %15 : i1
+        %170 = arith.andi %169, %167 : i1
+        %171 = arith.andi %170, %168 : i1
+        %172 = scf.if %171 -> (f32) {
+          %260 = memref.load %arg0[%16, %164, %166, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %132, %arg5[%5, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %146, %arg5[%7, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %160, %arg5[%8, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %174, %arg5[%9, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %175 = affine.apply #map38(%46, %arg8)
+        %173 = affine.apply #map38(%46, %arg17)
+        %174 = affine.apply #map39(%173)
+        %175 = affine.apply #map38(%47, %arg18)
         %176 = affine.apply #map39(%175)
-        %177 = affine.apply #map38(%47, %arg9)
-        %178 = affine.apply #map39(%177)
-        %179 = arith.cmpi sge, %176, %c0 : index
-        %180 = arith.cmpi slt, %176, %c29 : index
-        %181 = arith.andi %179, %180 : i1
-        %182 = arith.cmpi sge, %178, %c0 : index
-        %183 = arith.andi %181, %182 : i1
-        %184 = arith.cmpi slt, %178, %c23 : index
-        %185 = arith.andi %183, %184 : i1
-        %186 = arith.andi %15, %185 : i1
-        %187 = arith.andi %56, %186 : i1
-        %188 = scf.if %187 -> (f32) {
-          %320 = memref.load %arg0[%16, %176, %178, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %177 = arith.cmpi ult, %174, %c29 : index
+        %178 = arith.cmpi ult, %176, %c23 : index
+        %179 = arith.andi %92, %15 : i1
+        %180 = arith.andi %179, %177 : i1
+        %181 = arith.andi %180, %178 : i1
+        %182 = scf.if %181 -> (f32) {
+          %260 = memref.load %arg0[%16, %174, %176, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %189 = affine.apply #map38(%46, %arg11)
-        %190 = affine.apply #map39(%189)
-        %191 = affine.apply #map38(%47, %arg12)
-        %192 = affine.apply #map39(%191)
-        %193 = arith.cmpi sge, %190, %c0 : index
-        %194 = arith.cmpi slt, %190, %c29 : index
-        %195 = arith.andi %193, %194 : i1
-        %196 = arith.cmpi sge, %192, %c0 : index
-        %197 = arith.andi %195, %196 : i1
-        %198 = arith.cmpi slt, %192, %c23 : index
-        %199 = arith.andi %197, %198 : i1
-        %200 = arith.andi %15, %199 : i1
-        %201 = arith.andi %72, %200 : i1
-        %202 = scf.if %201 -> (f32) {
-          %320 = memref.load %arg0[%16, %190, %192, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        memref.store %152, %arg5[%5, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %162, %arg5[%7, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %172, %arg5[%8, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %182, %arg5[%9, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %183 = affine.apply #map38(%48, %arg8)
+        %184 = affine.apply #map40(%183)
+        %185 = arith.cmpi ult, %184, %c29 : index
+        %186 = arith.andi %56, %19 : i1
+        %187 = arith.andi %186, %185 : i1
+        %188 = arith.andi %187, %62 : i1
+        %189 = scf.if %188 -> (f32) {
+          %260 = memref.load %arg0[%20, %184, %60, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %203 = affine.apply #map38(%46, %arg14)
-        %204 = affine.apply #map39(%203)
-        %205 = affine.apply #map38(%47, %arg15)
-        %206 = affine.apply #map39(%205)
-        %207 = arith.cmpi sge, %204, %c0 : index
-        %208 = arith.cmpi slt, %204, %c29 : index
-        %209 = arith.andi %207, %208 : i1
-        %210 = arith.cmpi sge, %206, %c0 : index
-        %211 = arith.andi %209, %210 : i1
-        %212 = arith.cmpi slt, %206, %c23 : index
-        %213 = arith.andi %211, %212 : i1
-        %214 = arith.andi %15, %213 : i1
-        %215 = arith.andi %88, %214 : i1
-        %216 = scf.if %215 -> (f32) {
-          %320 = memref.load %arg0[%16, %204, %206, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %190 = affine.apply #map38(%48, %arg11)
+        %191 = affine.apply #map40(%190)
+        %192 = arith.cmpi ult, %191, %c29 : index
+        %193 = arith.andi %68, %19 : i1
+        %194 = arith.andi %193, %192 : i1
+        %195 = arith.andi %194, %74 : i1
+        %196 = scf.if %195 -> (f32) {
+          %260 = memref.load %arg0[%20, %191, %72, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %217 = affine.apply #map38(%46, %arg17)
-        %218 = affine.apply #map39(%217)
-        %219 = affine.apply #map38(%47, %arg18)
-        %220 = affine.apply #map39(%219)
-        %221 = arith.cmpi sge, %218, %c0 : index
-        %222 = arith.cmpi slt, %218, %c29 : index
-        %223 = arith.andi %221, %222 : i1
-        %224 = arith.cmpi sge, %220, %c0 : index
-        %225 = arith.andi %223, %224 : i1
-        %226 = arith.cmpi slt, %220, %c23 : index
-        %227 = arith.andi %225, %226 : i1
-        %228 = arith.andi %15, %227 : i1
-        %229 = arith.andi %104, %228 : i1
-        %230 = scf.if %229 -> (f32) {
-          %320 = memref.load %arg0[%16, %218, %220, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %197 = affine.apply #map38(%48, %arg14)
+        %198 = affine.apply #map40(%197)
+        %199 = arith.cmpi ult, %198, %c29 : index
+        %200 = arith.andi %80, %19 : i1
+        %201 = arith.andi %200, %199 : i1
+        %202 = arith.andi %201, %86 : i1
+        %203 = scf.if %202 -> (f32) {
+          %260 = memref.load %arg0[%20, %198, %84, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %188, %arg5[%5, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %202, %arg5[%7, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %216, %arg5[%8, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %230, %arg5[%9, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %231 = affine.apply #map38(%48, %arg8)
-        %232 = affine.apply #map40(%231)
-        %233 = arith.cmpi sge, %232, %c0 : index
-        %234 = arith.cmpi slt, %232, %c29 : index
-        %235 = arith.andi %233, %234 : i1
-        %236 = arith.andi %235, %64 : i1
-        %237 = arith.andi %236, %66 : i1
-        %238 = arith.andi %19, %237 : i1
-        %239 = arith.andi %56, %238 : i1
-        %240 = scf.if %239 -> (f32) {
-          %320 = memref.load %arg0[%20, %232, %60, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
+        %204 = affine.apply #map38(%48, %arg17)
+        %205 = affine.apply #map40(%204)
+        %206 = arith.cmpi ult, %205, %c29 : index
+        %207 = arith.andi %92, %19 : i1
+        %208 = arith.andi %207, %206 : i1
+        %209 = arith.andi %208, %98 : i1
+        %210 = scf.if %209 -> (f32) {
+          %260 = memref.load %arg0[%20, %205, %96, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %260 : f32
         } else {
           scf.yield %cst : f32
         }
-        %241 = affine.apply #map38(%48, %arg11)
-        %242 = affine.apply #map40(%241)
-        %243 = arith.cmpi sge, %242, %c0 : index
-        %244 = arith.cmpi slt, %242, %c29 : index
-        %245 = arith.andi %243, %244 : i1
-        %246 = arith.andi %245, %80 : i1
-        %247 = arith.andi %246, %82 : i1
-        %248 = arith.andi %19, %247 : i1
-        %249 = arith.andi %72, %248 : i1
-        %250 = scf.if %249 -> (f32) {
-          %320 = memref.load %arg0[%20, %242, %76, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %251 = affine.apply #map38(%48, %arg14)
-        %252 = affine.apply #map40(%251)
-        %253 = arith.cmpi sge, %252, %c0 : index
-        %254 = arith.cmpi slt, %252, %c29 : index
-        %255 = arith.andi %253, %254 : i1
-        %256 = arith.andi %255, %96 : i1
-        %257 = arith.andi %256, %98 : i1
-        %258 = arith.andi %19, %257 : i1
-        %259 = arith.andi %88, %258 : i1
-        %260 = scf.if %259 -> (f32) {
-          %320 = memref.load %arg0[%20, %252, %92, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %261 = affine.apply #map38(%48, %arg17)
-        %262 = affine.apply #map40(%261)
-        %263 = arith.cmpi sge, %262, %c0 : index
-        %264 = arith.cmpi slt, %262, %c29 : index
-        %265 = arith.andi %263, %264 : i1
-        %266 = arith.andi %265, %112 : i1
-        %267 = arith.andi %266, %114 : i1
-        %268 = arith.andi %19, %267 : i1
-        %269 = arith.andi %104, %268 : i1
-        %270 = scf.if %269 -> (f32) {
-          %320 = memref.load %arg0[%20, %262, %108, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %320 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        memref.store %240, %arg5[%5, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %250, %arg5[%7, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %260, %arg5[%8, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %270, %arg5[%9, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %271 = affine.apply #map38(%49, %arg7)
+        memref.store %189, %arg5[%5, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %196, %arg5[%7, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %203, %arg5[%8, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %210, %arg5[%9, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %211 = affine.apply #map38(%49, %arg7)
         scf.for %arg20 = %c0 to %c2 step %c1 {
-          %320 = affine.apply #map41(%49, %arg20)
-          %321 = affine.apply #map41(%271, %arg20)
-          %322 = arith.cmpi slt, %321, %c45 : index
-          %323 = arith.andi %322, %23 : i1
-          %324 = scf.if %323 -> (f32) {
-            %332 = memref.load %reinterpret_cast[%321, %22] : memref<45x39xf32>
-            scf.yield %332 : f32
+          %260 = affine.apply #map41(%49, %arg20)
+          %261 = affine.apply #map41(%211, %arg20)
+          %262 = arith.cmpi slt, %261, %c45 : index
+          %263 = arith.andi %262, %23 : i1
+          %264 = scf.if %263 -> (f32) {
+            %272 = memref.load %reinterpret_cast[%261, %22] : memref<45x39xf32>
+            scf.yield %272 : f32
           } else {
             scf.yield %cst : f32
           }
-          %325 = arith.andi %322, %25 : i1
-          %326 = scf.if %325 -> (f32) {
-            %332 = memref.load %reinterpret_cast[%321, %24] : memref<45x39xf32>
-            scf.yield %332 : f32
+          %265 = arith.andi %262, %25 : i1
+          %266 = scf.if %265 -> (f32) {
+            %272 = memref.load %reinterpret_cast[%261, %24] : memref<45x39xf32>
+            scf.yield %272 : f32
           } else {
             scf.yield %cst : f32
           }
-          %327 = arith.andi %322, %27 : i1
-          %328 = scf.if %327 -> (f32) {
-            %332 = memref.load %reinterpret_cast[%321, %26] : memref<45x39xf32>
-            scf.yield %332 : f32
+          %267 = arith.andi %262, %27 : i1
+          %268 = scf.if %267 -> (f32) {
+            %272 = memref.load %reinterpret_cast[%261, %26] : memref<45x39xf32>
+            scf.yield %272 : f32
           } else {
             scf.yield %cst : f32
           }
-          %329 = arith.andi %322, %29 : i1
-          %330 = scf.if %329 -> (f32) {
-            %332 = memref.load %reinterpret_cast[%321, %28] : memref<45x39xf32>
-            scf.yield %332 : f32
+          %269 = arith.andi %262, %29 : i1
+          %270 = scf.if %269 -> (f32) {
+            %272 = memref.load %reinterpret_cast[%261, %28] : memref<45x39xf32>
+            scf.yield %272 : f32
           } else {
             scf.yield %cst : f32
           }
-          %331 = vector.from_elements %324, %326, %328, %330 : vector<4xf32>
-          vector.store %331, %arg6[%320, %22] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %271 = vector.from_elements %264, %266, %268, %270 : vector<4xf32>
+          vector.store %271, %arg6[%260, %22] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg20 = %c0 to %c16 step %c1 {
           %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg21 = %c0 to %c2 step %c1 {
-            %320 = affine.apply #map42(%arg21)
-            %321 = affine.apply #map43(%50, %arg21)
-            %322 = vector.load %arg5[%arg20, %321] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %322, %alloca_4[%320] : memref<8xf32>, vector<4xf32>
+            %260 = affine.apply #map42(%arg21)
+            %261 = affine.apply #map43(%50, %arg21)
+            %262 = vector.load %arg5[%arg20, %261] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %262, %alloca_4[%260] : memref<8xf32>, vector<4xf32>
           }
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg21 = %c0 to %c2 step %c1 {
-            %320 = affine.apply #map42(%arg21)
-            %321 = affine.apply #map43(%51, %arg21)
-            %322 = vector.load %arg6[%arg20, %321] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %322, %alloca_5[%320] : memref<8xf32>, vector<4xf32>
+            %260 = affine.apply #map42(%arg21)
+            %261 = affine.apply #map43(%51, %arg21)
+            %262 = vector.load %arg6[%arg20, %261] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %262, %alloca_5[%260] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg21 = %c0 to %c8 step %c1 {
             scf.for %arg22 = %c0 to %c8 step %c1 {
-              %320 = memref.load %alloca_4[%arg21] : memref<8xf32>
-              %321 = memref.load %alloca_5[%arg22] : memref<8xf32>
-              %322 = memref.load %alloca[%arg21, %arg22] : memref<8x8xf32>
-              %323 = arith.mulf %320, %321 : f32
-              %324 = arith.addf %322, %323 : f32
-              memref.store %324, %alloca[%arg21, %arg22] : memref<8x8xf32>
+              %260 = memref.load %alloca_4[%arg21] : memref<8xf32>
+              %261 = memref.load %alloca_5[%arg22] : memref<8xf32>
+              %262 = memref.load %alloca[%arg21, %arg22] : memref<8x8xf32>
+              %263 = arith.mulf %260, %261 : f32
+              %264 = arith.addf %262, %263 : f32
+              memref.store %264, %alloca[%arg21, %arg22] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %272 = affine.apply #map6(%arg10)
-        %273 = arith.cmpi sge, %272, %c5 : index
-        %274 = affine.apply #map44(%arg10)
-        %275 = arith.select %273, %274, %272 : index
-        %276 = affine.apply #map6(%arg9)
-        %277 = arith.select %273, %276, %arg9 : index
-        %278 = arith.cmpi sge, %277, %c3 : index
-        %279 = affine.apply #map45(%277)
-        %280 = arith.select %278, %279, %277 : index
-        %281 = affine.apply #map6(%arg8)
-        %282 = affine.apply #map7(%arg8)
-        %283 = arith.select %278, %282, %281 : index
-        %284 = affine.apply #map6(%arg13)
-        %285 = arith.cmpi sge, %284, %c5 : index
-        %286 = affine.apply #map44(%arg13)
-        %287 = arith.select %285, %286, %284 : index
-        %288 = affine.apply #map6(%arg12)
-        %289 = arith.select %285, %288, %arg12 : index
-        %290 = arith.cmpi sge, %289, %c3 : index
-        %291 = affine.apply #map45(%289)
-        %292 = arith.select %290, %291, %289 : index
-        %293 = affine.apply #map6(%arg11)
-        %294 = affine.apply #map7(%arg11)
-        %295 = arith.select %290, %294, %293 : index
-        %296 = affine.apply #map6(%arg16)
-        %297 = arith.cmpi sge, %296, %c5 : index
-        %298 = affine.apply #map44(%arg16)
-        %299 = arith.select %297, %298, %296 : index
-        %300 = affine.apply #map6(%arg15)
-        %301 = arith.select %297, %300, %arg15 : index
-        %302 = arith.cmpi sge, %301, %c3 : index
-        %303 = affine.apply #map45(%301)
-        %304 = arith.select %302, %303, %301 : index
-        %305 = affine.apply #map6(%arg14)
-        %306 = affine.apply #map7(%arg14)
-        %307 = arith.select %302, %306, %305 : index
-        %308 = affine.apply #map6(%arg19)
-        %309 = arith.cmpi sge, %308, %c5 : index
-        %310 = affine.apply #map44(%arg19)
-        %311 = arith.select %309, %310, %308 : index
-        %312 = affine.apply #map6(%arg18)
-        %313 = arith.select %309, %312, %arg18 : index
-        %314 = arith.cmpi sge, %313, %c3 : index
-        %315 = affine.apply #map45(%313)
-        %316 = arith.select %314, %315, %313 : index
-        %317 = affine.apply #map6(%arg17)
-        %318 = affine.apply #map7(%arg17)
-        %319 = arith.select %314, %318, %317 : index
-        scf.yield %283, %280, %275, %295, %292, %287, %307, %304, %299, %319, %316, %311 : index, index, index, index, index, index, index, index, index, index, index, index
+        %212 = affine.apply #map6(%arg10)
+        %213 = arith.cmpi sge, %212, %c5 : index
+        %214 = affine.apply #map44(%arg10)
+        %215 = arith.select %213, %214, %212 : index
+        %216 = affine.apply #map6(%arg9)
+        %217 = arith.select %213, %216, %arg9 : index
+        %218 = arith.cmpi sge, %217, %c3 : index
+        %219 = affine.apply #map45(%217)
+        %220 = arith.select %218, %219, %217 : index
+        %221 = affine.apply #map6(%arg8)
+        %222 = affine.apply #map7(%arg8)
+        %223 = arith.select %218, %222, %221 : index
+        %224 = affine.apply #map6(%arg13)
+        %225 = arith.cmpi sge, %224, %c5 : index
+        %226 = affine.apply #map44(%arg13)
+        %227 = arith.select %225, %226, %224 : index
+        %228 = affine.apply #map6(%arg12)
+        %229 = arith.select %225, %228, %arg12 : index
+        %230 = arith.cmpi sge, %229, %c3 : index
+        %231 = affine.apply #map45(%229)
+        %232 = arith.select %230, %231, %229 : index
+        %233 = affine.apply #map6(%arg11)
+        %234 = affine.apply #map7(%arg11)
+        %235 = arith.select %230, %234, %233 : index
+        %236 = affine.apply #map6(%arg16)
+        %237 = arith.cmpi sge, %236, %c5 : index
+        %238 = affine.apply #map44(%arg16)
+        %239 = arith.select %237, %238, %236 : index
+        %240 = affine.apply #map6(%arg15)
+        %241 = arith.select %237, %240, %arg15 : index
+        %242 = arith.cmpi sge, %241, %c3 : index
+        %243 = affine.apply #map45(%241)
+        %244 = arith.select %242, %243, %241 : index
+        %245 = affine.apply #map6(%arg14)
+        %246 = affine.apply #map7(%arg14)
+        %247 = arith.select %242, %246, %245 : index
+        %248 = affine.apply #map6(%arg19)
+        %249 = arith.cmpi sge, %248, %c5 : index
+        %250 = affine.apply #map44(%arg19)
+        %251 = arith.select %249, %250, %248 : index
+        %252 = affine.apply #map6(%arg18)
+        %253 = arith.select %249, %252, %arg18 : index
+        %254 = arith.cmpi sge, %253, %c3 : index
+        %255 = affine.apply #map45(%253)
+        %256 = arith.select %254, %255, %253 : index
+        %257 = affine.apply #map6(%arg17)
+        %258 = affine.apply #map7(%arg17)
+        %259 = arith.select %254, %258, %257 : index
+        scf.yield %223, %220, %215, %235, %232, %227, %247, %244, %239, %259, %256, %251 : index, index, index, index, index, index, index, index, index, index, index, index
       } {weft.counters = [{below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}]}
       %alloca_2 = memref.alloca() : memref<8x8xf32>
       %alloca_3 = memref.alloca() : memref<8x8xf32>

@@ -58,19 +58,19 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     const int row4 = row1 + kh - 1;
     const int col5 = col + kw;
     const int row5 = row2 + kh - 1;
-    const bool inside = row5 >= 0 && row5 < 16;
+    const bool in_row5 = (unsigned)row5 < 16;
     *reinterpret_cast<float4*>(&X_shared[0][row][col1])
-        = make_float4(row4 >= 0 && row4 < 16 && col5 - 1 >= 0 ? X[c * 256 + row4 * 16 + (col5 - 1)] : 0.0f, inside
-        ? X[c * 256 + row5 * 16 + col5] : 0.0f, inside ? X[c * 256 + row5 * 16 + col5 + 1] : 0.0f, inside && col5
-        + 2 < 16 ? X[c * 256 + row5 * 16 + col5 + 2] : 0.0f);
+        = make_float4((unsigned)row4 < 16 && (unsigned)(col5 - 1) < 16 ? X[c * 256 + row4 * 16 + (col5 - 1)] : 0.0f,
+        in_row5 ? X[c * 256 + row5 * 16 + col5] : 0.0f, in_row5 ? X[c * 256 + row5 * 16 + col5 + 1] : 0.0f, in_row5
+        && col5 + 2 < 16 ? X[c * 256 + row5 * 16 + col5 + 2] : 0.0f);
     const int row6 = row1 + kh1 - 1;
     const int col6 = col + kw1;
     const int row7 = row2 + kh1 - 1;
-    const bool inside1 = row7 >= 0 && row7 < 16;
+    const bool in_row7 = (unsigned)row7 < 16;
     *reinterpret_cast<float4*>(&X_shared[0][row + 8][col1])
-        = make_float4(row6 >= 0 && row6 < 16 && col6 - 1 >= 0 ? X[c1 * 256 + row6 * 16 + (col6 - 1)] : 0.0f, inside1
-        ? X[c1 * 256 + row7 * 16 + col6] : 0.0f, inside1 ? X[c1 * 256 + row7 * 16 + col6 + 1] : 0.0f, inside1 && col6
-        + 2 < 16 ? X[c1 * 256 + row7 * 16 + col6 + 2] : 0.0f);
+        = make_float4((unsigned)row6 < 16 && (unsigned)(col6 - 1) < 16 ? X[c1 * 256 + row6 * 16 + (col6 - 1)] : 0.0f,
+        in_row7 ? X[c1 * 256 + row7 * 16 + col6] : 0.0f, in_row7 ? X[c1 * 256 + row7 * 16 + col6 + 1] : 0.0f,
+        in_row7 && col6 + 2 < 16 ? X[c1 * 256 + row7 * 16 + col6 + 2] : 0.0f);
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 16; ++i) {

@@ -81,190 +81,166 @@ module attributes {gpu.container_module} {
       %20:6 = scf.for %arg5 = %c0 to %c144 step %c16 iter_args(%arg6 = %9, %arg7 = %10, %arg8 = %11, %arg9 = %12, %arg10 = %13, %arg11 = %14) -> (index, index, index, index, index, index) {
         %22 = affine.apply #map20(%2, %arg5)
         scf.for %arg12 = %c0 to %c4 step %c1 {
-          %119 = affine.apply #map21(%15, %arg12)
-          %120 = arith.cmpi slt, %119, %c32 : index
-          %121 = scf.if %120 -> (vector<4xf32>) {
-            %126 = vector.load %reinterpret_cast[%119, %22] : memref<32x144xf32>, vector<4xf32>
-            scf.yield %126 : vector<4xf32>
+          %95 = affine.apply #map21(%15, %arg12)
+          %96 = arith.cmpi slt, %95, %c32 : index
+          %97 = scf.if %96 -> (vector<4xf32>) {
+            %102 = vector.load %reinterpret_cast[%95, %22] : memref<32x144xf32>, vector<4xf32>
+            scf.yield %102 : vector<4xf32>
           } else {
             scf.yield %cst : vector<4xf32>
           }
-          %122 = vector.extract %121[0] : f32 from vector<4xf32>
-          memref.store %122, %arg3[%2, %119] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %123 = vector.extract %121[1] : f32 from vector<4xf32>
-          memref.store %123, %arg3[%3, %119] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %124 = vector.extract %121[2] : f32 from vector<4xf32>
-          memref.store %124, %arg3[%4, %119] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %125 = vector.extract %121[3] : f32 from vector<4xf32>
-          memref.store %125, %arg3[%5, %119] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %98 = vector.extract %97[0] : f32 from vector<4xf32>
+          memref.store %98, %arg3[%2, %95] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %99 = vector.extract %97[1] : f32 from vector<4xf32>
+          memref.store %99, %arg3[%3, %95] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %100 = vector.extract %97[2] : f32 from vector<4xf32>
+          memref.store %100, %arg3[%4, %95] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %101 = vector.extract %97[3] : f32 from vector<4xf32>
+          memref.store %101, %arg3[%5, %95] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
         %23 = affine.apply #map20(%16, %arg7)
         %24 = affine.apply #map22(%23)
         %25 = affine.apply #map20(%2, %arg8)
         %26 = affine.apply #map22(%25)
-        %27 = arith.cmpi sge, %24, %c0 : index
-        %28 = arith.cmpi slt, %24, %c16 : index
+        %27 = arith.cmpi ult, %24, %c16 : index
+        %28 = arith.cmpi ult, %26, %c16 : index
         %29 = arith.andi %27, %28 : i1
-        %30 = arith.cmpi sge, %26, %c0 : index
-        %31 = arith.andi %29, %30 : i1
-        %32 = arith.cmpi slt, %26, %c16 : index
-        %33 = arith.andi %31, %32 : i1
-        %34 = scf.if %33 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg6, %24, %26] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
+        %30 = scf.if %29 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg6, %24, %26] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %35 = affine.apply #map20(%17, %arg7)
-        %36 = affine.apply #map22(%35)
-        %37 = arith.cmpi sge, %36, %c0 : index
-        %38 = arith.cmpi slt, %36, %c16 : index
-        %39 = arith.andi %37, %38 : i1
-        %40 = arith.cmpi sge, %25, %c0 : index
-        %41 = arith.andi %39, %40 : i1
-        %42 = arith.cmpi slt, %25, %c16 : index
-        %43 = arith.andi %41, %42 : i1
+        %31 = affine.apply #map20(%17, %arg7)
+        %32 = affine.apply #map22(%31)
+        %33 = arith.cmpi ult, %32, %c16 : index
+        %34 = arith.cmpi ult, %25, %c16 : index
+        %35 = arith.andi %33, %34 : i1
+        %36 = scf.if %35 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg6, %32, %25] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
+        } else {
+          scf.yield %cst_0 : f32
+        }
+        %37 = affine.apply #map3(%25)
+        %38 = arith.cmpi ult, %37, %c16 : index
+        %39 = arith.andi %33, %38 : i1
+        %40 = scf.if %39 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg6, %32, %37] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
+        } else {
+          scf.yield %cst_0 : f32
+        }
+        %41 = affine.apply #map4(%25)
+        %42 = arith.cmpi ult, %41, %c16 : index
+        %43 = arith.andi %33, %42 : i1
         %44 = scf.if %43 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg6, %36, %25] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
+          %95 = memref.load %arg0[%c0, %arg6, %32, %41] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %45 = affine.apply #map3(%25)
-        %46 = arith.cmpi sge, %45, %c0 : index
-        %47 = arith.andi %39, %46 : i1
-        %48 = arith.cmpi slt, %45, %c16 : index
-        %49 = arith.andi %47, %48 : i1
-        %50 = scf.if %49 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg6, %36, %45] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
+        %45 = vector.from_elements %30, %36, %40, %44 : vector<4xf32>
+        vector.store %45, %arg4[%c0, %6, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %46 = affine.apply #map20(%16, %arg10)
+        %47 = affine.apply #map22(%46)
+        %48 = affine.apply #map20(%2, %arg11)
+        %49 = affine.apply #map22(%48)
+        %50 = arith.cmpi ult, %47, %c16 : index
+        %51 = arith.cmpi ult, %49, %c16 : index
+        %52 = arith.andi %50, %51 : i1
+        %53 = scf.if %52 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg9, %47, %49] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %51 = affine.apply #map4(%25)
-        %52 = arith.cmpi sge, %51, %c0 : index
-        %53 = arith.andi %39, %52 : i1
-        %54 = arith.cmpi slt, %51, %c16 : index
-        %55 = arith.andi %53, %54 : i1
-        %56 = scf.if %55 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg6, %36, %51] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
+        %54 = affine.apply #map20(%17, %arg10)
+        %55 = affine.apply #map22(%54)
+        %56 = arith.cmpi ult, %55, %c16 : index
+        %57 = arith.cmpi ult, %48, %c16 : index
+        %58 = arith.andi %56, %57 : i1
+        %59 = scf.if %58 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg9, %55, %48] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %57 = vector.from_elements %34, %44, %50, %56 : vector<4xf32>
-        vector.store %57, %arg4[%c0, %6, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-        %58 = affine.apply #map20(%16, %arg10)
-        %59 = affine.apply #map22(%58)
-        %60 = affine.apply #map20(%2, %arg11)
-        %61 = affine.apply #map22(%60)
-        %62 = arith.cmpi sge, %59, %c0 : index
-        %63 = arith.cmpi slt, %59, %c16 : index
-        %64 = arith.andi %62, %63 : i1
-        %65 = arith.cmpi sge, %61, %c0 : index
-        %66 = arith.andi %64, %65 : i1
-        %67 = arith.cmpi slt, %61, %c16 : index
-        %68 = arith.andi %66, %67 : i1
-        %69 = scf.if %68 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg9, %59, %61] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
+        %60 = affine.apply #map3(%48)
+        %61 = arith.cmpi ult, %60, %c16 : index
+        %62 = arith.andi %56, %61 : i1
+        %63 = scf.if %62 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg9, %55, %60] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %70 = affine.apply #map20(%17, %arg10)
-        %71 = affine.apply #map22(%70)
-        %72 = arith.cmpi sge, %71, %c0 : index
-        %73 = arith.cmpi slt, %71, %c16 : index
-        %74 = arith.andi %72, %73 : i1
-        %75 = arith.cmpi sge, %60, %c0 : index
-        %76 = arith.andi %74, %75 : i1
-        %77 = arith.cmpi slt, %60, %c16 : index
-        %78 = arith.andi %76, %77 : i1
-        %79 = scf.if %78 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg9, %71, %60] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
+        %64 = affine.apply #map4(%48)
+        %65 = arith.cmpi ult, %64, %c16 : index
+        %66 = arith.andi %56, %65 : i1
+        %67 = scf.if %66 -> (f32) {
+          %95 = memref.load %arg0[%c0, %arg9, %55, %64] : memref<1x16x16x16xf32>
+          scf.yield %95 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %80 = affine.apply #map3(%60)
-        %81 = arith.cmpi sge, %80, %c0 : index
-        %82 = arith.andi %74, %81 : i1
-        %83 = arith.cmpi slt, %80, %c16 : index
-        %84 = arith.andi %82, %83 : i1
-        %85 = scf.if %84 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg9, %71, %80] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
-        } else {
-          scf.yield %cst_0 : f32
-        }
-        %86 = affine.apply #map4(%60)
-        %87 = arith.cmpi sge, %86, %c0 : index
-        %88 = arith.andi %74, %87 : i1
-        %89 = arith.cmpi slt, %86, %c16 : index
-        %90 = arith.andi %88, %89 : i1
-        %91 = scf.if %90 -> (f32) {
-          %119 = memref.load %arg0[%c0, %arg9, %71, %86] : memref<1x16x16x16xf32>
-          scf.yield %119 : f32
-        } else {
-          scf.yield %cst_0 : f32
-        }
-        %92 = vector.from_elements %69, %79, %85, %91 : vector<4xf32>
-        vector.store %92, %arg4[%c0, %8, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %68 = vector.from_elements %53, %59, %63, %67 : vector<4xf32>
+        vector.store %68, %arg4[%c0, %8, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg12 = %c0 to %c16 step %c1 {
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg13 = %c0 to %c2 step %c1 {
-            %119 = affine.apply #map23(%arg13)
-            %120 = affine.apply #map24(%18, %arg13)
-            %121 = vector.load %arg3[%arg12, %120] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %121, %alloca_2[%119] : memref<8xf32>, vector<4xf32>
+            %95 = affine.apply #map23(%arg13)
+            %96 = affine.apply #map24(%18, %arg13)
+            %97 = vector.load %arg3[%arg12, %96] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %97, %alloca_2[%95] : memref<8xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg13 = %c0 to %c2 step %c1 {
-            %119 = affine.apply #map23(%arg13)
-            %120 = affine.apply #map24(%19, %arg13)
-            %121 = vector.load %arg4[%c0, %arg12, %120] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %121, %alloca_3[%119] : memref<8xf32>, vector<4xf32>
+            %95 = affine.apply #map23(%arg13)
+            %96 = affine.apply #map24(%19, %arg13)
+            %97 = vector.load %arg4[%c0, %arg12, %96] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %97, %alloca_3[%95] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg13 = %c0 to %c8 step %c1 {
             scf.for %arg14 = %c0 to %c8 step %c1 {
-              %119 = memref.load %alloca_2[%arg13] : memref<8xf32>
-              %120 = memref.load %alloca_3[%arg14] : memref<8xf32>
-              %121 = memref.load %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
-              %122 = arith.mulf %120, %119 : f32
-              %123 = arith.addf %121, %122 : f32
-              memref.store %123, %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
+              %95 = memref.load %alloca_2[%arg13] : memref<8xf32>
+              %96 = memref.load %alloca_3[%arg14] : memref<8xf32>
+              %97 = memref.load %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
+              %98 = arith.mulf %96, %95 : f32
+              %99 = arith.addf %97, %98 : f32
+              memref.store %99, %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %93 = affine.apply #map3(%arg8)
-        %94 = arith.cmpi sge, %93, %c3 : index
-        %95 = affine.apply #map25(%arg8)
-        %96 = arith.select %94, %95, %93 : index
-        %97 = affine.apply #map4(%arg7)
-        %98 = affine.apply #map5(%arg7)
-        %99 = arith.select %94, %98, %97 : index
-        %100 = arith.cmpi sge, %99, %c3 : index
-        %101 = affine.apply #map26(%99)
-        %102 = arith.select %100, %101, %99 : index
-        %103 = affine.apply #map3(%arg6)
-        %104 = affine.apply #map4(%arg6)
-        %105 = arith.select %100, %104, %103 : index
-        %106 = affine.apply #map3(%arg11)
-        %107 = arith.cmpi sge, %106, %c3 : index
-        %108 = affine.apply #map25(%arg11)
-        %109 = arith.select %107, %108, %106 : index
-        %110 = affine.apply #map4(%arg10)
-        %111 = affine.apply #map5(%arg10)
-        %112 = arith.select %107, %111, %110 : index
-        %113 = arith.cmpi sge, %112, %c3 : index
-        %114 = affine.apply #map26(%112)
-        %115 = arith.select %113, %114, %112 : index
-        %116 = affine.apply #map3(%arg9)
-        %117 = affine.apply #map4(%arg9)
-        %118 = arith.select %113, %117, %116 : index
-        scf.yield %105, %102, %96, %118, %115, %109 : index, index, index, index, index, index
+        %69 = affine.apply #map3(%arg8)
+        %70 = arith.cmpi sge, %69, %c3 : index
+        %71 = affine.apply #map25(%arg8)
+        %72 = arith.select %70, %71, %69 : index
+        %73 = affine.apply #map4(%arg7)
+        %74 = affine.apply #map5(%arg7)
+        %75 = arith.select %70, %74, %73 : index
+        %76 = arith.cmpi sge, %75, %c3 : index
+        %77 = affine.apply #map26(%75)
+        %78 = arith.select %76, %77, %75 : index
+        %79 = affine.apply #map3(%arg6)
+        %80 = affine.apply #map4(%arg6)
+        %81 = arith.select %76, %80, %79 : index
+        %82 = affine.apply #map3(%arg11)
+        %83 = arith.cmpi sge, %82, %c3 : index
+        %84 = affine.apply #map25(%arg11)
+        %85 = arith.select %83, %84, %82 : index
+        %86 = affine.apply #map4(%arg10)
+        %87 = affine.apply #map5(%arg10)
+        %88 = arith.select %83, %87, %86 : index
+        %89 = arith.cmpi sge, %88, %c3 : index
+        %90 = affine.apply #map26(%88)
+        %91 = arith.select %89, %90, %88 : index
+        %92 = affine.apply #map3(%arg9)
+        %93 = affine.apply #map4(%arg9)
+        %94 = arith.select %89, %93, %92 : index
+        scf.yield %81, %78, %72, %94, %91, %85 : index, index, index, index, index, index
       } {weft.counters = [{below = 17 : i64, name = "c"}, {below = 3 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 18 : i64, name = "c"}, {below = 3 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
       %21 = affine.apply #map27(%block_id_x, %thread_id_x, %1)
       scf.for %arg5 = %c0 to %c8 step %c1 {

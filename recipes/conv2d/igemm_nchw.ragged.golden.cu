@@ -57,25 +57,25 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     const bool in_idx1_1 = idx1 < 45;
     const int row4 = row2 + kh - 1;
     const int col5 = col2 + kw;
-    const bool inside = row4 >= 0 && row4 < 29;
-    const float v0 = in_idx1_1 && (in_idx && (inside && col5 - 1 >= 0))
+    const bool in_row4 = (unsigned)row4 < 29;
+    const float v0 = in_idx1_1 && in_idx && in_row4 && (unsigned)(col5 - 1) < 23
         ? X[bz * 3335 + c * 667 + row4 * 23 + (col5 - 1)] : 0.0f;
-    const float v1 = in_idx1_1 && (in_idx3 && (inside && col5 + 5 < 23))
-        ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 5] : 0.0f;
+    const float v1 = in_idx1_1 && in_idx3 && in_row4 && col5 + 5 < 23 ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 5]
+        : 0.0f;
     *reinterpret_cast<float4*>(&X_shared[0][row1][col])
-        = make_float4(v0, in_idx1_1 && (in_idx1 && inside) ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 1] : 0.0f,
-        in_idx1_1 && (in_idx2 && inside) ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 3] : 0.0f, v1);
+        = make_float4(v0, in_idx1_1 && in_idx1 && in_row4 ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 1] : 0.0f,
+        in_idx1_1 && in_idx2 && in_row4 ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 3] : 0.0f, v1);
     const bool in_idx1_2 = idx1 + 8 < 45;
     const int row5 = row2 + kh1 - 1;
     const int col6 = col2 + kw1;
-    const bool inside1 = row5 >= 0 && row5 < 29;
-    const float v2 = in_idx1_2 && (in_idx && (inside1 && col6 - 1 >= 0))
+    const bool in_row5 = (unsigned)row5 < 29;
+    const float v2 = in_idx1_2 && in_idx && in_row5 && (unsigned)(col6 - 1) < 23
         ? X[bz * 3335 + c1 * 667 + row5 * 23 + (col6 - 1)] : 0.0f;
-    const float v3 = in_idx1_2 && (in_idx3 && (inside1 && col6 + 5 < 23))
+    const float v3 = in_idx1_2 && in_idx3 && in_row5 && col6 + 5 < 23
         ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 5] : 0.0f;
     *reinterpret_cast<float4*>(&X_shared[0][row1 + 8][col])
-        = make_float4(v2, in_idx1_2 && (in_idx1 && inside1) ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 1] : 0.0f,
-        in_idx1_2 && (in_idx2 && inside1) ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 3] : 0.0f, v3);
+        = make_float4(v2, in_idx1_2 && in_idx1 && in_row5 ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 1] : 0.0f,
+        in_idx1_2 && in_idx2 && in_row5 ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 3] : 0.0f, v3);
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 16; ++i) {

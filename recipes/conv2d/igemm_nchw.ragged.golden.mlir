@@ -102,40 +102,40 @@ module attributes {gpu.container_module} {
         %36 = affine.apply #map5(%30)
         %37 = arith.cmpi slt, %36, %c45 : index
         scf.for %arg12 = %c0 to %c4 step %c1 {
-          %146 = affine.apply #map22(%23, %arg12)
-          %147 = arith.cmpi slt, %146, %c39 : index
-          %148 = arith.andi %31, %147 : i1
-          %149 = scf.if %148 -> (f32) {
-            %156 = memref.load %reinterpret_cast[%146, %30] : memref<39x45xf32>
-            scf.yield %156 : f32
+          %126 = affine.apply #map22(%23, %arg12)
+          %127 = arith.cmpi slt, %126, %c39 : index
+          %128 = arith.andi %31, %127 : i1
+          %129 = scf.if %128 -> (f32) {
+            %136 = memref.load %reinterpret_cast[%126, %30] : memref<39x45xf32>
+            scf.yield %136 : f32
           } else {
             scf.yield %cst : f32
           }
-          %150 = arith.andi %33, %147 : i1
-          %151 = scf.if %150 -> (f32) {
-            %156 = memref.load %reinterpret_cast[%146, %32] : memref<39x45xf32>
-            scf.yield %156 : f32
+          %130 = arith.andi %33, %127 : i1
+          %131 = scf.if %130 -> (f32) {
+            %136 = memref.load %reinterpret_cast[%126, %32] : memref<39x45xf32>
+            scf.yield %136 : f32
           } else {
             scf.yield %cst : f32
           }
-          %152 = arith.andi %35, %147 : i1
-          %153 = scf.if %152 -> (f32) {
-            %156 = memref.load %reinterpret_cast[%146, %34] : memref<39x45xf32>
-            scf.yield %156 : f32
+          %132 = arith.andi %35, %127 : i1
+          %133 = scf.if %132 -> (f32) {
+            %136 = memref.load %reinterpret_cast[%126, %34] : memref<39x45xf32>
+            scf.yield %136 : f32
           } else {
             scf.yield %cst : f32
           }
-          %154 = arith.andi %37, %147 : i1
-          %155 = scf.if %154 -> (f32) {
-            %156 = memref.load %reinterpret_cast[%146, %36] : memref<39x45xf32>
-            scf.yield %156 : f32
+          %134 = arith.andi %37, %127 : i1
+          %135 = scf.if %134 -> (f32) {
+            %136 = memref.load %reinterpret_cast[%126, %36] : memref<39x45xf32>
+            scf.yield %136 : f32
           } else {
             scf.yield %cst : f32
           }
-          memref.store %149, %arg3[%2, %146] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          memref.store %151, %arg3[%3, %146] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          memref.store %153, %arg3[%4, %146] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          memref.store %155, %arg3[%5, %146] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %129, %arg3[%2, %126] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %131, %arg3[%3, %126] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %133, %arg3[%4, %126] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %135, %arg3[%5, %126] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
         %38 = affine.apply #map21(%6, %arg5)
         %39 = arith.cmpi slt, %38, %c45 : index
@@ -143,179 +143,159 @@ module attributes {gpu.container_module} {
         %41 = affine.apply #map23(%40)
         %42 = affine.apply #map21(%25, %arg8)
         %43 = affine.apply #map23(%42)
-        %44 = arith.cmpi sge, %41, %c0 : index
-        %45 = arith.cmpi slt, %41, %c29 : index
-        %46 = arith.andi %44, %45 : i1
-        %47 = arith.cmpi sge, %43, %c0 : index
-        %48 = arith.andi %46, %47 : i1
-        %49 = arith.cmpi slt, %43, %c23 : index
-        %50 = arith.andi %48, %49 : i1
-        %51 = arith.andi %9, %50 : i1
-        %52 = arith.andi %39, %51 : i1
-        %53 = scf.if %52 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg6, %41, %43] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+        %44 = arith.cmpi ult, %41, %c29 : index
+        %45 = arith.cmpi ult, %43, %c23 : index
+        %46 = arith.andi %39, %9 : i1
+        %47 = arith.andi %46, %44 : i1
+        %48 = arith.andi %47, %45 : i1
+        %49 = scf.if %48 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg6, %41, %43] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %54 = affine.apply #map3(%42)
-        %55 = arith.cmpi sge, %54, %c0 : index
-        %56 = arith.andi %46, %55 : i1
-        %57 = arith.cmpi slt, %54, %c23 : index
-        %58 = arith.andi %56, %57 : i1
-        %59 = arith.andi %11, %58 : i1
-        %60 = arith.andi %39, %59 : i1
+        %50 = affine.apply #map3(%42)
+        %51 = arith.cmpi ult, %50, %c23 : index
+        %52 = arith.andi %39, %11 : i1
+        %53 = arith.andi %52, %44 : i1
+        %54 = arith.andi %53, %51 : i1
+        %55 = scf.if %54 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg6, %41, %50] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %56 = affine.apply #map5(%42)
+        %57 = arith.cmpi ult, %56, %c23 : index
+        %58 = arith.andi %39, %13 : i1
+        %59 = arith.andi %58, %44 : i1
+        %60 = arith.andi %59, %57 : i1
         %61 = scf.if %60 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg6, %41, %54] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+          %126 = memref.load %arg0[%block_id_z, %arg6, %41, %56] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %62 = affine.apply #map5(%42)
-        %63 = arith.cmpi sge, %62, %c0 : index
-        %64 = arith.andi %46, %63 : i1
-        %65 = arith.cmpi slt, %62, %c23 : index
-        %66 = arith.andi %64, %65 : i1
-        %67 = arith.andi %13, %66 : i1
-        %68 = arith.andi %39, %67 : i1
-        %69 = scf.if %68 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg6, %41, %62] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+        %62 = affine.apply #map24(%42)
+        %63 = arith.cmpi ult, %62, %c23 : index
+        %64 = arith.andi %39, %15 : i1
+        %65 = arith.andi %64, %44 : i1
+        %66 = arith.andi %65, %63 : i1
+        %67 = scf.if %66 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg6, %41, %62] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %70 = affine.apply #map24(%42)
-        %71 = arith.cmpi sge, %70, %c0 : index
-        %72 = arith.andi %46, %71 : i1
-        %73 = arith.cmpi slt, %70, %c23 : index
-        %74 = arith.andi %72, %73 : i1
-        %75 = arith.andi %15, %74 : i1
-        %76 = arith.andi %39, %75 : i1
-        %77 = scf.if %76 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg6, %41, %70] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+        %68 = vector.from_elements %49, %55, %61, %67 : vector<4xf32>
+        vector.store %68, %arg4[%c0, %6, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %69 = affine.apply #map9(%38)
+        %70 = arith.cmpi slt, %69, %c45 : index
+        %71 = affine.apply #map21(%24, %arg10)
+        %72 = affine.apply #map23(%71)
+        %73 = affine.apply #map21(%25, %arg11)
+        %74 = affine.apply #map23(%73)
+        %75 = arith.cmpi ult, %72, %c29 : index
+        %76 = arith.cmpi ult, %74, %c23 : index
+        %77 = arith.andi %70, %9 : i1
+        %78 = arith.andi %77, %75 : i1
+        %79 = arith.andi %78, %76 : i1
+        %80 = scf.if %79 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg9, %72, %74] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %78 = vector.from_elements %53, %61, %69, %77 : vector<4xf32>
-        vector.store %78, %arg4[%c0, %6, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-        %79 = affine.apply #map9(%38)
-        %80 = arith.cmpi slt, %79, %c45 : index
-        %81 = affine.apply #map21(%24, %arg10)
-        %82 = affine.apply #map23(%81)
-        %83 = affine.apply #map21(%25, %arg11)
-        %84 = affine.apply #map23(%83)
-        %85 = arith.cmpi sge, %82, %c0 : index
-        %86 = arith.cmpi slt, %82, %c29 : index
-        %87 = arith.andi %85, %86 : i1
-        %88 = arith.cmpi sge, %84, %c0 : index
-        %89 = arith.andi %87, %88 : i1
-        %90 = arith.cmpi slt, %84, %c23 : index
-        %91 = arith.andi %89, %90 : i1
-        %92 = arith.andi %9, %91 : i1
-        %93 = arith.andi %80, %92 : i1
-        %94 = scf.if %93 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg9, %82, %84] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+        %81 = affine.apply #map3(%73)
+        %82 = arith.cmpi ult, %81, %c23 : index
+        %83 = arith.andi %70, %11 : i1
+        %84 = arith.andi %83, %75 : i1
+        %85 = arith.andi %84, %82 : i1
+        %86 = scf.if %85 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg9, %72, %81] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %95 = affine.apply #map3(%83)
-        %96 = arith.cmpi sge, %95, %c0 : index
-        %97 = arith.andi %87, %96 : i1
-        %98 = arith.cmpi slt, %95, %c23 : index
-        %99 = arith.andi %97, %98 : i1
-        %100 = arith.andi %11, %99 : i1
-        %101 = arith.andi %80, %100 : i1
-        %102 = scf.if %101 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg9, %82, %95] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+        %87 = affine.apply #map5(%73)
+        %88 = arith.cmpi ult, %87, %c23 : index
+        %89 = arith.andi %70, %13 : i1
+        %90 = arith.andi %89, %75 : i1
+        %91 = arith.andi %90, %88 : i1
+        %92 = scf.if %91 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg9, %72, %87] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %103 = affine.apply #map5(%83)
-        %104 = arith.cmpi sge, %103, %c0 : index
-        %105 = arith.andi %87, %104 : i1
-        %106 = arith.cmpi slt, %103, %c23 : index
-        %107 = arith.andi %105, %106 : i1
-        %108 = arith.andi %13, %107 : i1
-        %109 = arith.andi %80, %108 : i1
-        %110 = scf.if %109 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg9, %82, %103] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
+        %93 = affine.apply #map24(%73)
+        %94 = arith.cmpi ult, %93, %c23 : index
+        %95 = arith.andi %70, %15 : i1
+        %96 = arith.andi %95, %75 : i1
+        %97 = arith.andi %96, %94 : i1
+        %98 = scf.if %97 -> (f32) {
+          %126 = memref.load %arg0[%block_id_z, %arg9, %72, %93] : memref<3x5x29x23xf32>
+          scf.yield %126 : f32
         } else {
           scf.yield %cst : f32
         }
-        %111 = affine.apply #map24(%83)
-        %112 = arith.cmpi sge, %111, %c0 : index
-        %113 = arith.andi %87, %112 : i1
-        %114 = arith.cmpi slt, %111, %c23 : index
-        %115 = arith.andi %113, %114 : i1
-        %116 = arith.andi %15, %115 : i1
-        %117 = arith.andi %80, %116 : i1
-        %118 = scf.if %117 -> (f32) {
-          %146 = memref.load %arg0[%block_id_z, %arg9, %82, %111] : memref<3x5x29x23xf32>
-          scf.yield %146 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %119 = vector.from_elements %94, %102, %110, %118 : vector<4xf32>
-        vector.store %119, %arg4[%c0, %16, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %99 = vector.from_elements %80, %86, %92, %98 : vector<4xf32>
+        vector.store %99, %arg4[%c0, %16, %7] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg12 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg13 = %c0 to %c2 step %c1 {
-            %146 = affine.apply #map25(%arg13)
-            %147 = affine.apply #map26(%26, %arg13)
-            %148 = vector.load %arg3[%arg12, %147] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %148, %alloca_1[%146] : memref<8xf32>, vector<4xf32>
+            %126 = affine.apply #map25(%arg13)
+            %127 = affine.apply #map26(%26, %arg13)
+            %128 = vector.load %arg3[%arg12, %127] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %128, %alloca_1[%126] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg13 = %c0 to %c2 step %c1 {
-            %146 = affine.apply #map25(%arg13)
-            %147 = affine.apply #map26(%27, %arg13)
-            %148 = vector.load %arg4[%c0, %arg12, %147] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %148, %alloca_2[%146] : memref<8xf32>, vector<4xf32>
+            %126 = affine.apply #map25(%arg13)
+            %127 = affine.apply #map26(%27, %arg13)
+            %128 = vector.load %arg4[%c0, %arg12, %127] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %128, %alloca_2[%126] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg13 = %c0 to %c8 step %c1 {
             scf.for %arg14 = %c0 to %c8 step %c1 {
-              %146 = memref.load %alloca_1[%arg13] : memref<8xf32>
-              %147 = memref.load %alloca_2[%arg14] : memref<8xf32>
-              %148 = memref.load %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
-              %149 = arith.mulf %147, %146 : f32
-              %150 = arith.addf %148, %149 : f32
-              memref.store %150, %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
+              %126 = memref.load %alloca_1[%arg13] : memref<8xf32>
+              %127 = memref.load %alloca_2[%arg14] : memref<8xf32>
+              %128 = memref.load %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
+              %129 = arith.mulf %127, %126 : f32
+              %130 = arith.addf %128, %129 : f32
+              memref.store %130, %alloca[%c0, %arg13, %arg14] : memref<1x8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %120 = affine.apply #map3(%arg8)
-        %121 = arith.cmpi sge, %120, %c3 : index
-        %122 = affine.apply #map27(%arg8)
-        %123 = arith.select %121, %122, %120 : index
-        %124 = affine.apply #map4(%arg7)
-        %125 = affine.apply #map5(%arg7)
-        %126 = arith.select %121, %125, %124 : index
-        %127 = arith.cmpi sge, %126, %c3 : index
-        %128 = affine.apply #map28(%126)
-        %129 = arith.select %127, %128, %126 : index
-        %130 = affine.apply #map3(%arg6)
-        %131 = affine.apply #map4(%arg6)
-        %132 = arith.select %127, %131, %130 : index
-        %133 = affine.apply #map3(%arg11)
-        %134 = arith.cmpi sge, %133, %c3 : index
-        %135 = affine.apply #map27(%arg11)
-        %136 = arith.select %134, %135, %133 : index
-        %137 = affine.apply #map4(%arg10)
-        %138 = affine.apply #map5(%arg10)
-        %139 = arith.select %134, %138, %137 : index
-        %140 = arith.cmpi sge, %139, %c3 : index
-        %141 = affine.apply #map28(%139)
-        %142 = arith.select %140, %141, %139 : index
-        %143 = affine.apply #map3(%arg9)
-        %144 = affine.apply #map4(%arg9)
-        %145 = arith.select %140, %144, %143 : index
-        scf.yield %132, %129, %123, %145, %142, %136 : index, index, index, index, index, index
+        %100 = affine.apply #map3(%arg8)
+        %101 = arith.cmpi sge, %100, %c3 : index
+        %102 = affine.apply #map27(%arg8)
+        %103 = arith.select %101, %102, %100 : index
+        %104 = affine.apply #map4(%arg7)
+        %105 = affine.apply #map5(%arg7)
+        %106 = arith.select %101, %105, %104 : index
+        %107 = arith.cmpi sge, %106, %c3 : index
+        %108 = affine.apply #map28(%106)
+        %109 = arith.select %107, %108, %106 : index
+        %110 = affine.apply #map3(%arg6)
+        %111 = affine.apply #map4(%arg6)
+        %112 = arith.select %107, %111, %110 : index
+        %113 = affine.apply #map3(%arg11)
+        %114 = arith.cmpi sge, %113, %c3 : index
+        %115 = affine.apply #map27(%arg11)
+        %116 = arith.select %114, %115, %113 : index
+        %117 = affine.apply #map4(%arg10)
+        %118 = affine.apply #map5(%arg10)
+        %119 = arith.select %114, %118, %117 : index
+        %120 = arith.cmpi sge, %119, %c3 : index
+        %121 = affine.apply #map28(%119)
+        %122 = arith.select %120, %121, %119 : index
+        %123 = affine.apply #map3(%arg9)
+        %124 = affine.apply #map4(%arg9)
+        %125 = arith.select %120, %124, %123 : index
+        scf.yield %112, %109, %103, %125, %122, %116 : index, index, index, index, index, index
       } {weft.counters = [{below = 7 : i64, name = "c"}, {below = 3 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 8 : i64, name = "c"}, {below = 3 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
       %29 = affine.apply #map29(%block_id_x, %thread_id_x, %1)
       scf.for %arg5 = %c0 to %c8 step %c1 {

@@ -32,13 +32,12 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     const int col3 = row + c;
     const int plane1 = plane + kh;
     const int row5 = row1 + kw - 1;
-    const bool in_row5 = row5 >= 0;
-    const bool in_row5_1 = row5 < 16;
+    const bool in_row5 = (unsigned)row5 < 16;
     float v0;
     float v1;
     float v2;
     float v3;
-    if (plane1 - 1 >= 0 && in_row5 && in_row5_1) {
+    if ((unsigned)(plane1 - 1) < 8 && in_row5) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 - 1) * 1024 + row5 * 64 + col3]);
       v0 = x.x;
       v1 = x.y;
@@ -58,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     float v5;
     float v6;
     float v7;
-    if (in_row5 && in_row5_1) {
+    if (in_row5) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 1) * 1024 + row5 * 64 + col3]);
       v4 = x.x;
       v5 = x.y;
@@ -78,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     float v9;
     float v10;
     float v11;
-    if (in_row5 && in_row5_1) {
+    if (in_row5) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 3) * 1024 + row5 * 64 + col3]);
       v8 = x.x;
       v9 = x.y;
@@ -98,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     float v13;
     float v14;
     float v15;
-    if (plane1 + 5 < 8 && in_row5 && in_row5_1) {
+    if (plane1 + 5 < 8 && in_row5) {
       const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 5) * 1024 + row5 * 64 + col3]);
       v12 = x.x;
       v13 = x.y;

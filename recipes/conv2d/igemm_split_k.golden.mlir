@@ -89,134 +89,121 @@ module attributes {gpu.container_module} {
         %23 = affine.apply #map21(%22)
         %24 = affine.apply #map20(%15, %arg7)
         %25 = affine.apply #map21(%24)
-        %26 = arith.cmpi sge, %23, %c0 : index
-        %27 = arith.cmpi slt, %23, %c8 : index
+        %26 = arith.cmpi ult, %23, %c8 : index
+        %27 = arith.cmpi ult, %25, %c16 : index
         %28 = arith.andi %26, %27 : i1
-        %29 = arith.cmpi sge, %25, %c0 : index
-        %30 = arith.andi %28, %29 : i1
-        %31 = arith.cmpi slt, %25, %c16 : index
-        %32 = arith.andi %30, %31 : i1
-        %33 = scf.if %32 -> (vector<4xf32>) {
-          %83 = vector.load %arg0[%c0, %23, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
-          scf.yield %83 : vector<4xf32>
+        %29 = scf.if %28 -> (vector<4xf32>) {
+          %70 = vector.load %arg0[%c0, %23, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
+          scf.yield %70 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %34 = vector.extract %33[0] : f32 from vector<4xf32>
-        memref.store %34, %arg3[%c0, %2, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %35 = vector.extract %33[1] : f32 from vector<4xf32>
-        memref.store %35, %arg3[%c0, %4, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %36 = vector.extract %33[2] : f32 from vector<4xf32>
-        memref.store %36, %arg3[%c0, %5, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %37 = vector.extract %33[3] : f32 from vector<4xf32>
-        memref.store %37, %arg3[%c0, %6, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %38 = affine.apply #map4(%22)
-        %39 = arith.cmpi sge, %38, %c0 : index
-        %40 = arith.cmpi slt, %38, %c8 : index
-        %41 = arith.andi %39, %40 : i1
-        %42 = arith.andi %41, %29 : i1
-        %43 = arith.andi %42, %31 : i1
-        %44 = scf.if %43 -> (vector<4xf32>) {
-          %83 = vector.load %arg0[%c0, %38, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
-          scf.yield %83 : vector<4xf32>
+        %30 = vector.extract %29[0] : f32 from vector<4xf32>
+        memref.store %30, %arg3[%c0, %2, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %31 = vector.extract %29[1] : f32 from vector<4xf32>
+        memref.store %31, %arg3[%c0, %4, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %32 = vector.extract %29[2] : f32 from vector<4xf32>
+        memref.store %32, %arg3[%c0, %5, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %33 = vector.extract %29[3] : f32 from vector<4xf32>
+        memref.store %33, %arg3[%c0, %6, %3] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %34 = affine.apply #map4(%22)
+        %35 = arith.cmpi ult, %34, %c8 : index
+        %36 = arith.andi %35, %27 : i1
+        %37 = scf.if %36 -> (vector<4xf32>) {
+          %70 = vector.load %arg0[%c0, %34, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
+          scf.yield %70 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %45 = vector.extract %44[0] : f32 from vector<4xf32>
-        memref.store %45, %arg3[%c0, %2, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %46 = vector.extract %44[1] : f32 from vector<4xf32>
-        memref.store %46, %arg3[%c0, %4, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %47 = vector.extract %44[2] : f32 from vector<4xf32>
-        memref.store %47, %arg3[%c0, %5, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %48 = vector.extract %44[3] : f32 from vector<4xf32>
-        memref.store %48, %arg3[%c0, %6, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %49 = affine.apply #map6(%22)
-        %50 = arith.cmpi sge, %49, %c0 : index
-        %51 = arith.cmpi slt, %49, %c8 : index
-        %52 = arith.andi %50, %51 : i1
-        %53 = arith.andi %52, %29 : i1
-        %54 = arith.andi %53, %31 : i1
-        %55 = scf.if %54 -> (vector<4xf32>) {
-          %83 = vector.load %arg0[%c0, %49, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
-          scf.yield %83 : vector<4xf32>
+        %38 = vector.extract %37[0] : f32 from vector<4xf32>
+        memref.store %38, %arg3[%c0, %2, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %39 = vector.extract %37[1] : f32 from vector<4xf32>
+        memref.store %39, %arg3[%c0, %4, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %40 = vector.extract %37[2] : f32 from vector<4xf32>
+        memref.store %40, %arg3[%c0, %5, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %41 = vector.extract %37[3] : f32 from vector<4xf32>
+        memref.store %41, %arg3[%c0, %6, %7] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %42 = affine.apply #map6(%22)
+        %43 = arith.cmpi ult, %42, %c8 : index
+        %44 = arith.andi %43, %27 : i1
+        %45 = scf.if %44 -> (vector<4xf32>) {
+          %70 = vector.load %arg0[%c0, %42, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
+          scf.yield %70 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %56 = vector.extract %55[0] : f32 from vector<4xf32>
-        memref.store %56, %arg3[%c0, %2, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %57 = vector.extract %55[1] : f32 from vector<4xf32>
-        memref.store %57, %arg3[%c0, %4, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %58 = vector.extract %55[2] : f32 from vector<4xf32>
-        memref.store %58, %arg3[%c0, %5, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %59 = vector.extract %55[3] : f32 from vector<4xf32>
-        memref.store %59, %arg3[%c0, %6, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %60 = affine.apply #map22(%22)
-        %61 = arith.cmpi sge, %60, %c0 : index
-        %62 = arith.cmpi slt, %60, %c8 : index
-        %63 = arith.andi %61, %62 : i1
-        %64 = arith.andi %63, %29 : i1
-        %65 = arith.andi %64, %31 : i1
-        %66 = scf.if %65 -> (vector<4xf32>) {
-          %83 = vector.load %arg0[%c0, %60, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
-          scf.yield %83 : vector<4xf32>
+        %46 = vector.extract %45[0] : f32 from vector<4xf32>
+        memref.store %46, %arg3[%c0, %2, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %47 = vector.extract %45[1] : f32 from vector<4xf32>
+        memref.store %47, %arg3[%c0, %4, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %48 = vector.extract %45[2] : f32 from vector<4xf32>
+        memref.store %48, %arg3[%c0, %5, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %49 = vector.extract %45[3] : f32 from vector<4xf32>
+        memref.store %49, %arg3[%c0, %6, %8] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %50 = affine.apply #map22(%22)
+        %51 = arith.cmpi ult, %50, %c8 : index
+        %52 = arith.andi %51, %27 : i1
+        %53 = scf.if %52 -> (vector<4xf32>) {
+          %70 = vector.load %arg0[%c0, %50, %25, %21] : memref<1x8x16x64xf32>, vector<4xf32>
+          scf.yield %70 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %67 = vector.extract %66[0] : f32 from vector<4xf32>
-        memref.store %67, %arg3[%c0, %2, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %68 = vector.extract %66[1] : f32 from vector<4xf32>
-        memref.store %68, %arg3[%c0, %4, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %69 = vector.extract %66[2] : f32 from vector<4xf32>
-        memref.store %69, %arg3[%c0, %5, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %70 = vector.extract %66[3] : f32 from vector<4xf32>
-        memref.store %70, %arg3[%c0, %6, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        %71 = affine.apply #map20(%17, %arg5)
+        %54 = vector.extract %53[0] : f32 from vector<4xf32>
+        memref.store %54, %arg3[%c0, %2, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %55 = vector.extract %53[1] : f32 from vector<4xf32>
+        memref.store %55, %arg3[%c0, %4, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %56 = vector.extract %53[2] : f32 from vector<4xf32>
+        memref.store %56, %arg3[%c0, %5, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %57 = vector.extract %53[3] : f32 from vector<4xf32>
+        memref.store %57, %arg3[%c0, %6, %9] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %58 = affine.apply #map20(%17, %arg5)
         scf.for %arg9 = %c0 to %c2 step %c1 {
-          %83 = affine.apply #map23(%16, %arg9)
-          %84 = affine.apply #map23(%71, %arg9)
-          %85 = vector.load %reinterpret_cast[%84, %10] : memref<576x64xf32>, vector<4xf32>
-          vector.store %85, %arg4[%c0, %83, %10] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %70 = affine.apply #map23(%16, %arg9)
+          %71 = affine.apply #map23(%58, %arg9)
+          %72 = vector.load %reinterpret_cast[%71, %10] : memref<576x64xf32>, vector<4xf32>
+          vector.store %72, %arg4[%c0, %70, %10] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg9 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
-            %83 = affine.apply #map24(%arg10)
-            %84 = affine.apply #map25(%18, %arg10)
-            %85 = vector.load %arg3[%c0, %arg9, %84] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %85, %alloca_1[%83] : memref<8xf32>, vector<4xf32>
+            %70 = affine.apply #map24(%arg10)
+            %71 = affine.apply #map25(%18, %arg10)
+            %72 = vector.load %arg3[%c0, %arg9, %71] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %72, %alloca_1[%70] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
-            %83 = affine.apply #map24(%arg10)
-            %84 = affine.apply #map25(%19, %arg10)
-            %85 = vector.load %arg4[%c0, %arg9, %84] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %85, %alloca_2[%83] : memref<8xf32>, vector<4xf32>
+            %70 = affine.apply #map24(%arg10)
+            %71 = affine.apply #map25(%19, %arg10)
+            %72 = vector.load %arg4[%c0, %arg9, %71] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %72, %alloca_2[%70] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg10 = %c0 to %c8 step %c1 {
             scf.for %arg11 = %c0 to %c8 step %c1 {
-              %83 = memref.load %alloca_1[%arg10] : memref<8xf32>
-              %84 = memref.load %alloca_2[%arg11] : memref<8xf32>
-              %85 = memref.load %alloca[%c0, %arg10, %arg11] : memref<1x8x8xf32>
-              %86 = arith.mulf %83, %84 : f32
-              %87 = arith.addf %85, %86 : f32
-              memref.store %87, %alloca[%c0, %arg10, %arg11] : memref<1x8x8xf32>
+              %70 = memref.load %alloca_1[%arg10] : memref<8xf32>
+              %71 = memref.load %alloca_2[%arg11] : memref<8xf32>
+              %72 = memref.load %alloca[%c0, %arg10, %arg11] : memref<1x8x8xf32>
+              %73 = arith.mulf %70, %71 : f32
+              %74 = arith.addf %72, %73 : f32
+              memref.store %74, %alloca[%c0, %arg10, %arg11] : memref<1x8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %72 = affine.apply #map26(%arg8)
-        %73 = arith.cmpi sge, %72, %c64 : index
-        %74 = affine.apply #map27(%arg8)
-        %75 = arith.select %73, %74, %72 : index
-        %76 = affine.apply #map4(%arg7)
-        %77 = arith.select %73, %76, %arg7 : index
-        %78 = arith.cmpi sge, %77, %c3 : index
-        %79 = affine.apply #map28(%77)
-        %80 = arith.select %78, %79, %77 : index
-        %81 = affine.apply #map4(%arg6)
-        %82 = arith.select %78, %81, %arg6 : index
-        scf.yield %82, %80, %75 : index, index, index
+        %59 = affine.apply #map26(%arg8)
+        %60 = arith.cmpi sge, %59, %c64 : index
+        %61 = affine.apply #map27(%arg8)
+        %62 = arith.select %60, %61, %59 : index
+        %63 = affine.apply #map4(%arg7)
+        %64 = arith.select %60, %63, %arg7 : index
+        %65 = arith.cmpi sge, %64, %c3 : index
+        %66 = affine.apply #map28(%64)
+        %67 = arith.select %65, %66, %64 : index
+        %68 = affine.apply #map4(%arg6)
+        %69 = arith.select %65, %68, %arg6 : index
+        scf.yield %69, %67, %62 : index, index, index
       } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 64 : i64, multiple = 16 : i64, name = "c"}]}
       scf.for %arg5 = %c0 to %c8 step %c1 {
         %21 = affine.apply #map20(%18, %arg5)

@@ -38,98 +38,93 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int col2 = (bz * 16 + tx % 4 * 4) % 5;
   const int plane4 = (by * 128 + tx / 4) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4) / 15 - 1;
   const int row1 = (by * 128 + tx / 4) % 12 * 2 + (bz * 16 + tx % 4 * 4) % 15 / 5 - 1;
-  const bool in_row1 = row1 >= 0;
-  const bool in_row1_1 = row1 < 23;
-  const float v0 = in_idx && (plane4 >= 0 && plane4 < 29 && in_row1 && in_row1_1)
-      ? X[plane * 3335 + plane4 * 115 + row1 * 5 + col2] : 0.0f;
+  const bool in_row1 = (unsigned)row1 < 23;
   const bool in_idx1_1 = idx1 + 1 < 45;
   const int col3 = (bz * 16 + tx % 4 * 4 + 1) % 5;
   const int plane5 = (by * 128 + tx / 4) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 1) / 15 - 1;
   const int row2 = (by * 128 + tx / 4) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 1) % 15 / 5 - 1;
-  const bool in_row2 = row2 >= 0;
-  const bool in_row2_1 = row2 < 23;
-  const float v1 = in_idx && (in_idx1_1 && (plane5 >= 0 && plane5 < 29 && in_row2 && in_row2_1))
+  const bool in_row2 = (unsigned)row2 < 23;
+  const float v0 = in_idx && in_idx1_1 && (unsigned)plane5 < 29 && in_row2
       ? X[plane * 3335 + plane5 * 115 + row2 * 5 + col3] : 0.0f;
   const bool in_idx1_2 = idx1 + 2 < 45;
   const int col4 = (bz * 16 + tx % 4 * 4 + 2) % 5;
   const int plane6 = (by * 128 + tx / 4) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 2) / 15 - 1;
   const int row3 = (by * 128 + tx / 4) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 2) % 15 / 5 - 1;
-  const bool in_row3 = row3 >= 0;
-  const bool in_row3_1 = row3 < 23;
-  const float v2 = in_idx && (in_idx1_2 && (plane6 >= 0 && plane6 < 29 && in_row3 && in_row3_1))
+  const bool in_row3 = (unsigned)row3 < 23;
+  const float v1 = in_idx && in_idx1_2 && (unsigned)plane6 < 29 && in_row3
       ? X[plane * 3335 + plane6 * 115 + row3 * 5 + col4] : 0.0f;
   const bool in_idx1_3 = idx1 + 3 < 45;
   const int col5 = (bz * 16 + tx % 4 * 4 + 3) % 5;
   const int plane7 = (by * 128 + tx / 4) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 3) / 15 - 1;
   const int row4 = (by * 128 + tx / 4) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 3) % 15 / 5 - 1;
-  const bool in_row4 = row4 >= 0;
-  const bool in_row4_1 = row4 < 23;
-  const float v3 = in_idx && (in_idx1_3 && (plane7 >= 0 && plane7 < 29 && in_row4 && in_row4_1))
+  const bool in_row4 = (unsigned)row4 < 23;
+  const float v2 = in_idx && in_idx1_3 && (unsigned)plane7 < 29 && in_row4
       ? X[plane * 3335 + plane7 * 115 + row4 * 5 + col5] : 0.0f;
-  X_shared[0][row][col] = v0;
-  X_shared[0][row + 1][col] = v1;
-  X_shared[0][row + 2][col] = v2;
-  X_shared[0][row + 3][col] = v3;
+  X_shared[0][row][col] = in_idx && (unsigned)plane4 < 29 && in_row1
+      ? X[plane * 3335 + plane4 * 115 + row1 * 5 + col2] : 0.0f;
+  X_shared[0][row + 1][col] = v0;
+  X_shared[0][row + 2][col] = v1;
+  X_shared[0][row + 3][col] = v2;
   const int plane8 = (by * 128 + tx / 4 + 32) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4) / 15 - 1;
   const int row5 = (by * 128 + tx / 4 + 32) % 12 * 2 + (bz * 16 + tx % 4 * 4) % 15 / 5 - 1;
-  const float v4 = in_idx1 && (plane8 >= 0 && plane8 < 29 && row5 >= 0 && row5 < 23)
+  const float v3 = in_idx1 && (unsigned)plane8 < 29 && (unsigned)row5 < 23
       ? X[plane1 * 3335 + plane8 * 115 + row5 * 5 + col2] : 0.0f;
   const int plane9 = (by * 128 + tx / 4 + 32) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 1) / 15 - 1;
   const int row6 = (by * 128 + tx / 4 + 32) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 1) % 15 / 5 - 1;
-  const float v5 = in_idx1 && (in_idx1_1 && (plane9 >= 0 && plane9 < 29 && row6 >= 0 && row6 < 23))
+  const float v4 = in_idx1 && in_idx1_1 && (unsigned)plane9 < 29 && (unsigned)row6 < 23
       ? X[plane1 * 3335 + plane9 * 115 + row6 * 5 + col3] : 0.0f;
   const int plane10 = (by * 128 + tx / 4 + 32) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 2) / 15 - 1;
   const int row7 = (by * 128 + tx / 4 + 32) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 2) % 15 / 5 - 1;
-  const float v6 = in_idx1 && (in_idx1_2 && (plane10 >= 0 && plane10 < 29 && row7 >= 0 && row7 < 23))
+  const float v5 = in_idx1 && in_idx1_2 && (unsigned)plane10 < 29 && (unsigned)row7 < 23
       ? X[plane1 * 3335 + plane10 * 115 + row7 * 5 + col4] : 0.0f;
   const int plane11 = (by * 128 + tx / 4 + 32) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 3) / 15 - 1;
   const int row8 = (by * 128 + tx / 4 + 32) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 3) % 15 / 5 - 1;
-  const float v7 = in_idx1 && (in_idx1_3 && (plane11 >= 0 && plane11 < 29 && row8 >= 0 && row8 < 23))
+  const float v6 = in_idx1 && in_idx1_3 && (unsigned)plane11 < 29 && (unsigned)row8 < 23
       ? X[plane1 * 3335 + plane11 * 115 + row8 * 5 + col5] : 0.0f;
-  X_shared[0][row][col + 32] = v4;
-  X_shared[0][row + 1][col + 32] = v5;
-  X_shared[0][row + 2][col + 32] = v6;
-  X_shared[0][row + 3][col + 32] = v7;
+  X_shared[0][row][col + 32] = v3;
+  X_shared[0][row + 1][col + 32] = v4;
+  X_shared[0][row + 2][col + 32] = v5;
+  X_shared[0][row + 3][col + 32] = v6;
   const int plane12 = (by * 128 + tx / 4 + 64) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4) / 15 - 1;
   const int row9 = (by * 128 + tx / 4 + 64) % 12 * 2 + (bz * 16 + tx % 4 * 4) % 15 / 5 - 1;
-  const float v8 = in_idx2 && (plane12 >= 0 && plane12 < 29 && row9 >= 0 && row9 < 23)
+  const float v7 = in_idx2 && (unsigned)plane12 < 29 && (unsigned)row9 < 23
       ? X[plane2 * 3335 + plane12 * 115 + row9 * 5 + col2] : 0.0f;
   const int plane13 = (by * 128 + tx / 4 + 64) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 1) / 15 - 1;
   const int row10 = (by * 128 + tx / 4 + 64) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 1) % 15 / 5 - 1;
-  const float v9 = in_idx2 && (in_idx1_1 && (plane13 >= 0 && plane13 < 29 && row10 >= 0 && row10 < 23))
+  const float v8 = in_idx2 && in_idx1_1 && (unsigned)plane13 < 29 && (unsigned)row10 < 23
       ? X[plane2 * 3335 + plane13 * 115 + row10 * 5 + col3] : 0.0f;
   const int plane14 = (by * 128 + tx / 4 + 64) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 2) / 15 - 1;
   const int row11 = (by * 128 + tx / 4 + 64) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 2) % 15 / 5 - 1;
-  const float v10 = in_idx2 && (in_idx1_2 && (plane14 >= 0 && plane14 < 29 && row11 >= 0 && row11 < 23))
+  const float v9 = in_idx2 && in_idx1_2 && (unsigned)plane14 < 29 && (unsigned)row11 < 23
       ? X[plane2 * 3335 + plane14 * 115 + row11 * 5 + col4] : 0.0f;
   const int plane15 = (by * 128 + tx / 4 + 64) % 180 / 12 * 2 + (bz * 16 + tx % 4 * 4 + 3) / 15 - 1;
   const int row12 = (by * 128 + tx / 4 + 64) % 12 * 2 + (bz * 16 + tx % 4 * 4 + 3) % 15 / 5 - 1;
-  const float v11 = in_idx2 && (in_idx1_3 && (plane15 >= 0 && plane15 < 29 && row12 >= 0 && row12 < 23))
+  const float v10 = in_idx2 && in_idx1_3 && (unsigned)plane15 < 29 && (unsigned)row12 < 23
       ? X[plane2 * 3335 + plane15 * 115 + row12 * 5 + col5] : 0.0f;
-  X_shared[0][row][col + 64] = v8;
-  X_shared[0][row + 1][col + 64] = v9;
-  X_shared[0][row + 2][col + 64] = v10;
-  X_shared[0][row + 3][col + 64] = v11;
+  X_shared[0][row][col + 64] = v7;
+  X_shared[0][row + 1][col + 64] = v8;
+  X_shared[0][row + 2][col + 64] = v9;
+  X_shared[0][row + 3][col + 64] = v10;
   const int plane16 = (by * 128 + tx / 4) / 12 * 2 - (by * 128 + tx / 4 + 96) / 180 * 30
       + (bz * 16 + tx % 4 * 4) / 15 + 15;
-  const float v12 = in_idx3 && (plane16 >= 0 && plane16 < 29 && in_row1 && in_row1_1)
-      ? X[plane3 * 3335 + plane16 * 115 + row1 * 5 + col2] : 0.0f;
+  const float v11 = in_idx3 && (unsigned)plane16 < 29 && in_row1 ? X[plane3 * 3335 + plane16 * 115 + row1 * 5 + col2]
+      : 0.0f;
   const int plane17 = (by * 128 + tx / 4) / 12 * 2 - (by * 128 + tx / 4 + 96) / 180 * 30
       + (bz * 16 + tx % 4 * 4 + 1) / 15 + 15;
-  const float v13 = in_idx3 && (in_idx1_1 && (plane17 >= 0 && plane17 < 29 && in_row2 && in_row2_1))
+  const float v12 = in_idx3 && in_idx1_1 && (unsigned)plane17 < 29 && in_row2
       ? X[plane3 * 3335 + plane17 * 115 + row2 * 5 + col3] : 0.0f;
   const int plane18 = (by * 128 + tx / 4) / 12 * 2 - (by * 128 + tx / 4 + 96) / 180 * 30
       + (bz * 16 + tx % 4 * 4 + 2) / 15 + 15;
-  const float v14 = in_idx3 && (in_idx1_2 && (plane18 >= 0 && plane18 < 29 && in_row3 && in_row3_1))
+  const float v13 = in_idx3 && in_idx1_2 && (unsigned)plane18 < 29 && in_row3
       ? X[plane3 * 3335 + plane18 * 115 + row3 * 5 + col4] : 0.0f;
   const int plane19 = (by * 128 + tx / 4) / 12 * 2 - (by * 128 + tx / 4 + 96) / 180 * 30
       + (bz * 16 + tx % 4 * 4 + 3) / 15 + 15;
-  const float v15 = in_idx3 && (in_idx1_3 && (plane19 >= 0 && plane19 < 29 && in_row4 && in_row4_1))
+  const float v14 = in_idx3 && in_idx1_3 && (unsigned)plane19 < 29 && in_row4
       ? X[plane3 * 3335 + plane19 * 115 + row4 * 5 + col5] : 0.0f;
-  X_shared[0][row][col + 96] = v12;
-  X_shared[0][row + 1][col + 96] = v13;
-  X_shared[0][row + 2][col + 96] = v14;
-  X_shared[0][row + 3][col + 96] = v15;
+  X_shared[0][row][col + 96] = v11;
+  X_shared[0][row + 1][col + 96] = v12;
+  X_shared[0][row + 2][col + 96] = v13;
+  X_shared[0][row + 3][col + 96] = v14;
   const int row13 = tx / 16;
   const int row14 = bz * 16 + tx / 16;
   for (int i = 0; i < 2; ++i) {

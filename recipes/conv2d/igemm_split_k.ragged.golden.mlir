@@ -135,392 +135,332 @@ module attributes {gpu.container_module} {
       %34 = affine.apply #map19(%33)
       %35 = affine.apply #map20(%block_id_y, %block_id_z, %thread_id_x)
       %36 = affine.apply #map19(%35)
-      %37 = arith.cmpi sge, %34, %c0 : index
-      %38 = arith.cmpi slt, %34, %c29 : index
-      %39 = arith.andi %37, %38 : i1
-      %40 = arith.cmpi sge, %36, %c0 : index
-      %41 = arith.andi %39, %40 : i1
-      %42 = arith.cmpi slt, %36, %c23 : index
-      %43 = arith.andi %41, %42 : i1
-      %44 = arith.andi %31, %43 : i1
-      %45 = arith.andi %3, %44 : i1
-      %46 = scf.if %45 -> (f32) {
-        %255 = memref.load %arg0[%4, %34, %36, %32] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %37 = arith.cmpi ult, %34, %c29 : index
+      %38 = arith.cmpi ult, %36, %c23 : index
+      %39 = arith.andi %3, %31 : i1
+      %40 = arith.andi %39, %37 : i1
+      %41 = arith.andi %40, %38 : i1
+      %42 = scf.if %41 -> (f32) {
+        %195 = memref.load %arg0[%4, %34, %36, %32] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %47 = affine.apply #map6(%30)
-      %48 = arith.cmpi slt, %47, %c45 : index
-      %49 = affine.apply #map21(%block_id_z, %thread_id_x)
-      %50 = affine.apply #map22(%block_id_y, %block_id_z, %thread_id_x)
-      %51 = affine.apply #map19(%50)
-      %52 = affine.apply #map23(%block_id_y, %block_id_z, %thread_id_x)
-      %53 = affine.apply #map19(%52)
-      %54 = arith.cmpi sge, %51, %c0 : index
-      %55 = arith.cmpi slt, %51, %c29 : index
-      %56 = arith.andi %54, %55 : i1
-      %57 = arith.cmpi sge, %53, %c0 : index
-      %58 = arith.andi %56, %57 : i1
-      %59 = arith.cmpi slt, %53, %c23 : index
-      %60 = arith.andi %58, %59 : i1
-      %61 = arith.andi %48, %60 : i1
-      %62 = arith.andi %3, %61 : i1
-      %63 = scf.if %62 -> (f32) {
-        %255 = memref.load %arg0[%4, %51, %53, %49] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %43 = affine.apply #map6(%30)
+      %44 = arith.cmpi slt, %43, %c45 : index
+      %45 = affine.apply #map21(%block_id_z, %thread_id_x)
+      %46 = affine.apply #map22(%block_id_y, %block_id_z, %thread_id_x)
+      %47 = affine.apply #map19(%46)
+      %48 = affine.apply #map23(%block_id_y, %block_id_z, %thread_id_x)
+      %49 = affine.apply #map19(%48)
+      %50 = arith.cmpi ult, %47, %c29 : index
+      %51 = arith.cmpi ult, %49, %c23 : index
+      %52 = arith.andi %3, %44 : i1
+      %53 = arith.andi %52, %50 : i1
+      %54 = arith.andi %53, %51 : i1
+      %55 = scf.if %54 -> (f32) {
+        %195 = memref.load %arg0[%4, %47, %49, %45] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %64 = affine.apply #map7(%30)
-      %65 = arith.cmpi slt, %64, %c45 : index
-      %66 = affine.apply #map24(%block_id_z, %thread_id_x)
-      %67 = affine.apply #map25(%block_id_y, %block_id_z, %thread_id_x)
-      %68 = affine.apply #map19(%67)
-      %69 = affine.apply #map26(%block_id_y, %block_id_z, %thread_id_x)
-      %70 = affine.apply #map19(%69)
-      %71 = arith.cmpi sge, %68, %c0 : index
-      %72 = arith.cmpi slt, %68, %c29 : index
-      %73 = arith.andi %71, %72 : i1
-      %74 = arith.cmpi sge, %70, %c0 : index
-      %75 = arith.andi %73, %74 : i1
-      %76 = arith.cmpi slt, %70, %c23 : index
-      %77 = arith.andi %75, %76 : i1
-      %78 = arith.andi %65, %77 : i1
-      %79 = arith.andi %3, %78 : i1
-      %80 = scf.if %79 -> (f32) {
-        %255 = memref.load %arg0[%4, %68, %70, %66] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %56 = affine.apply #map7(%30)
+      %57 = arith.cmpi slt, %56, %c45 : index
+      %58 = affine.apply #map24(%block_id_z, %thread_id_x)
+      %59 = affine.apply #map25(%block_id_y, %block_id_z, %thread_id_x)
+      %60 = affine.apply #map19(%59)
+      %61 = affine.apply #map26(%block_id_y, %block_id_z, %thread_id_x)
+      %62 = affine.apply #map19(%61)
+      %63 = arith.cmpi ult, %60, %c29 : index
+      %64 = arith.cmpi ult, %62, %c23 : index
+      %65 = arith.andi %3, %57 : i1
+      %66 = arith.andi %65, %63 : i1
+      %67 = arith.andi %66, %64 : i1
+      %68 = scf.if %67 -> (f32) {
+        %195 = memref.load %arg0[%4, %60, %62, %58] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %81 = affine.apply #map8(%30)
-      %82 = arith.cmpi slt, %81, %c45 : index
-      %83 = affine.apply #map27(%block_id_z, %thread_id_x)
-      %84 = affine.apply #map28(%block_id_y, %block_id_z, %thread_id_x)
+      %69 = affine.apply #map8(%30)
+      %70 = arith.cmpi slt, %69, %c45 : index
+      %71 = affine.apply #map27(%block_id_z, %thread_id_x)
+      %72 = affine.apply #map28(%block_id_y, %block_id_z, %thread_id_x)
+      %73 = affine.apply #map19(%72)
+      %74 = affine.apply #map29(%block_id_y, %block_id_z, %thread_id_x)
+      %75 = affine.apply #map19(%74)
+      %76 = arith.cmpi ult, %73, %c29 : index
+      %77 = arith.cmpi ult, %75, %c23 : index
+      %78 = arith.andi %3, %70 : i1
+      %79 = arith.andi %78, %76 : i1
+      %80 = arith.andi %79, %77 : i1
+      %81 = scf.if %80 -> (f32) {
+        %195 = memref.load %arg0[%4, %73, %75, %71] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
+      } else {
+        scf.yield %cst : f32
+      }
+      memref.store %42, %arg3[%c0, %5, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %55, %arg3[%c0, %7, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %68, %arg3[%c0, %8, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %81, %arg3[%c0, %9, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      %82 = affine.apply #map30(%block_id_y, %block_id_z, %thread_id_x)
+      %83 = affine.apply #map19(%82)
+      %84 = affine.apply #map31(%block_id_y, %block_id_z, %thread_id_x)
       %85 = affine.apply #map19(%84)
-      %86 = affine.apply #map29(%block_id_y, %block_id_z, %thread_id_x)
-      %87 = affine.apply #map19(%86)
-      %88 = arith.cmpi sge, %85, %c0 : index
-      %89 = arith.cmpi slt, %85, %c29 : index
-      %90 = arith.andi %88, %89 : i1
-      %91 = arith.cmpi sge, %87, %c0 : index
-      %92 = arith.andi %90, %91 : i1
-      %93 = arith.cmpi slt, %87, %c23 : index
-      %94 = arith.andi %92, %93 : i1
-      %95 = arith.andi %82, %94 : i1
-      %96 = arith.andi %3, %95 : i1
-      %97 = scf.if %96 -> (f32) {
-        %255 = memref.load %arg0[%4, %85, %87, %83] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %86 = arith.cmpi ult, %83, %c29 : index
+      %87 = arith.cmpi ult, %85, %c23 : index
+      %88 = arith.andi %11, %31 : i1
+      %89 = arith.andi %88, %86 : i1
+      %90 = arith.andi %89, %87 : i1
+      %91 = scf.if %90 -> (f32) {
+        %195 = memref.load %arg0[%12, %83, %85, %32] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      memref.store %46, %arg3[%c0, %5, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %63, %arg3[%c0, %7, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %80, %arg3[%c0, %8, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %97, %arg3[%c0, %9, %6] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      %98 = affine.apply #map30(%block_id_y, %block_id_z, %thread_id_x)
-      %99 = affine.apply #map19(%98)
-      %100 = affine.apply #map31(%block_id_y, %block_id_z, %thread_id_x)
-      %101 = affine.apply #map19(%100)
-      %102 = arith.cmpi sge, %99, %c0 : index
-      %103 = arith.cmpi slt, %99, %c29 : index
-      %104 = arith.andi %102, %103 : i1
-      %105 = arith.cmpi sge, %101, %c0 : index
-      %106 = arith.andi %104, %105 : i1
-      %107 = arith.cmpi slt, %101, %c23 : index
-      %108 = arith.andi %106, %107 : i1
-      %109 = arith.andi %31, %108 : i1
-      %110 = arith.andi %11, %109 : i1
+      %92 = affine.apply #map32(%block_id_y, %block_id_z, %thread_id_x)
+      %93 = affine.apply #map19(%92)
+      %94 = affine.apply #map33(%block_id_y, %block_id_z, %thread_id_x)
+      %95 = affine.apply #map19(%94)
+      %96 = arith.cmpi ult, %93, %c29 : index
+      %97 = arith.cmpi ult, %95, %c23 : index
+      %98 = arith.andi %11, %44 : i1
+      %99 = arith.andi %98, %96 : i1
+      %100 = arith.andi %99, %97 : i1
+      %101 = scf.if %100 -> (f32) {
+        %195 = memref.load %arg0[%12, %93, %95, %45] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
+      } else {
+        scf.yield %cst : f32
+      }
+      %102 = affine.apply #map34(%block_id_y, %block_id_z, %thread_id_x)
+      %103 = affine.apply #map19(%102)
+      %104 = affine.apply #map35(%block_id_y, %block_id_z, %thread_id_x)
+      %105 = affine.apply #map19(%104)
+      %106 = arith.cmpi ult, %103, %c29 : index
+      %107 = arith.cmpi ult, %105, %c23 : index
+      %108 = arith.andi %11, %57 : i1
+      %109 = arith.andi %108, %106 : i1
+      %110 = arith.andi %109, %107 : i1
       %111 = scf.if %110 -> (f32) {
-        %255 = memref.load %arg0[%12, %99, %101, %32] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+        %195 = memref.load %arg0[%12, %103, %105, %58] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %112 = affine.apply #map32(%block_id_y, %block_id_z, %thread_id_x)
+      %112 = affine.apply #map36(%block_id_y, %block_id_z, %thread_id_x)
       %113 = affine.apply #map19(%112)
-      %114 = affine.apply #map33(%block_id_y, %block_id_z, %thread_id_x)
+      %114 = affine.apply #map37(%block_id_y, %block_id_z, %thread_id_x)
       %115 = affine.apply #map19(%114)
-      %116 = arith.cmpi sge, %113, %c0 : index
-      %117 = arith.cmpi slt, %113, %c29 : index
-      %118 = arith.andi %116, %117 : i1
-      %119 = arith.cmpi sge, %115, %c0 : index
-      %120 = arith.andi %118, %119 : i1
-      %121 = arith.cmpi slt, %115, %c23 : index
-      %122 = arith.andi %120, %121 : i1
-      %123 = arith.andi %48, %122 : i1
-      %124 = arith.andi %11, %123 : i1
-      %125 = scf.if %124 -> (f32) {
-        %255 = memref.load %arg0[%12, %113, %115, %49] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %116 = arith.cmpi ult, %113, %c29 : index
+      %117 = arith.cmpi ult, %115, %c23 : index
+      %118 = arith.andi %11, %70 : i1
+      %119 = arith.andi %118, %116 : i1
+      %120 = arith.andi %119, %117 : i1
+      %121 = scf.if %120 -> (f32) {
+        %195 = memref.load %arg0[%12, %113, %115, %71] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %126 = affine.apply #map34(%block_id_y, %block_id_z, %thread_id_x)
-      %127 = affine.apply #map19(%126)
-      %128 = affine.apply #map35(%block_id_y, %block_id_z, %thread_id_x)
-      %129 = affine.apply #map19(%128)
-      %130 = arith.cmpi sge, %127, %c0 : index
-      %131 = arith.cmpi slt, %127, %c29 : index
-      %132 = arith.andi %130, %131 : i1
-      %133 = arith.cmpi sge, %129, %c0 : index
-      %134 = arith.andi %132, %133 : i1
-      %135 = arith.cmpi slt, %129, %c23 : index
-      %136 = arith.andi %134, %135 : i1
-      %137 = arith.andi %65, %136 : i1
-      %138 = arith.andi %11, %137 : i1
-      %139 = scf.if %138 -> (f32) {
-        %255 = memref.load %arg0[%12, %127, %129, %66] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      memref.store %91, %arg3[%c0, %5, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %101, %arg3[%c0, %7, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %111, %arg3[%c0, %8, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %121, %arg3[%c0, %9, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      %122 = affine.apply #map38(%block_id_y, %block_id_z, %thread_id_x)
+      %123 = affine.apply #map19(%122)
+      %124 = affine.apply #map39(%block_id_y, %block_id_z, %thread_id_x)
+      %125 = affine.apply #map19(%124)
+      %126 = arith.cmpi ult, %123, %c29 : index
+      %127 = arith.cmpi ult, %125, %c23 : index
+      %128 = arith.andi %15, %31 : i1
+      %129 = arith.andi %128, %126 : i1
+      %130 = arith.andi %129, %127 : i1
+      %131 = scf.if %130 -> (f32) {
+        %195 = memref.load %arg0[%16, %123, %125, %32] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %140 = affine.apply #map36(%block_id_y, %block_id_z, %thread_id_x)
-      %141 = affine.apply #map19(%140)
-      %142 = affine.apply #map37(%block_id_y, %block_id_z, %thread_id_x)
+      %132 = affine.apply #map40(%block_id_y, %block_id_z, %thread_id_x)
+      %133 = affine.apply #map19(%132)
+      %134 = affine.apply #map41(%block_id_y, %block_id_z, %thread_id_x)
+      %135 = affine.apply #map19(%134)
+      %136 = arith.cmpi ult, %133, %c29 : index
+      %137 = arith.cmpi ult, %135, %c23 : index
+      %138 = arith.andi %15, %44 : i1
+      %139 = arith.andi %138, %136 : i1
+      %140 = arith.andi %139, %137 : i1
+      %141 = scf.if %140 -> (f32) {
+        %195 = memref.load %arg0[%16, %133, %135, %45] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
+      } else {
+        scf.yield %cst : f32
+      }
+      %142 = affine.apply #map42(%block_id_y, %block_id_z, %thread_id_x)
       %143 = affine.apply #map19(%142)
-      %144 = arith.cmpi sge, %141, %c0 : index
-      %145 = arith.cmpi slt, %141, %c29 : index
-      %146 = arith.andi %144, %145 : i1
-      %147 = arith.cmpi sge, %143, %c0 : index
-      %148 = arith.andi %146, %147 : i1
-      %149 = arith.cmpi slt, %143, %c23 : index
-      %150 = arith.andi %148, %149 : i1
-      %151 = arith.andi %82, %150 : i1
-      %152 = arith.andi %11, %151 : i1
-      %153 = scf.if %152 -> (f32) {
-        %255 = memref.load %arg0[%12, %141, %143, %83] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %144 = affine.apply #map43(%block_id_y, %block_id_z, %thread_id_x)
+      %145 = affine.apply #map19(%144)
+      %146 = arith.cmpi ult, %143, %c29 : index
+      %147 = arith.cmpi ult, %145, %c23 : index
+      %148 = arith.andi %15, %57 : i1
+      %149 = arith.andi %148, %146 : i1
+      %150 = arith.andi %149, %147 : i1
+      %151 = scf.if %150 -> (f32) {
+        %195 = memref.load %arg0[%16, %143, %145, %58] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      memref.store %111, %arg3[%c0, %5, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %125, %arg3[%c0, %7, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %139, %arg3[%c0, %8, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %153, %arg3[%c0, %9, %13] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      %154 = affine.apply #map38(%block_id_y, %block_id_z, %thread_id_x)
+      %152 = affine.apply #map44(%block_id_y, %block_id_z, %thread_id_x)
+      %153 = affine.apply #map19(%152)
+      %154 = affine.apply #map45(%block_id_y, %block_id_z, %thread_id_x)
       %155 = affine.apply #map19(%154)
-      %156 = affine.apply #map39(%block_id_y, %block_id_z, %thread_id_x)
-      %157 = affine.apply #map19(%156)
-      %158 = arith.cmpi sge, %155, %c0 : index
-      %159 = arith.cmpi slt, %155, %c29 : index
-      %160 = arith.andi %158, %159 : i1
-      %161 = arith.cmpi sge, %157, %c0 : index
-      %162 = arith.andi %160, %161 : i1
-      %163 = arith.cmpi slt, %157, %c23 : index
-      %164 = arith.andi %162, %163 : i1
-      %165 = arith.andi %31, %164 : i1
-      %166 = arith.andi %15, %165 : i1
-      %167 = scf.if %166 -> (f32) {
-        %255 = memref.load %arg0[%16, %155, %157, %32] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %156 = arith.cmpi ult, %153, %c29 : index
+      %157 = arith.cmpi ult, %155, %c23 : index
+      %158 = arith.andi %15, %70 : i1
+      %159 = arith.andi %158, %156 : i1
+      %160 = arith.andi %159, %157 : i1
+      %161 = scf.if %160 -> (f32) {
+        %195 = memref.load %arg0[%16, %153, %155, %71] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %168 = affine.apply #map40(%block_id_y, %block_id_z, %thread_id_x)
-      %169 = affine.apply #map19(%168)
-      %170 = affine.apply #map41(%block_id_y, %block_id_z, %thread_id_x)
-      %171 = affine.apply #map19(%170)
-      %172 = arith.cmpi sge, %169, %c0 : index
-      %173 = arith.cmpi slt, %169, %c29 : index
-      %174 = arith.andi %172, %173 : i1
-      %175 = arith.cmpi sge, %171, %c0 : index
-      %176 = arith.andi %174, %175 : i1
-      %177 = arith.cmpi slt, %171, %c23 : index
-      %178 = arith.andi %176, %177 : i1
-      %179 = arith.andi %48, %178 : i1
-      %180 = arith.andi %15, %179 : i1
-      %181 = scf.if %180 -> (f32) {
-        %255 = memref.load %arg0[%16, %169, %171, %49] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      memref.store %131, %arg3[%c0, %5, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %141, %arg3[%c0, %7, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %151, %arg3[%c0, %8, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %161, %arg3[%c0, %9, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      %162 = affine.apply #map46(%block_id_y, %block_id_z, %thread_id_x)
+      %163 = affine.apply #map47(%162)
+      %164 = arith.cmpi ult, %163, %c29 : index
+      %165 = arith.andi %19, %31 : i1
+      %166 = arith.andi %165, %164 : i1
+      %167 = arith.andi %166, %38 : i1
+      %168 = scf.if %167 -> (f32) {
+        %195 = memref.load %arg0[%20, %163, %36, %32] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %182 = affine.apply #map42(%block_id_y, %block_id_z, %thread_id_x)
-      %183 = affine.apply #map19(%182)
-      %184 = affine.apply #map43(%block_id_y, %block_id_z, %thread_id_x)
-      %185 = affine.apply #map19(%184)
-      %186 = arith.cmpi sge, %183, %c0 : index
-      %187 = arith.cmpi slt, %183, %c29 : index
-      %188 = arith.andi %186, %187 : i1
-      %189 = arith.cmpi sge, %185, %c0 : index
-      %190 = arith.andi %188, %189 : i1
-      %191 = arith.cmpi slt, %185, %c23 : index
-      %192 = arith.andi %190, %191 : i1
-      %193 = arith.andi %65, %192 : i1
-      %194 = arith.andi %15, %193 : i1
-      %195 = scf.if %194 -> (f32) {
-        %255 = memref.load %arg0[%16, %183, %185, %66] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %169 = affine.apply #map48(%block_id_y, %block_id_z, %thread_id_x)
+      %170 = affine.apply #map47(%169)
+      %171 = arith.cmpi ult, %170, %c29 : index
+      %172 = arith.andi %19, %44 : i1
+      %173 = arith.andi %172, %171 : i1
+      %174 = arith.andi %173, %51 : i1
+      %175 = scf.if %174 -> (f32) {
+        %195 = memref.load %arg0[%20, %170, %49, %45] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %196 = affine.apply #map44(%block_id_y, %block_id_z, %thread_id_x)
-      %197 = affine.apply #map19(%196)
-      %198 = affine.apply #map45(%block_id_y, %block_id_z, %thread_id_x)
-      %199 = affine.apply #map19(%198)
-      %200 = arith.cmpi sge, %197, %c0 : index
-      %201 = arith.cmpi slt, %197, %c29 : index
-      %202 = arith.andi %200, %201 : i1
-      %203 = arith.cmpi sge, %199, %c0 : index
-      %204 = arith.andi %202, %203 : i1
-      %205 = arith.cmpi slt, %199, %c23 : index
-      %206 = arith.andi %204, %205 : i1
-      %207 = arith.andi %82, %206 : i1
-      %208 = arith.andi %15, %207 : i1
-      %209 = scf.if %208 -> (f32) {
-        %255 = memref.load %arg0[%16, %197, %199, %83] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %176 = affine.apply #map49(%block_id_y, %block_id_z, %thread_id_x)
+      %177 = affine.apply #map47(%176)
+      %178 = arith.cmpi ult, %177, %c29 : index
+      %179 = arith.andi %19, %57 : i1
+      %180 = arith.andi %179, %178 : i1
+      %181 = arith.andi %180, %64 : i1
+      %182 = scf.if %181 -> (f32) {
+        %195 = memref.load %arg0[%20, %177, %62, %58] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      memref.store %167, %arg3[%c0, %5, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %181, %arg3[%c0, %7, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %195, %arg3[%c0, %8, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %209, %arg3[%c0, %9, %17] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      %210 = affine.apply #map46(%block_id_y, %block_id_z, %thread_id_x)
-      %211 = affine.apply #map47(%210)
-      %212 = arith.cmpi sge, %211, %c0 : index
-      %213 = arith.cmpi slt, %211, %c29 : index
-      %214 = arith.andi %212, %213 : i1
-      %215 = arith.andi %214, %40 : i1
-      %216 = arith.andi %215, %42 : i1
-      %217 = arith.andi %31, %216 : i1
-      %218 = arith.andi %19, %217 : i1
-      %219 = scf.if %218 -> (f32) {
-        %255 = memref.load %arg0[%20, %211, %36, %32] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
+      %183 = affine.apply #map50(%block_id_y, %block_id_z, %thread_id_x)
+      %184 = affine.apply #map47(%183)
+      %185 = arith.cmpi ult, %184, %c29 : index
+      %186 = arith.andi %19, %70 : i1
+      %187 = arith.andi %186, %185 : i1
+      %188 = arith.andi %187, %77 : i1
+      %189 = scf.if %188 -> (f32) {
+        %195 = memref.load %arg0[%20, %184, %75, %71] : memref<3x29x23x5xf32>
+        scf.yield %195 : f32
       } else {
         scf.yield %cst : f32
       }
-      %220 = affine.apply #map48(%block_id_y, %block_id_z, %thread_id_x)
-      %221 = affine.apply #map47(%220)
-      %222 = arith.cmpi sge, %221, %c0 : index
-      %223 = arith.cmpi slt, %221, %c29 : index
-      %224 = arith.andi %222, %223 : i1
-      %225 = arith.andi %224, %57 : i1
-      %226 = arith.andi %225, %59 : i1
-      %227 = arith.andi %48, %226 : i1
-      %228 = arith.andi %19, %227 : i1
-      %229 = scf.if %228 -> (f32) {
-        %255 = memref.load %arg0[%20, %221, %53, %49] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
-      } else {
-        scf.yield %cst : f32
-      }
-      %230 = affine.apply #map49(%block_id_y, %block_id_z, %thread_id_x)
-      %231 = affine.apply #map47(%230)
-      %232 = arith.cmpi sge, %231, %c0 : index
-      %233 = arith.cmpi slt, %231, %c29 : index
-      %234 = arith.andi %232, %233 : i1
-      %235 = arith.andi %234, %74 : i1
-      %236 = arith.andi %235, %76 : i1
-      %237 = arith.andi %65, %236 : i1
-      %238 = arith.andi %19, %237 : i1
-      %239 = scf.if %238 -> (f32) {
-        %255 = memref.load %arg0[%20, %231, %70, %66] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
-      } else {
-        scf.yield %cst : f32
-      }
-      %240 = affine.apply #map50(%block_id_y, %block_id_z, %thread_id_x)
-      %241 = affine.apply #map47(%240)
-      %242 = arith.cmpi sge, %241, %c0 : index
-      %243 = arith.cmpi slt, %241, %c29 : index
-      %244 = arith.andi %242, %243 : i1
-      %245 = arith.andi %244, %91 : i1
-      %246 = arith.andi %245, %93 : i1
-      %247 = arith.andi %82, %246 : i1
-      %248 = arith.andi %19, %247 : i1
-      %249 = scf.if %248 -> (f32) {
-        %255 = memref.load %arg0[%20, %241, %87, %83] : memref<3x29x23x5xf32>
-        scf.yield %255 : f32
-      } else {
-        scf.yield %cst : f32
-      }
-      memref.store %219, %arg3[%c0, %5, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %229, %arg3[%c0, %7, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %239, %arg3[%c0, %8, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      memref.store %249, %arg3[%c0, %9, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-      %250 = affine.apply #map51(%thread_id_x)
-      %251 = affine.apply #map52(%block_id_z, %thread_id_x)
+      memref.store %168, %arg3[%c0, %5, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %175, %arg3[%c0, %7, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %182, %arg3[%c0, %8, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      memref.store %189, %arg3[%c0, %9, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+      %190 = affine.apply #map51(%thread_id_x)
+      %191 = affine.apply #map52(%block_id_z, %thread_id_x)
       scf.for %arg5 = %c0 to %c2 step %c1 {
-        %255 = affine.apply #map53(%250, %arg5)
-        %256 = affine.apply #map53(%251, %arg5)
-        %257 = arith.cmpi slt, %256, %c45 : index
-        %258 = arith.andi %23, %257 : i1
-        %259 = scf.if %258 -> (f32) {
-          %267 = memref.load %reinterpret_cast[%256, %22] : memref<45x39xf32>
-          scf.yield %267 : f32
+        %195 = affine.apply #map53(%190, %arg5)
+        %196 = affine.apply #map53(%191, %arg5)
+        %197 = arith.cmpi slt, %196, %c45 : index
+        %198 = arith.andi %23, %197 : i1
+        %199 = scf.if %198 -> (f32) {
+          %207 = memref.load %reinterpret_cast[%196, %22] : memref<45x39xf32>
+          scf.yield %207 : f32
         } else {
           scf.yield %cst : f32
         }
-        %260 = arith.andi %25, %257 : i1
-        %261 = scf.if %260 -> (f32) {
-          %267 = memref.load %reinterpret_cast[%256, %24] : memref<45x39xf32>
-          scf.yield %267 : f32
+        %200 = arith.andi %25, %197 : i1
+        %201 = scf.if %200 -> (f32) {
+          %207 = memref.load %reinterpret_cast[%196, %24] : memref<45x39xf32>
+          scf.yield %207 : f32
         } else {
           scf.yield %cst : f32
         }
-        %262 = arith.andi %27, %257 : i1
-        %263 = scf.if %262 -> (f32) {
-          %267 = memref.load %reinterpret_cast[%256, %26] : memref<45x39xf32>
-          scf.yield %267 : f32
+        %202 = arith.andi %27, %197 : i1
+        %203 = scf.if %202 -> (f32) {
+          %207 = memref.load %reinterpret_cast[%196, %26] : memref<45x39xf32>
+          scf.yield %207 : f32
         } else {
           scf.yield %cst : f32
         }
-        %264 = arith.andi %29, %257 : i1
-        %265 = scf.if %264 -> (f32) {
-          %267 = memref.load %reinterpret_cast[%256, %28] : memref<45x39xf32>
-          scf.yield %267 : f32
+        %204 = arith.andi %29, %197 : i1
+        %205 = scf.if %204 -> (f32) {
+          %207 = memref.load %reinterpret_cast[%196, %28] : memref<45x39xf32>
+          scf.yield %207 : f32
         } else {
           scf.yield %cst : f32
         }
-        %266 = vector.from_elements %259, %261, %263, %265 : vector<4xf32>
-        vector.store %266, %arg4[%c0, %255, %22] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %206 = vector.from_elements %199, %201, %203, %205 : vector<4xf32>
+        vector.store %206, %arg4[%c0, %195, %22] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
       gpu.barrier memfence [#gpu.address_space<workgroup>]
-      %252 = affine.apply #map54(%1, %0)
-      %253 = affine.apply #map55(%thread_id_x, %1)
+      %192 = affine.apply #map54(%1, %0)
+      %193 = affine.apply #map55(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c16 step %c1 {
         %alloca_0 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %255 = affine.apply #map56(%arg6)
-          %256 = affine.apply #map57(%252, %arg6)
-          %257 = vector.load %arg3[%c0, %arg5, %256] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-          vector.store %257, %alloca_0[%255] : memref<8xf32>, vector<4xf32>
+          %195 = affine.apply #map56(%arg6)
+          %196 = affine.apply #map57(%192, %arg6)
+          %197 = vector.load %arg3[%c0, %arg5, %196] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %197, %alloca_0[%195] : memref<8xf32>, vector<4xf32>
         }
         %alloca_1 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %255 = affine.apply #map56(%arg6)
-          %256 = affine.apply #map57(%253, %arg6)
-          %257 = vector.load %arg4[%c0, %arg5, %256] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-          vector.store %257, %alloca_1[%255] : memref<8xf32>, vector<4xf32>
+          %195 = affine.apply #map56(%arg6)
+          %196 = affine.apply #map57(%193, %arg6)
+          %197 = vector.load %arg4[%c0, %arg5, %196] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %197, %alloca_1[%195] : memref<8xf32>, vector<4xf32>
         }
         scf.for %arg6 = %c0 to %c8 step %c1 {
           scf.for %arg7 = %c0 to %c8 step %c1 {
-            %255 = memref.load %alloca_0[%arg6] : memref<8xf32>
-            %256 = memref.load %alloca_1[%arg7] : memref<8xf32>
-            %257 = memref.load %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
-            %258 = arith.mulf %255, %256 : f32
-            %259 = arith.addf %257, %258 : f32
-            memref.store %259, %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
+            %195 = memref.load %alloca_0[%arg6] : memref<8xf32>
+            %196 = memref.load %alloca_1[%arg7] : memref<8xf32>
+            %197 = memref.load %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
+            %198 = arith.mulf %195, %196 : f32
+            %199 = arith.addf %197, %198 : f32
+            memref.store %199, %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
           }
         }
       } {weft.unroll}
-      %254 = affine.apply #map58(%block_id_y, %1, %0)
+      %194 = affine.apply #map58(%block_id_y, %1, %0)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %255 = affine.apply #map59(%254, %arg5)
-        %256 = arith.cmpi slt, %255, %c540 : index
-        scf.if %256 {
+        %195 = affine.apply #map59(%194, %arg5)
+        %196 = arith.cmpi slt, %195, %c540 : index
+        scf.if %196 {
           scf.for %arg6 = %c0 to %c8 step %c1 {
-            %257 = affine.apply #map59(%253, %arg6)
-            %258 = arith.cmpi slt, %257, %c39 : index
-            scf.if %258 {
-              %259 = memref.load %alloca[%c0, %arg5, %arg6] : memref<1x8x8xf32>
-              memref.store %259, %arg2[%block_id_z, %255, %257] : memref<3x540x39xf32>
+            %197 = affine.apply #map59(%193, %arg6)
+            %198 = arith.cmpi slt, %197, %c39 : index
+            scf.if %198 {
+              %199 = memref.load %alloca[%c0, %arg5, %arg6] : memref<1x8x8xf32>
+              memref.store %199, %arg2[%block_id_z, %195, %197] : memref<3x540x39xf32>
             }
           }
         }

@@ -77,9 +77,7 @@ def binary(operator: str, a: Expr, b: Expr, type: str, range: Range | None = Non
     if precedence not in _PLAIN and precedence not in (EQUAL, RELATION):
         left = right = SHIFT if precedence in (AND, OR) else UNARY
         if precedence in (AND, OR):  # `a && b && c` needs none, `a && b || c` gets them
-            left = right = EQUAL
-            if a.split and a.split[1] == operator:
-                left = precedence
+            left, right = (precedence if e.split and e.split[1] == operator else EQUAL for e in (a, b))
     elif precedence in (EQUAL, RELATION):
         left = right = SHIFT + 1
     associative = operator == "+" and range is not None and b.split is not None and b.split[1] == "+"

@@ -60,6 +60,37 @@ def test_widening_is_exact_for_all_values(small: type) -> None:
     assert same(elementwise(f"%r = arith.extf %a : {name} to f64", [values], F64), values.astype(F64))
 
 
+PLACES = np.array([-(2**31), -5, -1, 0, 1, 222, 223, 224, 225, 2**31 - 1] * 128, np.int32)[: 4 * N]
+WINDOWS = {
+    # of a place that an i32 says, and of one that may be any 64-bit number
+    "int": ("%x = arith.index_cast %a : i32 to index", 0, "(unsigned)"),
+    "a sum": ("%o = arith.index_cast %a : i32 to index\n%m = arith.constant -3 : index\n%x = arith.addi %o, %m : index", -3, None),
+    "long": (
+        "%w = arith.extsi %a : i32 to i64\n%f = arith.constant 4294967296 : i64\n%l = arith.muli %w, %f : i64\n"
+        "%x = arith.index_cast %l : i64 to index",
+        None, "(unsigned long long)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_an_index_is_compared_as_an_unsigned_number(name: str) -> None:
+    """`(unsigned)x < 224`: a negative index is outside, whatever the width of its type."""
+    place, offset, spelled = WINDOWS[name]
+    body = f"{place}\n%n = arith.constant 224 : index\n%r = arith.cmpi ult, %x, %n : index"
+    x = PLACES.astype(np.int64) * 2**32 if offset is None else PLACES.astype(np.int64) + offset
+    assert elementwise(body, [PLACES], np.bool_).tolist() == ((x >= 0) & (x < 224)).tolist()
+    if spelled is not None:
+        shape = f"memref<{N}xi32>"
+        cuda = emit_text(f"""gpu.module @m {{ gpu.func @k(%m: {shape}, %out: memref<{N}xi1>) kernel {{
+          %i = gpu.global_id x
+          %a = memref.load %m[%i] : {shape}
+          {body}
+          memref.store %r, %out[%i] : memref<{N}xi1>
+          gpu.return }} }}""").text
+        assert spelled in cuda and cuda.count("unsigned") == spelled.count("unsigned")
+
+
 def near_ties(small: type) -> np.ndarray:
     """Doubles at, just above and just below the middle between each two neighbours of the small type."""
     values = ALL_16.view(small).astype(F64)

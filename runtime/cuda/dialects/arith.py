@@ -228,6 +228,8 @@ def compare_integers(site: Site, a: Expr, b: Expr) -> Expr:
         if known is not None:
             return constant(known, scalar(ir.IntegerType.get_signless(1, site.op.context), site.op))
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
+    if kind.index and ra.fits(32) and rb.fits(32):
+        kind = Integer(32)  # as 64-bit numbers, too, a negative one is larger than every `int`
     a, b = (cast("long long", e) if kind.bits == 64 and e.type == "int" else e for e in (a, b))
     return binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), "bool", Range(0, 1))
 
