@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import pytest
 from launch_graphs import LaunchSpec, dependencies, host, ordered_before, parsed, program, random_launches
+from work import lines_run, seconds_computed
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter import mlir
@@ -310,17 +310,23 @@ def test_nothing_to_fork(body: str) -> None:
         async_fork(module)
 
 
-def test_ten_thousand_launches() -> None:
-    """Forked in under 2 s, and ten times the launches do not take thirty times as long."""
-    seconds: dict[int, float] = {}
-    for count in (1000, 10_000):
-        module = parsed(repeated(count))
-        started = time.perf_counter()
+def forking(count: int) -> Callable[[], Forked]:
+    """Forks so many launches, when it is called."""
+    module = parsed(repeated(count))
+
+    def fork() -> Forked:
         with module.context, ir.Location.unknown():
-            async_fork(module)
-        seconds[count] = time.perf_counter() - started
-    assert seconds[10_000] < 2 * slack(), seconds
-    assert seconds[10_000] < 30 * seconds[1000], seconds
+            return async_fork(module)
+
+    return fork
+
+
+def test_eight_thousand_launches_are_eight_times_the_work_of_one_thousand() -> None:
+    some, few = lines_run(forking(1_000))
+    made, lines = lines_run(forking(8_000))
+    assert made.operations == some.operations + 7_000
+    assert lines < 10 * few
+    assert seconds_computed(lambda: forking(8_000)) < 24 * seconds_computed(lambda: forking(1_000))
 
 
 def repeated(count: int) -> str:
@@ -332,10 +338,3 @@ def repeated(count: int) -> str:
         f"module attributes {{gpu.container_module}} {{{KERNELS}\nfunc.func @main({arguments}) {{\n"
         f"%c1 = arith.constant 1 : index\n{calls}\nreturn\n}}\n}}"
     )
-
-
-def slack() -> float:
-    """How much slower than usual this machine is now: a fixed piece of work takes 0.1 s on an idle one."""
-    started = time.perf_counter()
-    sum(i * i for i in range(1_500_000))
-    return max(1.0, (time.perf_counter() - started) / 0.1)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from work import lines_run, seconds_computed
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter import mlir
 from weft.interpreter.asynchrony.effects import Effects
-from weft.interpreter.asynchrony.faults import judge_host
+from weft.interpreter.asynchrony.faults import HostFindings, judge_host
 from weft.naming import written_names
 
 TYPE = "memref<8xf32>"
@@ -151,11 +152,21 @@ def chains(count: int, buffers: int) -> str:
     )
 
 
-def test_five_thousand_launches_are_judged_in_seconds() -> None:
-    source = Source("p.mlir", chains(5_000, 100))
+def judging(count: int) -> Callable[[], HostFindings]:
+    """Judges so many launches, when it is called."""
+    source = Source("p.mlir", chains(count, 100))
     module = mlir.parse(source.text, mlir.context())
-    function = next(iter(mlir.operations(module.operation, "func.func")))
-    start = time.perf_counter()
-    found = judge_host(function, Effects(module), source=source, names=written_names(source))
+
+    def judge() -> HostFindings:
+        function = next(iter(mlir.operations(module.operation, "func.func")))
+        return judge_host(function, Effects(module), source=source, names=written_names(source))
+
+    return judge
+
+
+def test_five_thousand_launches_are_five_times_the_work_of_one_thousand() -> None:
+    _, few = lines_run(judging(1_000))
+    found, lines = lines_run(judging(5_000))
     assert (found.diagnostics, found.operations) == ((), 5_000)
-    assert time.perf_counter() - start < 10
+    assert lines < 6 * few
+    assert seconds_computed(lambda: judging(5_000)) < 15 * seconds_computed(lambda: judging(1_000))
