@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +17,21 @@ pytest_plugins = ("pytester",)
 CONFIG = "[pytest]\nweft_goldens = true\n"
 
 
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once, and before there is a `pytester`: it forgets what was imported since, and no binding can be imported twice."""
+    folder = tmp_path_factory.mktemp("samples")
+    write_samples(folder)
+    with contextlib.chdir(folder):
+        for options in ((), ("--cuda",), ("--after", "map tiles")):
+            assert cli.run(["golden", "scale.weft", "--update", *options]) == 0
+    (folder / "scale.check").write_text(CHECKS)
+    return folder
+
+
 @pytest.fixture
-def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    write_samples(pytester.path)
-    for options in ((), ("--cuda",), ("--after", "map tiles")):
-        assert cli.run(["golden", "scale.weft", "--update", *options]) == 0
-    (pytester.path / "scale.check").write_text(CHECKS)
+def repository(samples: Path, pytester: pytest.Pytester) -> pytest.Pytester:
+    shutil.copytree(samples, pytester.path, dirs_exist_ok=True)
     pytester.makeini(CONFIG)
     return pytester
 
