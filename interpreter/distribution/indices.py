@@ -5,8 +5,9 @@
                                  row + k + 1
 
 Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last. Summands
-have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart). Neighbours then share
-all but their constants, and `cse` finds them. `canonicalize` would compose the chains again: it must not run after this.
+have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart), `x - x mod 4` is
+`x floordiv 4 * 4`. Neighbours then share all but their constants, and `cse` finds them. `canonicalize` would compose the chains
+again: it must not run after this.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def _order(key: Key) -> tuple:
 
 
 def _with_remainders(linear: Linear) -> Linear:
-    """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`."""
+    """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
     for key, coefficient in linear.terms:
         if key[0] != "floordiv" or coefficient % key[2]:
             continue
@@ -198,6 +199,13 @@ def _with_remainders(linear: Linear) -> Linear:
         without = linear.plus(divided, -factor).plus(Linear(((key, coefficient),)), -1)
         if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
             return _with_remainders(without.plus(Linear(((("mod", divided, divisor), factor),))))
+    for key, coefficient in linear.terms:
+        if key[0] != "mod":
+            continue
+        _, divided, divisor = key
+        without = linear.plus(divided, coefficient).plus(Linear(((key, coefficient),)), -1)
+        if len(without.terms) < len(linear.terms) - len(divided.terms):
+            return _with_remainders(without.plus(Linear(((("floordiv", divided, divisor), -coefficient * divisor),))))
     return linear
 
 

@@ -180,13 +180,12 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
   }
   float r0[8][8];
   float r1[8][8];
-  const int idx = tx % 4 * 8 + tx - warp / 2 * 64 - lane;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int idx1 = idx + j;
-      r1[i][j] = acc[i][j] + (idx1 < 32 ? bias[idx1] : 0.0f);
+      const int idx = col3 + j;
+      r1[i][j] = acc[i][j] + (idx < 32 ? bias[idx] : 0.0f);
     }
   }
   #pragma unroll

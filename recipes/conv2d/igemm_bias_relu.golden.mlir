@@ -22,8 +22,7 @@
 #map20 = affine_map<(d0) -> (d0 * 4)>
 #map21 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
 #map22 = affine_map<(d0) -> (d0 - 2)>
-#map23 = affine_map<(d0, d1, d2) -> ((d0 mod 4) * 8 + d0 - (d1 floordiv 2) * 64 - d2)>
-#map24 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
+#map23 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
 module attributes {gpu.container_module} {
   func.func @conv2d_bias_relu(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<3x3x16x32xf32> {weft.name = "W"}, %arg2: memref<32xf32> {weft.name = "bias"}, %arg3: memref<1x16x16x32xf32> {bufferize.result, weft.name = "Y"}) {
     %c1 = arith.constant 1 : index
@@ -72,160 +71,159 @@ module attributes {gpu.container_module} {
       %15 = affine.apply #map14(%1, %0)
       %16 = affine.apply #map15(%thread_id_x, %1)
       %17:2 = scf.for %arg6 = %c0 to %c144 step %c16 iter_args(%arg7 = %c0, %arg8 = %c0) -> (index, index) {
-        %20 = affine.apply #map16(%12, %arg7)
-        %21 = affine.apply #map17(%20)
-        %22 = affine.apply #map16(%13, %arg8)
-        %23 = affine.apply #map17(%22)
-        %24 = arith.cmpi ult, %21, %c16 : index
-        %25 = arith.cmpi ult, %23, %c16 : index
-        %26 = arith.andi %24, %25 : i1
-        %27 = scf.if %26 -> (vector<4xf32>) {
-          %63 = vector.load %arg0[%c0, %21, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %63 : vector<4xf32>
+        %19 = affine.apply #map16(%12, %arg7)
+        %20 = affine.apply #map17(%19)
+        %21 = affine.apply #map16(%13, %arg8)
+        %22 = affine.apply #map17(%21)
+        %23 = arith.cmpi ult, %20, %c16 : index
+        %24 = arith.cmpi ult, %22, %c16 : index
+        %25 = arith.andi %23, %24 : i1
+        %26 = scf.if %25 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %20, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %28 = vector.extract %27[0] : f32 from vector<4xf32>
-        memref.store %28, %arg4[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %29 = vector.extract %27[1] : f32 from vector<4xf32>
-        memref.store %29, %arg4[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %30 = vector.extract %27[2] : f32 from vector<4xf32>
-        memref.store %30, %arg4[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %31 = vector.extract %27[3] : f32 from vector<4xf32>
-        memref.store %31, %arg4[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %32 = affine.apply #map4(%20)
-        %33 = arith.cmpi ult, %32, %c16 : index
-        %34 = arith.andi %33, %25 : i1
-        %35 = scf.if %34 -> (vector<4xf32>) {
-          %63 = vector.load %arg0[%c0, %32, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %63 : vector<4xf32>
+        %27 = vector.extract %26[0] : f32 from vector<4xf32>
+        memref.store %27, %arg4[%2, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %28 = vector.extract %26[1] : f32 from vector<4xf32>
+        memref.store %28, %arg4[%4, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %29 = vector.extract %26[2] : f32 from vector<4xf32>
+        memref.store %29, %arg4[%5, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %30 = vector.extract %26[3] : f32 from vector<4xf32>
+        memref.store %30, %arg4[%6, %3] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %31 = affine.apply #map4(%19)
+        %32 = arith.cmpi ult, %31, %c16 : index
+        %33 = arith.andi %32, %24 : i1
+        %34 = scf.if %33 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %31, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %36 = vector.extract %35[0] : f32 from vector<4xf32>
-        memref.store %36, %arg4[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %37 = vector.extract %35[1] : f32 from vector<4xf32>
-        memref.store %37, %arg4[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %38 = vector.extract %35[2] : f32 from vector<4xf32>
-        memref.store %38, %arg4[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %39 = vector.extract %35[3] : f32 from vector<4xf32>
-        memref.store %39, %arg4[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %40 = affine.apply #map6(%20)
-        %41 = arith.cmpi ult, %40, %c16 : index
-        %42 = arith.andi %41, %25 : i1
-        %43 = scf.if %42 -> (vector<4xf32>) {
-          %63 = vector.load %arg0[%c0, %40, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %63 : vector<4xf32>
+        %35 = vector.extract %34[0] : f32 from vector<4xf32>
+        memref.store %35, %arg4[%2, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %36 = vector.extract %34[1] : f32 from vector<4xf32>
+        memref.store %36, %arg4[%4, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %37 = vector.extract %34[2] : f32 from vector<4xf32>
+        memref.store %37, %arg4[%5, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %38 = vector.extract %34[3] : f32 from vector<4xf32>
+        memref.store %38, %arg4[%6, %7] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %39 = affine.apply #map6(%19)
+        %40 = arith.cmpi ult, %39, %c16 : index
+        %41 = arith.andi %40, %24 : i1
+        %42 = scf.if %41 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %39, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %44 = vector.extract %43[0] : f32 from vector<4xf32>
-        memref.store %44, %arg4[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %45 = vector.extract %43[1] : f32 from vector<4xf32>
-        memref.store %45, %arg4[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %46 = vector.extract %43[2] : f32 from vector<4xf32>
-        memref.store %46, %arg4[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %47 = vector.extract %43[3] : f32 from vector<4xf32>
-        memref.store %47, %arg4[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %48 = affine.apply #map18(%20)
-        %49 = arith.cmpi ult, %48, %c16 : index
-        %50 = arith.andi %49, %25 : i1
-        %51 = scf.if %50 -> (vector<4xf32>) {
-          %63 = vector.load %arg0[%c0, %48, %23, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %63 : vector<4xf32>
+        %43 = vector.extract %42[0] : f32 from vector<4xf32>
+        memref.store %43, %arg4[%2, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %44 = vector.extract %42[1] : f32 from vector<4xf32>
+        memref.store %44, %arg4[%4, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %45 = vector.extract %42[2] : f32 from vector<4xf32>
+        memref.store %45, %arg4[%5, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %46 = vector.extract %42[3] : f32 from vector<4xf32>
+        memref.store %46, %arg4[%6, %8] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %47 = affine.apply #map18(%19)
+        %48 = arith.cmpi ult, %47, %c16 : index
+        %49 = arith.andi %48, %24 : i1
+        %50 = scf.if %49 -> (vector<4xf32>) {
+          %62 = vector.load %arg0[%c0, %47, %22, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %62 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %52 = vector.extract %51[0] : f32 from vector<4xf32>
-        memref.store %52, %arg4[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %53 = vector.extract %51[1] : f32 from vector<4xf32>
-        memref.store %53, %arg4[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %54 = vector.extract %51[2] : f32 from vector<4xf32>
-        memref.store %54, %arg4[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %55 = vector.extract %51[3] : f32 from vector<4xf32>
-        memref.store %55, %arg4[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %56 = affine.apply #map16(%14, %arg6)
+        %51 = vector.extract %50[0] : f32 from vector<4xf32>
+        memref.store %51, %arg4[%2, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %52 = vector.extract %50[1] : f32 from vector<4xf32>
+        memref.store %52, %arg4[%4, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %53 = vector.extract %50[2] : f32 from vector<4xf32>
+        memref.store %53, %arg4[%5, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %54 = vector.extract %50[3] : f32 from vector<4xf32>
+        memref.store %54, %arg4[%6, %9] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %55 = affine.apply #map16(%14, %arg6)
         scf.for %arg9 = %c0 to %c2 step %c1 {
-          %63 = affine.apply #map19(%14, %arg9)
-          %64 = affine.apply #map19(%56, %arg9)
-          %65 = scf.if %11 -> (vector<4xf32>) {
-            %66 = vector.load %reinterpret_cast[%64, %10] : memref<144x32xf32>, vector<4xf32>
-            scf.yield %66 : vector<4xf32>
+          %62 = affine.apply #map19(%14, %arg9)
+          %63 = affine.apply #map19(%55, %arg9)
+          %64 = scf.if %11 -> (vector<4xf32>) {
+            %65 = vector.load %reinterpret_cast[%63, %10] : memref<144x32xf32>, vector<4xf32>
+            scf.yield %65 : vector<4xf32>
           } else {
             scf.yield %cst : vector<4xf32>
           }
-          vector.store %65, %arg5[%63, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %64, %arg5[%62, %10] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg9 = %c0 to %c16 step %c1 {
           %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
-            %63 = affine.apply #map20(%arg10)
-            %64 = affine.apply #map21(%15, %arg10)
-            %65 = vector.load %arg4[%arg9, %64] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %65, %alloca_4[%63] : memref<8xf32>, vector<4xf32>
+            %62 = affine.apply #map20(%arg10)
+            %63 = affine.apply #map21(%15, %arg10)
+            %64 = vector.load %arg4[%arg9, %63] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %64, %alloca_4[%62] : memref<8xf32>, vector<4xf32>
           }
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg10 = %c0 to %c2 step %c1 {
-            %63 = affine.apply #map20(%arg10)
-            %64 = affine.apply #map21(%16, %arg10)
-            %65 = vector.load %arg5[%arg9, %64] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %65, %alloca_5[%63] : memref<8xf32>, vector<4xf32>
+            %62 = affine.apply #map20(%arg10)
+            %63 = affine.apply #map21(%16, %arg10)
+            %64 = vector.load %arg5[%arg9, %63] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %64, %alloca_5[%62] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg10 = %c0 to %c8 step %c1 {
             scf.for %arg11 = %c0 to %c8 step %c1 {
-              %63 = memref.load %alloca_4[%arg10] : memref<8xf32>
-              %64 = memref.load %alloca_5[%arg11] : memref<8xf32>
-              %65 = memref.load %alloca[%arg10, %arg11] : memref<8x8xf32>
-              %66 = arith.mulf %63, %64 : f32
-              %67 = arith.addf %65, %66 : f32
-              memref.store %67, %alloca[%arg10, %arg11] : memref<8x8xf32>
+              %62 = memref.load %alloca_4[%arg10] : memref<8xf32>
+              %63 = memref.load %alloca_5[%arg11] : memref<8xf32>
+              %64 = memref.load %alloca[%arg10, %arg11] : memref<8x8xf32>
+              %65 = arith.mulf %62, %63 : f32
+              %66 = arith.addf %64, %65 : f32
+              memref.store %66, %alloca[%arg10, %arg11] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %57 = affine.apply #map4(%arg8)
-        %58 = arith.cmpi sge, %57, %c3 : index
-        %59 = affine.apply #map22(%arg8)
-        %60 = arith.select %58, %59, %57 : index
-        %61 = affine.apply #map4(%arg7)
-        %62 = arith.select %58, %61, %arg7 : index
-        scf.yield %62, %60 : index, index
+        %56 = affine.apply #map4(%arg8)
+        %57 = arith.cmpi sge, %56, %c3 : index
+        %58 = affine.apply #map22(%arg8)
+        %59 = arith.select %57, %58, %56 : index
+        %60 = affine.apply #map4(%arg7)
+        %61 = arith.select %57, %60, %arg7 : index
+        scf.yield %61, %59 : index, index
       } {weft.counters = [{below = 4 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}]}
       %alloca_2 = memref.alloca() : memref<8x8xf32>
       %alloca_3 = memref.alloca() : memref<8x8xf32>
-      %18 = affine.apply #map23(%thread_id_x, %1, %0)
       scf.for %arg6 = %c0 to %c8 step %c1 {
         scf.for %arg7 = %c0 to %c8 step %c1 {
-          %20 = memref.load %alloca[%arg6, %arg7] : memref<8x8xf32>
-          %21 = affine.apply #map16(%18, %arg7)
-          %22 = arith.cmpi slt, %21, %c32 : index
-          %23 = scf.if %22 -> (f32) {
-            %25 = memref.load %arg2[%21] : memref<32xf32>
-            scf.yield %25 : f32
+          %19 = memref.load %alloca[%arg6, %arg7] : memref<8x8xf32>
+          %20 = affine.apply #map16(%16, %arg7)
+          %21 = arith.cmpi slt, %20, %c32 : index
+          %22 = scf.if %21 -> (f32) {
+            %24 = memref.load %arg2[%20] : memref<32xf32>
+            scf.yield %24 : f32
           } else {
             scf.yield %cst_0 : f32
           }
-          %24 = arith.addf %20, %23 : f32
-          memref.store %24, %alloca_3[%arg6, %arg7] : memref<8x8xf32>
+          %23 = arith.addf %19, %22 : f32
+          memref.store %23, %alloca_3[%arg6, %arg7] : memref<8x8xf32>
         }
       }
       scf.for %arg6 = %c0 to %c8 step %c1 {
         scf.for %arg7 = %c0 to %c8 step %c1 {
-          %20 = memref.load %alloca_3[%arg6, %arg7] : memref<8x8xf32>
-          %21 = arith.maximumf %20, %cst_0 : f32
-          memref.store %21, %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+          %19 = memref.load %alloca_3[%arg6, %arg7] : memref<8x8xf32>
+          %20 = arith.maximumf %19, %cst_0 : f32
+          memref.store %20, %alloca_2[%arg6, %arg7] : memref<8x8xf32>
         }
       }
-      %19 = affine.apply #map24(%block_id_y, %1, %0)
+      %18 = affine.apply #map23(%block_id_y, %1, %0)
       scf.for %arg6 = %c0 to %c8 step %c1 {
-        %20 = affine.apply #map16(%19, %arg6)
+        %19 = affine.apply #map16(%18, %arg6)
         scf.for %arg7 = %c0 to %c8 step %c1 {
-          %21 = affine.apply #map16(%16, %arg7)
-          %22 = arith.cmpi slt, %21, %c32 : index
-          scf.if %22 {
-            %23 = memref.load %alloca_2[%arg6, %arg7] : memref<8x8xf32>
-            memref.store %23, %reinterpret_cast_1[%20, %21] : memref<256x32xf32>
+          %20 = affine.apply #map16(%16, %arg7)
+          %21 = arith.cmpi slt, %20, %c32 : index
+          scf.if %21 {
+            %22 = memref.load %alloca_2[%arg6, %arg7] : memref<8x8xf32>
+            memref.store %22, %reinterpret_cast_1[%19, %20] : memref<256x32xf32>
           }
         }
       }

@@ -223,12 +223,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
   }
   float r0[8][8];
   float r1[8][8];
-  const int col4 = tx % 4 * 8 + tx - warp / 2 * 64 - lane;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int idx1 = col4 + j;
+      const int idx1 = col3 + j;
       r1[i][j] = acc[i][j] + (idx1 < 39 ? bias[idx1] : 0.0f);
     }
   }
@@ -239,8 +238,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     const bool in_row6 = row6 < 540;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int col5 = col4 + j;
-      r1[i][j] += in_row6 && col5 < 39 ? residual[row6 * 39 + col5] : 0.0f;
+      const int col4 = col3 + j;
+      r1[i][j] += in_row6 && col4 < 39 ? residual[row6 * 39 + col4] : 0.0f;
     }
   }
   #pragma unroll
@@ -256,9 +255,9 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     if (row6 < 540) {
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const int col5 = col3 + j;
-        if (col5 < 39) {
-          Y[row6 * 39 + col5] = r0[i][j];
+        const int col4 = col3 + j;
+        if (col4 < 39) {
+          Y[row6 * 39 + col4] = r0[i][j];
         }
       }
     }

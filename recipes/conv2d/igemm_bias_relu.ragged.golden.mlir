@@ -45,8 +45,7 @@
 #map43 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
 #map44 = affine_map<(d0) -> (d0 - 4)>
 #map45 = affine_map<(d0) -> (d0 - 3)>
-#map46 = affine_map<(d0, d1, d2) -> ((d0 mod 4) * 8 + d0 - (d1 floordiv 2) * 64 - d2)>
-#map47 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
+#map46 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
 module attributes {gpu.container_module} {
   func.func @conv2d_bias_relu(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<39xf32> {weft.name = "bias"}, %arg3: memref<3x15x12x39xf32> {weft.name = "residual"}, %arg4: memref<3x15x12x39xf32> {bufferize.result, weft.name = "Y"}) {
     %c1 = arith.constant 1 : index
@@ -135,426 +134,425 @@ module attributes {gpu.container_module} {
       %50 = affine.apply #map36(%1, %0)
       %51 = affine.apply #map37(%thread_id_x, %1)
       %52:12 = scf.for %arg7 = %c0 to %c48 step %c16 iter_args(%arg8 = %30, %arg9 = %31, %arg10 = %32, %arg11 = %33, %arg12 = %34, %arg13 = %35, %arg14 = %36, %arg15 = %37, %arg16 = %38, %arg17 = %39, %arg18 = %40, %arg19 = %41) -> (index, index, index, index, index, index, index, index, index, index, index, index) {
-        %55 = affine.apply #map38(%5, %arg7)
-        %56 = arith.cmpi slt, %55, %c45 : index
-        %57 = affine.apply #map38(%42, %arg8)
-        %58 = affine.apply #map39(%57)
-        %59 = affine.apply #map38(%43, %arg9)
-        %60 = affine.apply #map39(%59)
-        %61 = arith.cmpi ult, %58, %c29 : index
-        %62 = arith.cmpi ult, %60, %c23 : index
-        %63 = arith.andi %56, %3 : i1
+        %54 = affine.apply #map38(%5, %arg7)
+        %55 = arith.cmpi slt, %54, %c45 : index
+        %56 = affine.apply #map38(%42, %arg8)
+        %57 = affine.apply #map39(%56)
+        %58 = affine.apply #map38(%43, %arg9)
+        %59 = affine.apply #map39(%58)
+        %60 = arith.cmpi ult, %57, %c29 : index
+        %61 = arith.cmpi ult, %59, %c23 : index
+        %62 = arith.andi %55, %3 : i1
+        %63 = arith.andi %62, %60 : i1
         %64 = arith.andi %63, %61 : i1
-        %65 = arith.andi %64, %62 : i1
-        %66 = scf.if %65 -> (f32) {
-          %260 = memref.load %arg0[%4, %58, %60, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %65 = scf.if %64 -> (f32) {
+          %259 = memref.load %arg0[%4, %57, %59, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %67 = affine.apply #map6(%55)
-        %68 = arith.cmpi slt, %67, %c45 : index
-        %69 = affine.apply #map38(%42, %arg11)
-        %70 = affine.apply #map39(%69)
-        %71 = affine.apply #map38(%43, %arg12)
-        %72 = affine.apply #map39(%71)
-        %73 = arith.cmpi ult, %70, %c29 : index
-        %74 = arith.cmpi ult, %72, %c23 : index
-        %75 = arith.andi %68, %3 : i1
+        %66 = affine.apply #map6(%54)
+        %67 = arith.cmpi slt, %66, %c45 : index
+        %68 = affine.apply #map38(%42, %arg11)
+        %69 = affine.apply #map39(%68)
+        %70 = affine.apply #map38(%43, %arg12)
+        %71 = affine.apply #map39(%70)
+        %72 = arith.cmpi ult, %69, %c29 : index
+        %73 = arith.cmpi ult, %71, %c23 : index
+        %74 = arith.andi %67, %3 : i1
+        %75 = arith.andi %74, %72 : i1
         %76 = arith.andi %75, %73 : i1
-        %77 = arith.andi %76, %74 : i1
-        %78 = scf.if %77 -> (f32) {
-          %260 = memref.load %arg0[%4, %70, %72, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %77 = scf.if %76 -> (f32) {
+          %259 = memref.load %arg0[%4, %69, %71, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %79 = affine.apply #map7(%55)
-        %80 = arith.cmpi slt, %79, %c45 : index
-        %81 = affine.apply #map38(%42, %arg14)
-        %82 = affine.apply #map39(%81)
-        %83 = affine.apply #map38(%43, %arg15)
-        %84 = affine.apply #map39(%83)
-        %85 = arith.cmpi ult, %82, %c29 : index
-        %86 = arith.cmpi ult, %84, %c23 : index
-        %87 = arith.andi %80, %3 : i1
+        %78 = affine.apply #map7(%54)
+        %79 = arith.cmpi slt, %78, %c45 : index
+        %80 = affine.apply #map38(%42, %arg14)
+        %81 = affine.apply #map39(%80)
+        %82 = affine.apply #map38(%43, %arg15)
+        %83 = affine.apply #map39(%82)
+        %84 = arith.cmpi ult, %81, %c29 : index
+        %85 = arith.cmpi ult, %83, %c23 : index
+        %86 = arith.andi %79, %3 : i1
+        %87 = arith.andi %86, %84 : i1
         %88 = arith.andi %87, %85 : i1
-        %89 = arith.andi %88, %86 : i1
-        %90 = scf.if %89 -> (f32) {
-          %260 = memref.load %arg0[%4, %82, %84, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %89 = scf.if %88 -> (f32) {
+          %259 = memref.load %arg0[%4, %81, %83, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %91 = affine.apply #map8(%55)
-        %92 = arith.cmpi slt, %91, %c45 : index
-        %93 = affine.apply #map38(%42, %arg17)
-        %94 = affine.apply #map39(%93)
-        %95 = affine.apply #map38(%43, %arg18)
-        %96 = affine.apply #map39(%95)
-        %97 = arith.cmpi ult, %94, %c29 : index
-        %98 = arith.cmpi ult, %96, %c23 : index
-        %99 = arith.andi %92, %3 : i1
+        %90 = affine.apply #map8(%54)
+        %91 = arith.cmpi slt, %90, %c45 : index
+        %92 = affine.apply #map38(%42, %arg17)
+        %93 = affine.apply #map39(%92)
+        %94 = affine.apply #map38(%43, %arg18)
+        %95 = affine.apply #map39(%94)
+        %96 = arith.cmpi ult, %93, %c29 : index
+        %97 = arith.cmpi ult, %95, %c23 : index
+        %98 = arith.andi %91, %3 : i1
+        %99 = arith.andi %98, %96 : i1
         %100 = arith.andi %99, %97 : i1
-        %101 = arith.andi %100, %98 : i1
-        %102 = scf.if %101 -> (f32) {
-          %260 = memref.load %arg0[%4, %94, %96, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %101 = scf.if %100 -> (f32) {
+          %259 = memref.load %arg0[%4, %93, %95, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %66, %arg5[%5, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %78, %arg5[%7, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %90, %arg5[%8, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %102, %arg5[%9, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %103 = affine.apply #map38(%44, %arg8)
-        %104 = affine.apply #map39(%103)
-        %105 = affine.apply #map38(%45, %arg9)
-        %106 = affine.apply #map39(%105)
-        %107 = arith.cmpi ult, %104, %c29 : index
-        %108 = arith.cmpi ult, %106, %c23 : index
-        %109 = arith.andi %56, %11 : i1
+        memref.store %65, %arg5[%5, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %77, %arg5[%7, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %89, %arg5[%8, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %101, %arg5[%9, %6] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %102 = affine.apply #map38(%44, %arg8)
+        %103 = affine.apply #map39(%102)
+        %104 = affine.apply #map38(%45, %arg9)
+        %105 = affine.apply #map39(%104)
+        %106 = arith.cmpi ult, %103, %c29 : index
+        %107 = arith.cmpi ult, %105, %c23 : index
+        %108 = arith.andi %55, %11 : i1
+        %109 = arith.andi %108, %106 : i1
         %110 = arith.andi %109, %107 : i1
-        %111 = arith.andi %110, %108 : i1
-        %112 = scf.if %111 -> (f32) {
-          %260 = memref.load %arg0[%12, %104, %106, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %111 = scf.if %110 -> (f32) {
+          %259 = memref.load %arg0[%12, %103, %105, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %113 = affine.apply #map38(%44, %arg11)
-        %114 = affine.apply #map39(%113)
-        %115 = affine.apply #map38(%45, %arg12)
-        %116 = affine.apply #map39(%115)
-        %117 = arith.cmpi ult, %114, %c29 : index
-        %118 = arith.cmpi ult, %116, %c23 : index
-        %119 = arith.andi %68, %11 : i1
+        %112 = affine.apply #map38(%44, %arg11)
+        %113 = affine.apply #map39(%112)
+        %114 = affine.apply #map38(%45, %arg12)
+        %115 = affine.apply #map39(%114)
+        %116 = arith.cmpi ult, %113, %c29 : index
+        %117 = arith.cmpi ult, %115, %c23 : index
+        %118 = arith.andi %67, %11 : i1
+        %119 = arith.andi %118, %116 : i1
         %120 = arith.andi %119, %117 : i1
-        %121 = arith.andi %120, %118 : i1
-        %122 = scf.if %121 -> (f32) {
-          %260 = memref.load %arg0[%12, %114, %116, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %121 = scf.if %120 -> (f32) {
+          %259 = memref.load %arg0[%12, %113, %115, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %123 = affine.apply #map38(%44, %arg14)
-        %124 = affine.apply #map39(%123)
-        %125 = affine.apply #map38(%45, %arg15)
-        %126 = affine.apply #map39(%125)
-        %127 = arith.cmpi ult, %124, %c29 : index
-        %128 = arith.cmpi ult, %126, %c23 : index
-        %129 = arith.andi %80, %11 : i1
+        %122 = affine.apply #map38(%44, %arg14)
+        %123 = affine.apply #map39(%122)
+        %124 = affine.apply #map38(%45, %arg15)
+        %125 = affine.apply #map39(%124)
+        %126 = arith.cmpi ult, %123, %c29 : index
+        %127 = arith.cmpi ult, %125, %c23 : index
+        %128 = arith.andi %79, %11 : i1
+        %129 = arith.andi %128, %126 : i1
         %130 = arith.andi %129, %127 : i1
-        %131 = arith.andi %130, %128 : i1
-        %132 = scf.if %131 -> (f32) {
-          %260 = memref.load %arg0[%12, %124, %126, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %131 = scf.if %130 -> (f32) {
+          %259 = memref.load %arg0[%12, %123, %125, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %133 = affine.apply #map38(%44, %arg17)
-        %134 = affine.apply #map39(%133)
-        %135 = affine.apply #map38(%45, %arg18)
-        %136 = affine.apply #map39(%135)
-        %137 = arith.cmpi ult, %134, %c29 : index
-        %138 = arith.cmpi ult, %136, %c23 : index
-        %139 = arith.andi %92, %11 : i1
+        %132 = affine.apply #map38(%44, %arg17)
+        %133 = affine.apply #map39(%132)
+        %134 = affine.apply #map38(%45, %arg18)
+        %135 = affine.apply #map39(%134)
+        %136 = arith.cmpi ult, %133, %c29 : index
+        %137 = arith.cmpi ult, %135, %c23 : index
+        %138 = arith.andi %91, %11 : i1
+        %139 = arith.andi %138, %136 : i1
         %140 = arith.andi %139, %137 : i1
-        %141 = arith.andi %140, %138 : i1
-        %142 = scf.if %141 -> (f32) {
-          %260 = memref.load %arg0[%12, %134, %136, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %141 = scf.if %140 -> (f32) {
+          %259 = memref.load %arg0[%12, %133, %135, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %112, %arg5[%5, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %122, %arg5[%7, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %132, %arg5[%8, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %142, %arg5[%9, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %143 = affine.apply #map38(%46, %arg8)
-        %144 = affine.apply #map39(%143)
-        %145 = affine.apply #map38(%47, %arg9)
-        %146 = affine.apply #map39(%145)
-        %147 = arith.cmpi ult, %144, %c29 : index
-        %148 = arith.cmpi ult, %146, %c23 : index
-        %149 = arith.andi %56, %15 : i1
+        memref.store %111, %arg5[%5, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %121, %arg5[%7, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %131, %arg5[%8, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %141, %arg5[%9, %13] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %142 = affine.apply #map38(%46, %arg8)
+        %143 = affine.apply #map39(%142)
+        %144 = affine.apply #map38(%47, %arg9)
+        %145 = affine.apply #map39(%144)
+        %146 = arith.cmpi ult, %143, %c29 : index
+        %147 = arith.cmpi ult, %145, %c23 : index
+        %148 = arith.andi %55, %15 : i1
+        %149 = arith.andi %148, %146 : i1
         %150 = arith.andi %149, %147 : i1
-        %151 = arith.andi %150, %148 : i1
-        %152 = scf.if %151 -> (f32) {
-          %260 = memref.load %arg0[%16, %144, %146, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %151 = scf.if %150 -> (f32) {
+          %259 = memref.load %arg0[%16, %143, %145, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %153 = affine.apply #map38(%46, %arg11)
-        %154 = affine.apply #map39(%153)
-        %155 = affine.apply #map38(%47, %arg12)
-        %156 = affine.apply #map39(%155)
-        %157 = arith.cmpi ult, %154, %c29 : index
-        %158 = arith.cmpi ult, %156, %c23 : index
-        %159 = arith.andi %68, %15 : i1
+        %152 = affine.apply #map38(%46, %arg11)
+        %153 = affine.apply #map39(%152)
+        %154 = affine.apply #map38(%47, %arg12)
+        %155 = affine.apply #map39(%154)
+        %156 = arith.cmpi ult, %153, %c29 : index
+        %157 = arith.cmpi ult, %155, %c23 : index
+        %158 = arith.andi %67, %15 : i1
+        %159 = arith.andi %158, %156 : i1
         %160 = arith.andi %159, %157 : i1
-        %161 = arith.andi %160, %158 : i1
-        %162 = scf.if %161 -> (f32) {
-          %260 = memref.load %arg0[%16, %154, %156, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %161 = scf.if %160 -> (f32) {
+          %259 = memref.load %arg0[%16, %153, %155, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %163 = affine.apply #map38(%46, %arg14)
-        %164 = affine.apply #map39(%163)
-        %165 = affine.apply #map38(%47, %arg15)
-        %166 = affine.apply #map39(%165)
-        %167 = arith.cmpi ult, %164, %c29 : index
-        %168 = arith.cmpi ult, %166, %c23 : index
-        %169 = arith.andi %80, %15 : i1
+        %162 = affine.apply #map38(%46, %arg14)
+        %163 = affine.apply #map39(%162)
+        %164 = affine.apply #map38(%47, %arg15)
+        %165 = affine.apply #map39(%164)
+        %166 = arith.cmpi ult, %163, %c29 : index
+        %167 = arith.cmpi ult, %165, %c23 : index
+        %168 = arith.andi %79, %15 : i1
+        %169 = arith.andi %168, %166 : i1
         %170 = arith.andi %169, %167 : i1
-        %171 = arith.andi %170, %168 : i1
-        %172 = scf.if %171 -> (f32) {
-          %260 = memref.load %arg0[%16, %164, %166, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %171 = scf.if %170 -> (f32) {
+          %259 = memref.load %arg0[%16, %163, %165, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %173 = affine.apply #map38(%46, %arg17)
-        %174 = affine.apply #map39(%173)
-        %175 = affine.apply #map38(%47, %arg18)
-        %176 = affine.apply #map39(%175)
-        %177 = arith.cmpi ult, %174, %c29 : index
-        %178 = arith.cmpi ult, %176, %c23 : index
-        %179 = arith.andi %92, %15 : i1
+        %172 = affine.apply #map38(%46, %arg17)
+        %173 = affine.apply #map39(%172)
+        %174 = affine.apply #map38(%47, %arg18)
+        %175 = affine.apply #map39(%174)
+        %176 = arith.cmpi ult, %173, %c29 : index
+        %177 = arith.cmpi ult, %175, %c23 : index
+        %178 = arith.andi %91, %15 : i1
+        %179 = arith.andi %178, %176 : i1
         %180 = arith.andi %179, %177 : i1
-        %181 = arith.andi %180, %178 : i1
-        %182 = scf.if %181 -> (f32) {
-          %260 = memref.load %arg0[%16, %174, %176, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %181 = scf.if %180 -> (f32) {
+          %259 = memref.load %arg0[%16, %173, %175, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %152, %arg5[%5, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %162, %arg5[%7, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %172, %arg5[%8, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %182, %arg5[%9, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %183 = affine.apply #map38(%48, %arg8)
-        %184 = affine.apply #map40(%183)
-        %185 = arith.cmpi ult, %184, %c29 : index
-        %186 = arith.andi %56, %19 : i1
-        %187 = arith.andi %186, %185 : i1
-        %188 = arith.andi %187, %62 : i1
-        %189 = scf.if %188 -> (f32) {
-          %260 = memref.load %arg0[%20, %184, %60, %arg10] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        memref.store %151, %arg5[%5, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %161, %arg5[%7, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %171, %arg5[%8, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %181, %arg5[%9, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %182 = affine.apply #map38(%48, %arg8)
+        %183 = affine.apply #map40(%182)
+        %184 = arith.cmpi ult, %183, %c29 : index
+        %185 = arith.andi %55, %19 : i1
+        %186 = arith.andi %185, %184 : i1
+        %187 = arith.andi %186, %61 : i1
+        %188 = scf.if %187 -> (f32) {
+          %259 = memref.load %arg0[%20, %183, %59, %arg10] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %190 = affine.apply #map38(%48, %arg11)
-        %191 = affine.apply #map40(%190)
-        %192 = arith.cmpi ult, %191, %c29 : index
-        %193 = arith.andi %68, %19 : i1
-        %194 = arith.andi %193, %192 : i1
-        %195 = arith.andi %194, %74 : i1
-        %196 = scf.if %195 -> (f32) {
-          %260 = memref.load %arg0[%20, %191, %72, %arg13] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %189 = affine.apply #map38(%48, %arg11)
+        %190 = affine.apply #map40(%189)
+        %191 = arith.cmpi ult, %190, %c29 : index
+        %192 = arith.andi %67, %19 : i1
+        %193 = arith.andi %192, %191 : i1
+        %194 = arith.andi %193, %73 : i1
+        %195 = scf.if %194 -> (f32) {
+          %259 = memref.load %arg0[%20, %190, %71, %arg13] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %197 = affine.apply #map38(%48, %arg14)
-        %198 = affine.apply #map40(%197)
-        %199 = arith.cmpi ult, %198, %c29 : index
-        %200 = arith.andi %80, %19 : i1
-        %201 = arith.andi %200, %199 : i1
-        %202 = arith.andi %201, %86 : i1
-        %203 = scf.if %202 -> (f32) {
-          %260 = memref.load %arg0[%20, %198, %84, %arg16] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %196 = affine.apply #map38(%48, %arg14)
+        %197 = affine.apply #map40(%196)
+        %198 = arith.cmpi ult, %197, %c29 : index
+        %199 = arith.andi %79, %19 : i1
+        %200 = arith.andi %199, %198 : i1
+        %201 = arith.andi %200, %85 : i1
+        %202 = scf.if %201 -> (f32) {
+          %259 = memref.load %arg0[%20, %197, %83, %arg16] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        %204 = affine.apply #map38(%48, %arg17)
-        %205 = affine.apply #map40(%204)
-        %206 = arith.cmpi ult, %205, %c29 : index
-        %207 = arith.andi %92, %19 : i1
-        %208 = arith.andi %207, %206 : i1
-        %209 = arith.andi %208, %98 : i1
-        %210 = scf.if %209 -> (f32) {
-          %260 = memref.load %arg0[%20, %205, %96, %arg19] : memref<3x29x23x5xf32>
-          scf.yield %260 : f32
+        %203 = affine.apply #map38(%48, %arg17)
+        %204 = affine.apply #map40(%203)
+        %205 = arith.cmpi ult, %204, %c29 : index
+        %206 = arith.andi %91, %19 : i1
+        %207 = arith.andi %206, %205 : i1
+        %208 = arith.andi %207, %97 : i1
+        %209 = scf.if %208 -> (f32) {
+          %259 = memref.load %arg0[%20, %204, %95, %arg19] : memref<3x29x23x5xf32>
+          scf.yield %259 : f32
         } else {
           scf.yield %cst : f32
         }
-        memref.store %189, %arg5[%5, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %196, %arg5[%7, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %203, %arg5[%8, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %210, %arg5[%9, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
-        %211 = affine.apply #map38(%49, %arg7)
+        memref.store %188, %arg5[%5, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %195, %arg5[%7, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %202, %arg5[%8, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %209, %arg5[%9, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>
+        %210 = affine.apply #map38(%49, %arg7)
         scf.for %arg20 = %c0 to %c2 step %c1 {
-          %260 = affine.apply #map41(%49, %arg20)
-          %261 = affine.apply #map41(%211, %arg20)
-          %262 = arith.cmpi slt, %261, %c45 : index
-          %263 = arith.andi %262, %23 : i1
-          %264 = scf.if %263 -> (f32) {
-            %272 = memref.load %reinterpret_cast[%261, %22] : memref<45x39xf32>
-            scf.yield %272 : f32
+          %259 = affine.apply #map41(%49, %arg20)
+          %260 = affine.apply #map41(%210, %arg20)
+          %261 = arith.cmpi slt, %260, %c45 : index
+          %262 = arith.andi %261, %23 : i1
+          %263 = scf.if %262 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %22] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %265 = arith.andi %262, %25 : i1
-          %266 = scf.if %265 -> (f32) {
-            %272 = memref.load %reinterpret_cast[%261, %24] : memref<45x39xf32>
-            scf.yield %272 : f32
+          %264 = arith.andi %261, %25 : i1
+          %265 = scf.if %264 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %24] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %267 = arith.andi %262, %27 : i1
-          %268 = scf.if %267 -> (f32) {
-            %272 = memref.load %reinterpret_cast[%261, %26] : memref<45x39xf32>
-            scf.yield %272 : f32
+          %266 = arith.andi %261, %27 : i1
+          %267 = scf.if %266 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %26] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %269 = arith.andi %262, %29 : i1
-          %270 = scf.if %269 -> (f32) {
-            %272 = memref.load %reinterpret_cast[%261, %28] : memref<45x39xf32>
-            scf.yield %272 : f32
+          %268 = arith.andi %261, %29 : i1
+          %269 = scf.if %268 -> (f32) {
+            %271 = memref.load %reinterpret_cast[%260, %28] : memref<45x39xf32>
+            scf.yield %271 : f32
           } else {
             scf.yield %cst : f32
           }
-          %271 = vector.from_elements %264, %266, %268, %270 : vector<4xf32>
-          vector.store %271, %arg6[%260, %22] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %270 = vector.from_elements %263, %265, %267, %269 : vector<4xf32>
+          vector.store %270, %arg6[%259, %22] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg20 = %c0 to %c16 step %c1 {
           %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg21 = %c0 to %c2 step %c1 {
-            %260 = affine.apply #map42(%arg21)
-            %261 = affine.apply #map43(%50, %arg21)
-            %262 = vector.load %arg5[%arg20, %261] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %262, %alloca_4[%260] : memref<8xf32>, vector<4xf32>
+            %259 = affine.apply #map42(%arg21)
+            %260 = affine.apply #map43(%50, %arg21)
+            %261 = vector.load %arg5[%arg20, %260] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %261, %alloca_4[%259] : memref<8xf32>, vector<4xf32>
           }
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg21 = %c0 to %c2 step %c1 {
-            %260 = affine.apply #map42(%arg21)
-            %261 = affine.apply #map43(%51, %arg21)
-            %262 = vector.load %arg6[%arg20, %261] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %262, %alloca_5[%260] : memref<8xf32>, vector<4xf32>
+            %259 = affine.apply #map42(%arg21)
+            %260 = affine.apply #map43(%51, %arg21)
+            %261 = vector.load %arg6[%arg20, %260] : memref<16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %261, %alloca_5[%259] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg21 = %c0 to %c8 step %c1 {
             scf.for %arg22 = %c0 to %c8 step %c1 {
-              %260 = memref.load %alloca_4[%arg21] : memref<8xf32>
-              %261 = memref.load %alloca_5[%arg22] : memref<8xf32>
-              %262 = memref.load %alloca[%arg21, %arg22] : memref<8x8xf32>
-              %263 = arith.mulf %260, %261 : f32
-              %264 = arith.addf %262, %263 : f32
-              memref.store %264, %alloca[%arg21, %arg22] : memref<8x8xf32>
+              %259 = memref.load %alloca_4[%arg21] : memref<8xf32>
+              %260 = memref.load %alloca_5[%arg22] : memref<8xf32>
+              %261 = memref.load %alloca[%arg21, %arg22] : memref<8x8xf32>
+              %262 = arith.mulf %259, %260 : f32
+              %263 = arith.addf %261, %262 : f32
+              memref.store %263, %alloca[%arg21, %arg22] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %212 = affine.apply #map6(%arg10)
-        %213 = arith.cmpi sge, %212, %c5 : index
-        %214 = affine.apply #map44(%arg10)
-        %215 = arith.select %213, %214, %212 : index
-        %216 = affine.apply #map6(%arg9)
-        %217 = arith.select %213, %216, %arg9 : index
-        %218 = arith.cmpi sge, %217, %c3 : index
-        %219 = affine.apply #map45(%217)
-        %220 = arith.select %218, %219, %217 : index
-        %221 = affine.apply #map6(%arg8)
-        %222 = affine.apply #map7(%arg8)
-        %223 = arith.select %218, %222, %221 : index
-        %224 = affine.apply #map6(%arg13)
-        %225 = arith.cmpi sge, %224, %c5 : index
-        %226 = affine.apply #map44(%arg13)
-        %227 = arith.select %225, %226, %224 : index
-        %228 = affine.apply #map6(%arg12)
-        %229 = arith.select %225, %228, %arg12 : index
-        %230 = arith.cmpi sge, %229, %c3 : index
-        %231 = affine.apply #map45(%229)
-        %232 = arith.select %230, %231, %229 : index
-        %233 = affine.apply #map6(%arg11)
-        %234 = affine.apply #map7(%arg11)
-        %235 = arith.select %230, %234, %233 : index
-        %236 = affine.apply #map6(%arg16)
-        %237 = arith.cmpi sge, %236, %c5 : index
-        %238 = affine.apply #map44(%arg16)
-        %239 = arith.select %237, %238, %236 : index
-        %240 = affine.apply #map6(%arg15)
-        %241 = arith.select %237, %240, %arg15 : index
-        %242 = arith.cmpi sge, %241, %c3 : index
-        %243 = affine.apply #map45(%241)
-        %244 = arith.select %242, %243, %241 : index
-        %245 = affine.apply #map6(%arg14)
-        %246 = affine.apply #map7(%arg14)
-        %247 = arith.select %242, %246, %245 : index
-        %248 = affine.apply #map6(%arg19)
-        %249 = arith.cmpi sge, %248, %c5 : index
-        %250 = affine.apply #map44(%arg19)
-        %251 = arith.select %249, %250, %248 : index
-        %252 = affine.apply #map6(%arg18)
-        %253 = arith.select %249, %252, %arg18 : index
-        %254 = arith.cmpi sge, %253, %c3 : index
-        %255 = affine.apply #map45(%253)
-        %256 = arith.select %254, %255, %253 : index
-        %257 = affine.apply #map6(%arg17)
-        %258 = affine.apply #map7(%arg17)
-        %259 = arith.select %254, %258, %257 : index
-        scf.yield %223, %220, %215, %235, %232, %227, %247, %244, %239, %259, %256, %251 : index, index, index, index, index, index, index, index, index, index, index, index
+        %211 = affine.apply #map6(%arg10)
+        %212 = arith.cmpi sge, %211, %c5 : index
+        %213 = affine.apply #map44(%arg10)
+        %214 = arith.select %212, %213, %211 : index
+        %215 = affine.apply #map6(%arg9)
+        %216 = arith.select %212, %215, %arg9 : index
+        %217 = arith.cmpi sge, %216, %c3 : index
+        %218 = affine.apply #map45(%216)
+        %219 = arith.select %217, %218, %216 : index
+        %220 = affine.apply #map6(%arg8)
+        %221 = affine.apply #map7(%arg8)
+        %222 = arith.select %217, %221, %220 : index
+        %223 = affine.apply #map6(%arg13)
+        %224 = arith.cmpi sge, %223, %c5 : index
+        %225 = affine.apply #map44(%arg13)
+        %226 = arith.select %224, %225, %223 : index
+        %227 = affine.apply #map6(%arg12)
+        %228 = arith.select %224, %227, %arg12 : index
+        %229 = arith.cmpi sge, %228, %c3 : index
+        %230 = affine.apply #map45(%228)
+        %231 = arith.select %229, %230, %228 : index
+        %232 = affine.apply #map6(%arg11)
+        %233 = affine.apply #map7(%arg11)
+        %234 = arith.select %229, %233, %232 : index
+        %235 = affine.apply #map6(%arg16)
+        %236 = arith.cmpi sge, %235, %c5 : index
+        %237 = affine.apply #map44(%arg16)
+        %238 = arith.select %236, %237, %235 : index
+        %239 = affine.apply #map6(%arg15)
+        %240 = arith.select %236, %239, %arg15 : index
+        %241 = arith.cmpi sge, %240, %c3 : index
+        %242 = affine.apply #map45(%240)
+        %243 = arith.select %241, %242, %240 : index
+        %244 = affine.apply #map6(%arg14)
+        %245 = affine.apply #map7(%arg14)
+        %246 = arith.select %241, %245, %244 : index
+        %247 = affine.apply #map6(%arg19)
+        %248 = arith.cmpi sge, %247, %c5 : index
+        %249 = affine.apply #map44(%arg19)
+        %250 = arith.select %248, %249, %247 : index
+        %251 = affine.apply #map6(%arg18)
+        %252 = arith.select %248, %251, %arg18 : index
+        %253 = arith.cmpi sge, %252, %c3 : index
+        %254 = affine.apply #map45(%252)
+        %255 = arith.select %253, %254, %252 : index
+        %256 = affine.apply #map6(%arg17)
+        %257 = affine.apply #map7(%arg17)
+        %258 = arith.select %253, %257, %256 : index
+        scf.yield %222, %219, %214, %234, %231, %226, %246, %243, %238, %258, %255, %250 : index, index, index, index, index, index, index, index, index, index, index, index
       } {weft.counters = [{below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}, {below = 5 : i64, name = "kh"}, {below = 3 : i64, name = "kw"}, {below = 5 : i64, name = "c"}]}
       %alloca_2 = memref.alloca() : memref<8x8xf32>
       %alloca_3 = memref.alloca() : memref<8x8xf32>
-      %53 = affine.apply #map46(%thread_id_x, %1, %0)
       scf.for %arg7 = %c0 to %c8 step %c1 {
         scf.for %arg8 = %c0 to %c8 step %c1 {
-          %55 = memref.load %alloca[%arg7, %arg8] : memref<8x8xf32>
-          %56 = affine.apply #map38(%53, %arg8)
-          %57 = arith.cmpi slt, %56, %c39 : index
-          %58 = scf.if %57 -> (f32) {
-            %60 = memref.load %arg2[%56] : memref<39xf32>
-            scf.yield %60 : f32
+          %54 = memref.load %alloca[%arg7, %arg8] : memref<8x8xf32>
+          %55 = affine.apply #map38(%51, %arg8)
+          %56 = arith.cmpi slt, %55, %c39 : index
+          %57 = scf.if %56 -> (f32) {
+            %59 = memref.load %arg2[%55] : memref<39xf32>
+            scf.yield %59 : f32
           } else {
             scf.yield %cst : f32
           }
-          %59 = arith.addf %55, %58 : f32
-          memref.store %59, %alloca_3[%arg7, %arg8] : memref<8x8xf32>
+          %58 = arith.addf %54, %57 : f32
+          memref.store %58, %alloca_3[%arg7, %arg8] : memref<8x8xf32>
         }
       }
-      %54 = affine.apply #map47(%block_id_y, %1, %0)
+      %53 = affine.apply #map46(%block_id_y, %1, %0)
       scf.for %arg7 = %c0 to %c8 step %c1 {
-        %55 = affine.apply #map38(%54, %arg7)
-        %56 = arith.cmpi slt, %55, %c540 : index
+        %54 = affine.apply #map38(%53, %arg7)
+        %55 = arith.cmpi slt, %54, %c540 : index
         scf.for %arg8 = %c0 to %c8 step %c1 {
-          %57 = memref.load %alloca_3[%arg7, %arg8] : memref<8x8xf32>
-          %58 = affine.apply #map38(%53, %arg8)
-          %59 = arith.cmpi slt, %58, %c39 : index
-          %60 = arith.andi %56, %59 : i1
-          %61 = scf.if %60 -> (f32) {
-            %63 = memref.load %reinterpret_cast_0[%55, %58] : memref<540x39xf32>
-            scf.yield %63 : f32
+          %56 = memref.load %alloca_3[%arg7, %arg8] : memref<8x8xf32>
+          %57 = affine.apply #map38(%51, %arg8)
+          %58 = arith.cmpi slt, %57, %c39 : index
+          %59 = arith.andi %55, %58 : i1
+          %60 = scf.if %59 -> (f32) {
+            %62 = memref.load %reinterpret_cast_0[%54, %57] : memref<540x39xf32>
+            scf.yield %62 : f32
           } else {
             scf.yield %cst : f32
           }
-          %62 = arith.addf %57, %61 : f32
-          memref.store %62, %alloca_3[%arg7, %arg8] : memref<8x8xf32>
+          %61 = arith.addf %56, %60 : f32
+          memref.store %61, %alloca_3[%arg7, %arg8] : memref<8x8xf32>
         }
       }
       scf.for %arg7 = %c0 to %c8 step %c1 {
         scf.for %arg8 = %c0 to %c8 step %c1 {
-          %55 = memref.load %alloca_3[%arg7, %arg8] : memref<8x8xf32>
-          %56 = arith.maximumf %55, %cst : f32
-          memref.store %56, %alloca_2[%arg7, %arg8] : memref<8x8xf32>
+          %54 = memref.load %alloca_3[%arg7, %arg8] : memref<8x8xf32>
+          %55 = arith.maximumf %54, %cst : f32
+          memref.store %55, %alloca_2[%arg7, %arg8] : memref<8x8xf32>
         }
       }
       scf.for %arg7 = %c0 to %c8 step %c1 {
-        %55 = affine.apply #map38(%54, %arg7)
-        %56 = arith.cmpi slt, %55, %c540 : index
-        scf.if %56 {
+        %54 = affine.apply #map38(%53, %arg7)
+        %55 = arith.cmpi slt, %54, %c540 : index
+        scf.if %55 {
           scf.for %arg8 = %c0 to %c8 step %c1 {
-            %57 = affine.apply #map38(%51, %arg8)
-            %58 = arith.cmpi slt, %57, %c39 : index
-            scf.if %58 {
-              %59 = memref.load %alloca_2[%arg7, %arg8] : memref<8x8xf32>
-              memref.store %59, %reinterpret_cast_1[%55, %57] : memref<540x39xf32>
+            %56 = affine.apply #map38(%51, %arg8)
+            %57 = arith.cmpi slt, %56, %c39 : index
+            scf.if %57 {
+              %58 = memref.load %alloca_2[%arg7, %arg8] : memref<8x8xf32>
+              memref.store %58, %reinterpret_cast_1[%54, %56] : memref<540x39xf32>
             }
           }
         }
