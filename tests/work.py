@@ -6,7 +6,8 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -23,11 +24,12 @@ def lines_run(work: Callable[[], T]) -> tuple[T, int]:
         return line
 
     before = sys.gettrace()
-    sys.settrace(line)
-    try:
-        made = work()
-    finally:
-        sys.settrace(before)
+    with _nothing_collected():
+        sys.settrace(line)
+        try:
+            made = work()
+        finally:
+            sys.settrace(before)
     return made, count
 
 
@@ -36,12 +38,19 @@ def seconds_computed(make: Callable[[], Callable[[], Any]], times: int = 3) -> f
     found = []
     for _ in range(times):
         work = make()
-        gc.collect()
-        gc.disable()  # how much there is to collect depends on the tests before
-        try:
+        with _nothing_collected():
             started = time.process_time()
             work()
             found.append(time.process_time() - started)
-        finally:
-            gc.enable()
     return min(found)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """How much there is to collect depends on the tests before."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
