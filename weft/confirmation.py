@@ -35,7 +35,7 @@ class Effort:
 
     Args:
         seconds: for one launch on the simulator.
-        total: seconds for all pairs of a function.
+        total: seconds for all pairs of a function, of this thread's own work: what else the machine does takes none of them.
         memory: bytes of buffers.
         orders: how many orders of one pair are run.
         seed: of the inputs and of the orders.
@@ -102,7 +102,7 @@ def confirmed(
     wanted = [fault is not None and fault.kind in ("unordered", "host", "freed in use") for fault in faults]
     if not any(wanted):
         return (None,) * len(faults)
-    until = time.perf_counter() + effort.total
+    until = time.thread_time() + effort.total
     try:
         steps, trial, numbers = _prepared(module, function, names, effort)
     except WeftError as error:
@@ -112,7 +112,7 @@ def confirmed(
     for each, fault in zip(wanted, faults, strict=True):
         if not each or fault is None:
             found.append(None)
-        elif time.perf_counter() > until:
+        elif time.thread_time() > until:
             found.append(OtherOrder("not tried", effort.seed, reason="there was no more time; `--confirm` takes it"))
         else:
             found.append(_tried(steps, trial, numbers(fault.first.op), numbers(fault.second.op), fault, effort))
