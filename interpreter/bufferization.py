@@ -10,11 +10,14 @@ from collections.abc import Callable
 from . import mlir
 from .carried import drop_carried_buffers
 from .clipping import clip_loops
+from .cropping import crop_before_padding
 from .destinations import fill_what_is_wanted, separate_destinations
 from .gathers import MARK as GATHER
 from .gathers import is_gather
 from .inlining import inline_gathers
 from .mlir import ir, linalg
+from .padded_copies import name_padded_copies, padded_copies
+from .padding import absorb_all_pads
 from .reshaping import allocate_expanded, fold_reshapes, start_reshaped
 from .tidy import tidy
 
@@ -45,6 +48,9 @@ def bufferize_module(module: ir.Module) -> None:
     Copies inside loops become `linalg.copy`, so that they can be mapped; those that write a tile back are marked
     `weft.writeback`. Raises `ir.MLIRError` where upstream refuses.
     """
+    absorb_all_pads(module)
+    copies = padded_copies(module)
+    crop_before_padding(module)
     clip_loops(module)
     fill_what_is_wanted(module)
     tidy(module)
@@ -55,6 +61,7 @@ def bufferize_module(module: ir.Module) -> None:
     _protect_arguments(module)
     start_reshaped(module)
     mlir.run_passes(module, _BUFFERIZE)
+    name_padded_copies(module, copies)
     allocate_expanded(module)
     fold_reshapes(module)
     mlir.run_passes(module, _RESULTS)

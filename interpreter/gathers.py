@@ -79,16 +79,19 @@ def generic(shape: Sequence[int], kind: ir.Type, inputs: Sequence[ir.Value] = ()
 
 
 def guarded(
-    mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value], outside: Neutral | ir.Value
+    mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value], outside: Neutral | ir.Value | Callable[[], ir.Value]
 ) -> ir.Value:
-    """`mask ? inside : outside`, where `inside` is only evaluated under the mask."""
+    """`mask ? inside : outside`, where each is only evaluated where it is chosen."""
     if mask is None:
         return inside()
     choice = scf.IfOp(mask, [kind], has_else=True)
     with ir.InsertionPoint(choice.then_block):
         scf.YieldOp([inside()])
     with ir.InsertionPoint(choice.else_block):
-        scf.YieldOp([outside if isinstance(outside, ir.Value) else constant(outside, kind)])
+        if isinstance(outside, ir.Value):
+            scf.YieldOp([outside])
+        else:
+            scf.YieldOp([outside() if callable(outside) else constant(outside, kind)])
     return choice.results[0]
 
 
@@ -101,27 +104,6 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value
         mask = within(indices, shape, padded)
         value = guarded(mask, kind, lambda: tensor.ExtractOp(image, indices).result, outside)
         linalg.YieldOp([value])
-    return op.results[0]
-
-
-def surrounded(image: ir.Value, low: Sequence[int], padded: Sequence[int], outside: ir.Value) -> ir.Value:
-    """`tensor.pad` as a gather: `image` from index `low` on, `outside` around it; nothing is copied."""
-    kind, shape = element_type(image), [n or 0 for n in shape_of(image)]
-    op = generic(padded, kind)
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
-        mask: ir.Value | None = None
-        inner: list[ir.Value] = []
-        for d, (first, size, full) in enumerate(zip(low, shape, padded, strict=True)):
-            here = linalg.IndexOp(d).result
-            for unneeded, predicate, bound in (
-                (first == 0, arith.CmpIPredicate.sge, first),
-                (first + size == full, arith.CmpIPredicate.slt, first + size),
-            ):
-                if not unneeded:
-                    test = arith.cmpi(predicate, here, index(bound))
-                    mask = test if mask is None else arith.andi(mask, test)
-            inner.append(here if first == 0 else arith.subi(here, index(first)))
-        linalg.YieldOp([guarded(mask, kind, lambda: tensor.ExtractOp(image, inner).result, outside)])
     return op.results[0]
 
 
@@ -241,13 +223,13 @@ def _under_both(
 
 
 def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> list[ir.Value]:
-    """Clone the body of a generic at the insertion point, with values for its arguments and its `linalg.index`es.
+    """Clone the body of a generic (or of a pad) at the insertion point, with values for its arguments and its `linalg.index`es.
 
     Returns the values it yields, one per output.
     """
     mapping: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=False))
     for op in block.operations:
-        if op.operation.name == "linalg.yield":
+        if op.operation.name in ("linalg.yield", "tensor.yield"):
             return [mapping.get(v, v) for v in op.operation.operands]
         if op.operation.name == "linalg.index":
             mapping[op.operation.results[0]] = indices[linalg_index_dimension(op.operation)]

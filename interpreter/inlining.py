@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from . import gathers, mlir
 from .mlir import ir, linalg, tensor
+from .rewriter import WAS
 from .structured import Structure, dimension_of, element_type, is_structured, segments, structure
 
 
@@ -39,6 +40,8 @@ def _inline(op: ir.Operation, position: int) -> None:
         if (window := _window(space, maps)) is not None:
             inputs, maps = [*inputs, window[0]], [*maps[: len(inputs)], window[1], *maps[len(inputs) :]]
         made = _generic(op, inputs, maps, space.iterators)
+    if op.name != "linalg.generic" and op.parent is not None and op.parent.operation.name == "func.func":
+        made.operation.attributes[WAS] = ir.StringAttr.get(op.name)
     block = made.regions[0].blocks[0]
     with ir.InsertionPoint(block), op.location:
         indices = [linalg.IndexOp(d).result for d in range(space.rank)]

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from . import gathers, mlir
 from .gathers import Neutral
 from .mlir import ir, tensor
+from .piece_reads import assembled
+from .pieces import Image, Piece, Window, makers, read_through, remove_dead
 from .rewriter import Rewriter
 from .structured import (
     Structure,
@@ -30,32 +32,53 @@ _UNMAPPED_READS = ("tensor.extract", "memref.load")
 """Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
 
 
-def absorb_pads(op: ir.Operation) -> int:
-    """Make a gather of every `tensor.pad` by a constant that `op` reads, so that it is read where it lies. How many?"""
-    count = 0
+def absorb_pads(op: ir.Operation) -> list[str]:
+    """Make a gather of every padding that `op` reads, so that the image is read where it lies; what was done, in words.
+
+    A padding is what `pieces` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that only crops
+    becomes a slice, which is a view.
+    """
+    done: list[str] = []
     for position in range(segments(op)[0]):
-        owner = op.operands[position].owner
-        if isinstance(owner, ir.Block) or owner.operation.name != "tensor.pad":
+        value = op.operands[position]
+        piece, shape = read_through(value), shape_of(value)
+        if piece is None or None in shape:
             continue
-        padding = owner.operation
-        low = list(ir.DenseI64ArrayAttr(padding.attributes["static_low"]))
-        outside = _constant_yielded(padding)
-        shapes = (*shape_of(padding.results[0]), *shape_of(padding.operands[0]), *(n if n >= 0 else None for n in low))
-        if outside is None or None in shapes:
-            continue
-        with ir.InsertionPoint(padding), op.location:
-            shape = [n or 0 for n in shape_of(padding.results[0])]
-            op.operands[position] = gathers.surrounded(padding.operands[0], low, shape, outside)
-        count += 1
-    return count
+        with ir.InsertionPoint(op), op.location:
+            op.operands[position] = _read(piece, value, [n or 0 for n in shape])
+        passed = makers(value)
+        view = isinstance(piece, Image) or (isinstance(piece, Window) and isinstance(piece.inside, Image))
+        called = " and ".join(dict.fromkeys(_CALLED[maker.name] for maker in passed if maker.name in _CALLED))
+        done.append(f"reads through {called}: " + ("a view of the image" if view else "the padding is a mask, not a copy"))
+        remove_dead(passed)
+    return list(dict.fromkeys(done))
 
 
-def _constant_yielded(padding: ir.Operation) -> ir.Value | None:
-    """The value that a `tensor.pad` fills with, if it is the same everywhere."""
-    block = padding.regions[0].blocks[0]
-    value = block.operations[len(block.operations) - 1].operation.operands[0]
-    inside = value.owner == block if isinstance(value.owner, ir.Block) else value.owner.operation.block == block
-    return None if inside else value
+_CALLED = {"tensor.pad": "tensor.pad", "tensor.insert_slice": "a filled buffer"}
+"""What makes a padding, as remarks call it; a payload on memrefs has no `tensor.insert_slice`."""
+
+
+def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    if isinstance(piece, Image) and piece.value.type == value.type:
+        return piece.value
+    if isinstance(piece, Window) and isinstance(piece.inside, Image):
+        return tensor.ExtractSliceOp(value.type, piece.inside.value, [], [], [], piece.offsets, shape, piece.strides).result
+    return assembled(piece, shape, element_type(value))
+
+
+def absorb_all_pads(module: ir.Module) -> None:
+    """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
+    with module.context:
+        for op in mlir.operations(module.operation):
+            if not is_structured(op) or gathers.is_gather(op) or not any(_behind_pad(value) for value in op.operands):
+                continue
+            in_loop = op.parent is not None and op.parent.operation.name != "func.func"
+            if in_loop or any(name.startswith("weft.") for name in op.attributes):
+                absorb_pads(op)
+
+
+def _behind_pad(value: ir.Value) -> bool:
+    return any(maker.name == "tensor.pad" for maker in makers(value))
 
 
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
@@ -76,6 +99,8 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
             "W0322", "a ragged tile needs static extents", payload=op, notes=(f"dimensions {space.spelled()}",),
             hint="choose tile sizes that divide the static dimensions, or leave them whole with `_`",
         )  # fmt: skip
+    if not gathers.is_gather(op):
+        absorb_pads(op)
     neutral = _neutral(rewrite, op, space, extents)
     with ir.InsertionPoint(op), op.location:
         operands = [

@@ -141,10 +141,16 @@ class Rewriter:
         )
 
 
+WAS = "weft.was"
+"""On a generic that stands for an op of the payload: that op's name."""
+
+
 def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
     text = str(op.operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
-    return op.operation.name if text == "unknown" else f"{op.operation.name} at {text}"
+    was = op.operation.attributes.get(WAS)
+    name = op.operation.name if was is None else ir.StringAttr(was).value
+    return name if text == "unknown" else f"{name} at {text}"
 
 
 _NOT_NESTED = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..interpreter import mlir
+from ..interpreter.cropping import crop_before_padding
 from ..interpreter.mlir import ir
 
 BUFFERIZE = (
@@ -35,6 +36,7 @@ PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 def lower(module: ir.Module) -> None:
     """Lower the module in place. Raises `ir.MLIRError` where upstream cannot."""
     decompose(module)
+    crop_before_padding(module)
     if _has_tensors(module):
         mlir.run_passes(module, "convert-elementwise-to-linalg")
         mlir.run_passes(module, BUFFERIZE)

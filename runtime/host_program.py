@@ -172,6 +172,8 @@ class Host:
                 "this gpu.launch is not outlined",
                 hint='run-pass "gpu-kernel-outlining" makes a kernel of it',
             )
+        if PADDED_COPY in op.attributes:
+            return self._padded_copy(op)
         launches = any(True for _ in mlir.operations(self.module.operation, *LAUNCHES))
         if not launches or op.name.startswith("linalg.") or op.name in PARALLEL:
             hint = "map it (or the loop around it) and launch it"
@@ -183,6 +185,16 @@ class Host:
             hint="move it into a kernel, or return the buffer and go on from there",
         )
 
+    def _padded_copy(self, op: ir.Operation) -> WeftError:
+        """What upstream made of a `tensor.pad` that nothing reads through."""
+        pad = f"tensor.pad{describe(op).removeprefix(op.name)}"
+        reason, hint = (ir.StringAttr(text).value for text in ir.ArrayAttr(op.attributes[PADDED_COPY]))
+        message = f"{pad} is a copy, and what fills it is in no launch"
+        return WeftError(Diagnostic("W0730", message, notes=(f"not read through: {reason}",), hint=hint, payload=pad))
+
+
+PADDED_COPY = "weft.padded_copy"
+"""On a `linalg.map` that fills a padded copy: why the `tensor.pad` is one, and what to do."""
 
 LAUNCHES = ("gpu.launch_func", "gpu.launch")
 PARALLEL = {"scf.forall", "scf.parallel", "affine.parallel"}

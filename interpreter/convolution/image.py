@@ -11,13 +11,16 @@ Source: the discussion "Is synchronization missed for RAW dependent ops …" of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from .. import gathers
 from ..distribution.counters.linear import NAMES
 from ..gathers import index
-from ..mlir import affine, arith, ir, linalg, producer, tensor
+from ..mlir import affine, ir, linalg, tensor
+from ..piece_reads import Subscript, read
+from ..pieces import Image, Piece, margins, read_through
 from ..structured import element_type, shape_of
 from .axes import Axis
 from .problem import Problem
@@ -25,72 +28,31 @@ from .problem import Problem
 
 @dataclass(frozen=True)
 class Source:
-    """Where the image is read: `value`, with a padding of `outside` around it (None: there is none)."""
+    """Where the image is read: what it is pieced together of, and how many elements stand around it."""
 
-    value: ir.Value
+    piece: Piece
     low: tuple[int, ...]
     high: tuple[int, ...]
-    outside: ir.Value | None
 
     @property
     def padded(self) -> bool:
-        return any(self.low) or any(self.high)
+        return any(n > 0 for n in (*self.low, *self.high))
 
 
 def source_of(value: ir.Value) -> Source:
-    """The image behind a padding by a constant; the value itself where there is none.
-
-    A padding is a `tensor.pad`, or a buffer that was filled with a constant before the image was copied into it.
-    """
-    op = producer(value)
-    found = None
-    if op is not None and op.name == "tensor.pad":
-        found = _padded(op)
-    elif op is not None and op.name == "tensor.insert_slice":
-        found = _inserted(op)
-    none = (0,) * len(shape_of(value))
-    return found or Source(value, none, none, None)
+    """The image behind its padding; the value itself where there is none."""
+    piece = read_through(value) or Image(value)
+    return Source(piece, *margins(piece, [n or 0 for n in shape_of(value)]))
 
 
-def _padded(op: ir.Operation) -> Source | None:
-    low, high = (tuple(ir.DenseI64ArrayAttr(op.attributes[f"static_{end}"])) for end in ("low", "high"))
-    block = op.regions[0].blocks[0]
-    outside = block.operations[len(block.operations) - 1].operation.operands[0]
-    made_here = outside.owner == block if isinstance(outside.owner, ir.Block) else outside.owner.operation.block == block
-    if made_here or any(n < 0 for n in (*low, *high)) or None in shape_of(op.operands[0]):
-        return None
-    return Source(op.operands[0], low, high, outside)
-
-
-def _inserted(op: ir.Operation) -> Source | None:
-    """A padding as buffers have it: the image, or a copy of it, in the middle of a fill."""
-    around = producer(op.operands[1])
-    offsets, sizes, strides = (
-        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")
-    )
-    if around is None or around.name != "linalg.fill" or len(op.operands) > 2 or any(s != 1 for s in strides):
-        return None
-    image, copy = op.operands[0], producer(op.operands[0])
-    if copy is not None and copy.name == "linalg.copy":
-        image = copy.operands[0]
-    whole = [n or 0 for n in shape_of(op.results[0])]
-    if list(shape_of(image)) != sizes:
-        return None
-    high = tuple(n - o - s for n, o, s in zip(whole, offsets, sizes, strict=True))
-    return Source(image, tuple(offsets), high, around.operands[0])
-
-
-def operand(problem: Problem, source: Source) -> ir.Value:
-    """The image as an operand with one axis per `problem.image_groups`; made at the insertion point."""
+def operand(problem: Problem, source: Source, kind: ir.Type) -> ir.Value:
+    """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point."""
     units = [d for d, n in enumerate(problem.extents) if n == 1]
-    axes = [
-        replace(axis.without(units), offset=axis.offset - low, size=shape_of(source.value)[number] or 0)
-        for number, (axis, low) in enumerate(zip(problem.axes, source.low, strict=True))
-    ]
+    axes = [axis.without(units) for axis in problem.axes]
     together = _collapsible(problem, axes)
-    if together is not None:
-        return collapsed(source.value, together)
-    return _gather(problem, source, axes)
+    if together is not None and isinstance(source.piece, Image):
+        return collapsed(source.piece.value, together)
+    return _gather(problem, source.piece, axes, kind)
 
 
 def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
@@ -127,18 +89,14 @@ def _collapsible(problem: Problem, axes: Sequence[Axis]) -> list[list[int]] | No
     return together if fits else None
 
 
-def _gather(problem: Problem, source: Source, axes: Sequence[Axis]) -> ir.Value:
-    shape = [problem.groups[g].extent for g in problem.image_groups]
-    kind = element_type(source.value)
-    op = gathers.generic(shape, kind)
+def _gather(problem: Problem, piece: Piece, axes: Sequence[Axis], kind: ir.Type) -> ir.Value:
+    op = gathers.generic([problem.groups[g].extent for g in problem.image_groups], kind)
     with ir.InsertionPoint(op.regions[0].blocks[0]):
         digits: dict[int, ir.Value] = {}
         for position, number in enumerate(problem.image_groups):
             digits.update(_taken_apart(problem, number, linalg.IndexOp(position).result))
-        subscripts = [_subscript(axis, digits) for axis in axes]
-        mask = _inside(axes, subscripts, problem.extents)
-        value = gathers.guarded(mask, kind, lambda: tensor.ExtractOp(source.value, subscripts).result, source.outside)
-        linalg.YieldOp([value])
+        where = [Subscript(partial(_subscript, axis, digits), *axis.reach(problem.extents)) for axis in axes]
+        linalg.YieldOp([read(piece, where, kind)])
     return op.results[0]
 
 
@@ -155,28 +113,15 @@ def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.
     return dict(zip(long, made.results, strict=True))
 
 
-def _subscript(axis: Axis, digits: Mapping[int, ir.Value]) -> ir.Value:
+def _subscript(axis: Axis, digits: Mapping[int, ir.Value], more: int) -> ir.Value:
+    """The subscript of an axis, plus a number."""
+    offset = axis.offset + more
     if not axis.factors:
-        return index(axis.offset)
-    if axis.offset == 0 and list(axis.factors.values()) == [1]:
+        return index(offset)
+    if offset == 0 and list(axis.factors.values()) == [1]:
         return digits[next(iter(axis.factors))]
-    total: ir.AffineExpr = ir.AffineConstantExpr.get(axis.offset)
+    total: ir.AffineExpr = ir.AffineConstantExpr.get(offset)
     for position, factor in enumerate(axis.factors.values()):
         total = ir.AffineExpr.get_add(total, ir.AffineExpr.get_mul(ir.AffineDimExpr.get(position), factor))
     applied = ir.AffineMap.get(len(axis.factors), 0, [total])
     return affine.AffineApplyOp(applied, [digits[d] for d in axis.factors]).result
-
-
-def _inside(axes: Sequence[Axis], subscripts: Sequence[ir.Value], extents: Sequence[int]) -> ir.Value | None:
-    """Whether no subscript falls into the padding; None where none ever does."""
-    mask: ir.Value | None = None
-    for axis, subscript in zip(axes, subscripts, strict=True):
-        low, high = axis.reach(extents)
-        for needed, predicate, bound in (
-            (low < 0, arith.CmpIPredicate.sge, 0),
-            (high >= axis.size, arith.CmpIPredicate.slt, axis.size),
-        ):
-            if needed:
-                test = arith.cmpi(predicate, subscript, index(bound))
-                mask = test if mask is None else arith.andi(mask, test)
-    return mask

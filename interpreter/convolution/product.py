@@ -15,7 +15,7 @@ from .problem import Problem
 
 def product(op: ir.Operation, problem: Problem, source: Source) -> tuple[ir.Operation, ir.Value]:
     """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
-    image = operand(problem, source)
+    image = operand(problem, source, element_type(op.operands[problem.image]))
     kernel = _filter(op, problem)
     start = matrix(op.operands[2], runs(problem))
     inputs = [image, kernel] if problem.image_is_left else [kernel, image]

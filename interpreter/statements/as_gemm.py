@@ -63,6 +63,7 @@ class AsGemm(Statement):
         from ..convolution.problem import NoProductError, read
         from ..convolution.product import product, runs
         from ..convolution.report import spelled
+        from ..pieces import makers, remove_dead
 
         op = rewrite.find(self.target)
         if not is_structured(op):
@@ -86,11 +87,11 @@ class AsGemm(Statement):
         with ir.InsertionPoint(op), op.location:
             made, result = product(op, problem, source)
         op.results[0].replace_all_uses_with(result)
-        padding, start = producer(op.operands[problem.image]), producer(op.operands[2])
+        passed, start = makers(op.operands[problem.image]), producer(op.operands[2])
         op.erase()
-        for left in (padding, start):
-            if left is not None and not remove_if_dead(left) and left == start and left.name == "linalg.fill":
-                rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
+        remove_dead(passed)
+        if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
+            rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
         moved = move_consumers(result, runs(problem))
         rewrite.remark(spelled(problem, source.padded))
         if moved:

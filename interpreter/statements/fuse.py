@@ -8,6 +8,7 @@ from .. import levels, mlir
 from ..fusing import fuse_gathers, fuse_tagged, remove_if_dead
 from ..mlir import ir
 from ..nesting import is_within
+from ..padding import absorb_pads
 from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, statement
 from ..structured import ATOMIC, is_structured
@@ -64,6 +65,9 @@ class Fuse(Statement):
             return {}
         self._is_read(rewrite, producer, loop)
         self._not_a_start(rewrite, producer, loop)
+        if is_structured(producer):
+            for done in absorb_pads(producer):
+                rewrite.remark(done)
         fuse_tagged(rewrite, self.producer.tag, self.loop)
         self._not_in_a_body(rewrite)
         self._settle(rewrite)

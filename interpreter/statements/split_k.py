@@ -98,8 +98,8 @@ class SplitK(Statement):
                 "W0457", f"there are no atomic additions of {kind}", at="atomic", payload=op,
                 hint="sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then",
             )  # fmt: skip
-        if absorb_pads(op):
-            rewrite.remark("reads through tensor.pad: the padding is a mask, not a copy")
+        for done in absorb_pads(op):
+            rewrite.remark(done)
         made = split(cut)
         if self.atomic:
             made.total.attributes[ATOMIC] = ir.UnitAttr.get()

@@ -71,8 +71,9 @@ class Tile(Statement):
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         op = levels.on_tensors(rewrite, self.target)
         levels.refuse_overlap(rewrite, op, "target")
-        if not levels.is_memref(op) and absorb_pads(op):
-            rewrite.remark("reads through tensor.pad: the padding is a mask, not a copy")
+        if not levels.is_memref(op):
+            for done in absorb_pads(op):
+                rewrite.remark(done)
         extents = pad_extents(space, whole)
         if any(n is not None and n > LARGEST for n in extents):
             raise rewrite.error(
