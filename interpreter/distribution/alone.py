@@ -6,7 +6,7 @@ from ..mlir import ir
 from .arithmetic import Sum
 from .elements import StructuredOp, emit_element, emit_vector
 from .owned import loop_over
-from .space import extents, static_extents
+from .space import extents, indexing_maps, is_parallel_op, static_extents
 from .views import base_of
 
 VECTOR = "weft.vector"
@@ -15,6 +15,13 @@ VECTOR = "weft.vector"
 
 def is_alone(op: ir.Operation) -> bool:
     return VECTOR in op.attributes and op.name.startswith("linalg.") and "weft.map" not in op.attributes
+
+
+def goes_along(op: ir.Operation) -> bool:
+    """Whether an op meets each element of its result once, and walks all its operands in the order of its own dimensions: there is
+    nothing to keep for later, and accesses are as wide as memory allows."""
+    places = [[r.position for r in m.results if isinstance(r, ir.AffineDimExpr)] for m in indexing_maps(op) or ()]
+    return is_parallel_op(op) and all(place == sorted(place) for place in places)
 
 
 def widest(op: ir.Operation) -> int:
@@ -32,10 +39,10 @@ def widest(op: ir.Operation) -> int:
 
 def _wide_in_memory(op: StructuredOp, lanes: int) -> bool:
     numbers = [n for n in (*op.input_numbers(), *op.output_numbers()) if n in op.output_numbers() or op.used(n)]
-    return any(op.wide(n, lanes) for n in numbers if _in_memory(op.operands[n]))
+    return any(op.wide(n, lanes) for n in numbers if in_memory(op.operands[n])) or bool(op.masked(lanes))
 
 
-def _in_memory(operand: ir.Value) -> bool:
+def in_memory(operand: ir.Value) -> bool:
     """Whether an operand is in shared or global memory, and not a temporary or a thread's own array."""
     base = base_of(operand)
     if base is None or isinstance(base.owner, ir.Block):

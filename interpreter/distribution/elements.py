@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
-from ..mlir import DYNAMIC, affine, arith, ir, memref, operations, vector
+from ..mlir import DYNAMIC, affine, arith, ir, memref, operations, producer, vector
 from ..rewriter import describe
 from ..structured import ATOMIC
 from .alignment import aligned_rows
 from .arithmetic import Sum
 from .space import indexing_maps
-from .wide_gathers import MaskedLoad, masked_load
+from .views import base_of
+from .wide_gathers import MaskedLoad, masked_loads
 
 _KINDS = {"arith.addf": arith.AtomicRMWKind.addf, "arith.addi": arith.AtomicRMWKind.addi}
 
@@ -90,9 +91,14 @@ class StructuredOp:
         axes = [a for a, r in enumerate(self.maps[number].results) if isinstance(r, ir.AffineDimExpr) and r.position == last]
         return any(strides[axis] not in (1, DYNAMIC) for axis in axes)
 
+    def masked(self, lanes: int) -> list[MaskedLoad]:
+        """The reads in the body of which `lanes` elements can be loaded at once."""
+        return masked_loads(self.block, self.maps[-1].n_dims - 1, lanes)
+
     def gathered(self, lanes: int) -> MaskedLoad | None:
         """The masked load that the body is, if `lanes` of its elements can be loaded at once."""
-        return masked_load(self.block, self.maps[-1].n_dims - 1, lanes) if self.outputs == 1 else None
+        yielded = list(list(self.block.operations)[-1].operands)
+        return next((load for load in self.masked(lanes) if yielded == [load.value]), None)
 
 
 Address = tuple[ir.Value, Sequence[ir.Value]]
@@ -135,36 +141,55 @@ def emit_vector(
         return elsewhere.get(number) or (op.operands[number], _subscripts(op, number, start))
 
     each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
-    used = [n for n in range(len(op.operands)) if op.used(n)]
-    loaded = {n: _load_vector(address(n), lanes) for n in used if wide(n)}
     if op.atomic is not None:
         number, summand = op.output_numbers().start, op.atomic.input
+        loaded = _load_vector(address(summand), lanes) if wide(summand) else None
         for e, at in enumerate(each):
-            value = _extract(loaded[summand], e) if summand in loaded else _load(op, summand, at)
+            value = _load(op, summand, at) if loaded is None else _extract(loaded, e)
             _combine(op.atomic, value, op.operands[number], _subscripts(op, number, at))
         return
     forwarded, gathered = _forwarded(op), op.gathered(lanes)
-    if gathered is not None:
-        lane_results, vectors = None, [gathered.emit(start, lanes)]
-    elif forwarded is not None and forwarded in loaded:
-        lane_results, vectors = None, [loaded[forwarded]] * op.outputs
-    else:
-        lane_results = [
-            _body(op, at, {n: _extract(loaded[n], e) if n in loaded else _load(op, n, at) for n in used})
-            for e, at in enumerate(each)
-        ]
-        vectors = [None] * op.outputs
+    if gathered is None and (forwarded is None or not wide(forwarded)):
+        at_once = {n for n in range(len(op.operands)) if wide(n) and not _in_registers(op.operands[n])}
+        return _compute(op, each, {n: address(n) for n in at_once if op.used(n) or n in op.output_numbers()})
+    whole = gathered.emit(start, lanes) if gathered is not None else _load_vector(address(forwarded or 0), lanes)
+    (number,) = op.output_numbers()
+    if wide(number):
+        vector.StoreOp(whole, *address(number))
+        return
+    for e, at in enumerate(each):
+        memref.StoreOp(_extract(whole, e), op.operands[number], _subscripts(op, number, at))
+
+
+def _compute(op: StructuredOp, each: Sequence[Sequence[ir.Value]], at_once: Mapping[int, Address]) -> None:
+    """Compute the elements at `each`, which are neighbours. `at_once`: where operands begin that are one access for all of them.
+
+    An array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed.
+    """
+    lanes, used = len(each), [n for n in range(len(op.operands)) if op.used(n)]
+    loaded = {n: _load_vector(at_once[n], lanes) for n in used if n in at_once}
+    read = {load.value: load.emit(each[0], lanes) for load in op.masked(lanes)}
+    results: list[list[ir.Value]] = []
+    for e, at in enumerate(each):
+        arguments = {n: _extract(loaded[n], e) if n in loaded else _load(op, n, at) for n in used}
+        results.append(_body(op, at, arguments, {value: _extract(whole, e) for value, whole in read.items()}))
+        for number, result in zip(op.output_numbers(), results[-1], strict=True):
+            if _in_registers(op.operands[number]):
+                memref.StoreOp(result, op.operands[number], _subscripts(op, number, at))
     for position, number in enumerate(op.output_numbers()):
-        whole = vectors[position]
-        if wide(number):
-            if whole is None:
-                parts = [r[position] for r in lane_results or ()]
-                whole = vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result
-            vector.StoreOp(whole, *address(number))
-            continue
-        for e, at in enumerate(each):
-            part = lane_results[e][position] if lane_results is not None else _extract(whole, e)
-            memref.StoreOp(part, op.operands[number], _subscripts(op, number, at))
+        parts = [r[position] for r in results]
+        if number in at_once:
+            vector.StoreOp(vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result, *at_once[number])
+        elif not _in_registers(op.operands[number]):
+            for part, at in zip(parts, each, strict=True):
+                memref.StoreOp(part, op.operands[number], _subscripts(op, number, at))
+
+
+def _in_registers(operand: ir.Value) -> bool:
+    """Whether an operand is (a view of) an array of the thread's own."""
+    base = base_of(operand)
+    made = None if base is None else producer(base)
+    return made is not None and made.name == "memref.alloca"
 
 
 def _combine(how: Combination, value: ir.Value, buffer: ir.Value, subscripts: Sequence[ir.Value]) -> None:
@@ -193,8 +218,7 @@ def _load_vector(address: Address, lanes: int) -> ir.Value:
     return vector.LoadOp(ir.VectorType.get([lanes], buffer.type.element_type), buffer, subscripts).result
 
 
-def _extract(whole: ir.Value | None, lane: int) -> ir.Value:
-    assert whole is not None
+def _extract(whole: ir.Value, lane: int) -> ir.Value:
     return vector.ExtractOp(whole, [], [lane]).result
 
 
@@ -210,11 +234,15 @@ def _subscripts(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> list[i
     return subscripts
 
 
-def _body(op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value]) -> list[ir.Value]:
-    """Clone the body with its arguments and `linalg.index`es replaced; the values that it yields."""
-    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()}
+def _body(
+    op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value], known: Mapping[ir.Value, ir.Value] | None = None
+) -> list[ir.Value]:
+    """Clone the body with its arguments and `linalg.index`es replaced; the values that it yields. `known`: of ops that are done."""
+    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()} | dict(known or {})
     for inner in op.block.operations:
         operation = inner.operation
+        if operation.results and operation.results[0] in copies:
+            continue
         if operation.name == "linalg.yield":
             return [copies.get(v, v) for v in operation.operands]
         if operation.name == "linalg.index":

@@ -1,6 +1,6 @@
-"""A gather, n elements at a time: one guard (or none) and one n-wide load, where all n elements are inside together.
+"""Reads under a mask, n elements at a time: one guard (or none) and one n-wide load, where all n elements are inside together.
 
-The body of such an op reads `image[i, j]` where `i < rows and j < columns`, and yields something else outside. Along the op's last
+The body of an op reads `image[i, j]` where `i < rows and j < columns`, and takes something else outside. Along the op's last
 dimension the subscript goes up by one; if `columns` and each row's first element are multiples of n, the mask says the same of n
 elements that begin at a multiple of n, and their load is aligned. An index that is taken apart (k → kh, kw, c) goes up by one in
 its last digit alone, where n divides that digit's size.
@@ -19,22 +19,24 @@ from .counters.linear import DELINEARIZE
 
 @dataclass(frozen=True)
 class MaskedLoad:
-    """The parts of a gather's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm, `last` the
-    last dimension's index, as often as the body asks for it."""
+    """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm, `before` the ops
+    that both are made of, `last` the last dimension's index, as often as the body asks for it."""
 
-    block: ir.Block
     choice: ir.Operation | None
     load: ir.Operation
+    before: tuple[ir.Operation, ...]
     last: tuple[ir.Value, ...]
+
+    @property
+    def value(self) -> ir.Value:
+        """What the body goes on with."""
+        return (self.choice or self.load).results[0]
 
     def emit(self, at: Sequence[ir.Value], lanes: int) -> ir.Value:
         """The elements from `at` on, as a vector; emitted at the ambient insertion point."""
         kind = ir.VectorType.get([lanes], self.load.results[0].type)
         copies: dict[ir.Value, ir.Value] = {}
-        for inner in self.block.operations:
-            op = inner.operation
-            if op == (self.choice or self.load):
-                break
+        for op in self.before:
             if op.name == "linalg.index":
                 copies[op.results[0]] = at[ir.IntegerAttr(op.attributes["dim"]).value]
             else:
@@ -62,39 +64,55 @@ class MaskedLoad:
         raise AssertionError("an arm ends with a yield")
 
 
-def masked_load(block: ir.Block, last_dimension: int, lanes: int) -> MaskedLoad | None:
-    """The gather that a structured op's body is, if `lanes` of its elements can be loaded at once; None if not."""
-    ops = [op.operation for op in block.operations]
-    choice = producer(ops[-1].operands[0]) if len(ops[-1].operands) == 1 else None
+def masked_loads(block: ir.Block, last_dimension: int, lanes: int) -> list[MaskedLoad]:
+    """The reads in a structured op's body of which `lanes` elements can be loaded at once."""
     last = tuple(
         op.results[0]
-        for op in operations(ops[0].parent.operation, "linalg.index")
+        for op in operations(block.owner.operation, "linalg.index")
         if ir.IntegerAttr(op.attributes["dim"]).value == last_dimension
     )
-    if choice is not None and choice.name == "memref.load" and choice in ops:
-        return _always(MaskedLoad(block, None, choice, last), ops, lanes)
-    if choice is None or choice.name != "scf.if" or choice not in ops or any(op.regions for op in ops if op != choice):
+    found = (_masked_load(block, inner.operation, last, lanes) for inner in block.operations)
+    return [load for load in found if load is not None]
+
+
+def _masked_load(block: ir.Block, op: ir.Operation, last: tuple[ir.Value, ...], lanes: int) -> MaskedLoad | None:
+    if op.name == "memref.load":
+        before = _made_of(block, [op])
+        plain = None if before is None else MaskedLoad(None, op, before, last)
+        return plain if plain is not None and any(_varies(s, last) for s in op.operands) and _neighbours(plain, lanes) else None
+    if op.name != "scf.if" or len(op.results) != 1 or len(list(op.regions[1].blocks)) != 1:
         return None
-    if choice != ops[-2] or len(choice.results) != 1 or len(list(choice.regions[1].blocks)) != 1:
-        return None
-    arms = [[op.operation for op in region.blocks[0].operations] for region in choice.regions]
+    arms = [[inner.operation for inner in region.blocks[0].operations] for region in op.regions]
     load = producer(arms[0][-1].operands[0])
-    if any(op.name == "memref.load" for op in ops):
-        return None
     if load is None or load.name != "memref.load" or load not in arms[0]:
         return None
-    if any(op.name in ("memref.load", "linalg.index") or op.regions for op in (*arms[0], *arms[1]) if op != load):
+    if any(o.name in ("memref.load", "linalg.index") or o.regions for o in (*arms[0], *arms[1]) if o != load):
         return None
-    found = MaskedLoad(block, choice, load, last)
-    outside, mask = arms[1][-1].operands[0], choice.operands[0]
+    before = _made_of(block, [op, *arms[0], *arms[1]])
+    if before is None:
+        return None
+    outside, mask = arms[1][-1].operands[0], op.operands[0]
     same = not _varies(outside, last) and _same_for_all(mask, last, lanes)
+    found = MaskedLoad(op, load, before, last)
     return found if same and _neighbours(found, lanes) else None
 
 
-def _always(gather: MaskedLoad, ops: Sequence[ir.Operation], lanes: int) -> MaskedLoad | None:
-    """A body that loads one element, wherever it stands, and yields it."""
-    plain = gather.load == ops[-2] and all(op == gather.load or not (op.name == "memref.load" or op.regions) for op in ops)
-    return gather if plain and any(_varies(s, gather.last) for s in gather.load.operands) and _neighbours(gather, lanes) else None
+def _made_of(block: ir.Block, ops: Sequence[ir.Operation]) -> tuple[ir.Operation, ...] | None:
+    """The ops of the body whose results these ops take, in their order; None where one of them reads memory or an operand."""
+    needed: set[ir.Operation] = set()
+    waiting = [value for op in ops for value in op.operands]
+    while waiting:
+        value = waiting.pop()
+        op = producer(value)
+        if op is None and value.owner == block:
+            return None
+        if op is None or op.block != block or op in needed:
+            continue
+        if op.regions or op.name == "memref.load":
+            return None
+        needed.add(op)
+        waiting += op.operands
+    return tuple(inner.operation for inner in block.operations if inner.operation in needed)
 
 
 def _neighbours(gather: MaskedLoad, lanes: int) -> bool:

@@ -12,6 +12,7 @@ import math
 from ...dsl.diagnostics import fail
 from ..mlir import ir, operations, producer, scf
 from ..rewriter import describe
+from .alone import VECTOR
 from .arithmetic import Sum, delinearise
 from .elements import StructuredOp
 from .kernel import Outlined
@@ -149,15 +150,17 @@ def _copy_tiles(
     tile = clone_nest(tiles[0], copy)
     with end_of(tile.nest[-1]):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
-        lanes = _most_lanes(temporary)
+        lanes = _most_lanes(temporary, owner)
         Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
 
 
-def _most_lanes(temporary: ir.Value) -> int:
-    """Elements in the widest access of a temporary: one, unless `promote-to-registers` made it."""
+def _most_lanes(temporary: ir.Value, owner: ir.Operation) -> int:
+    """Elements in the widest access of a temporary: one, unless `promote-to-registers` made it, or `vectorize` its owner's ops."""
     kind, alloc = temporary.type, producer(temporary)
     assert isinstance(kind, ir.MemRefType)
-    if alloc is None or REGISTERS not in alloc.attributes:
+    wide = (op for op in operations(owner) if VECTOR in op.attributes)
+    asked = any(base is not None and base == temporary for op in wide for base in map(base_of, op.operands))
+    if not asked and (alloc is None or REGISTERS not in alloc.attributes):
         return 1
     return max(MAX_VECTOR_BITS // max(getattr(kind.element_type, "width", 64), 8), 1)
 

@@ -24,6 +24,10 @@ class Vectorize(Statement):
     where the alignment is proven, and element by element otherwise; the step's report says which. Operands that are registers
     already (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
 
+    An op that meets each element once (bias, residual, ReLU behind a product) has nothing to keep in a fragment: it is itself done
+    up to 16 bytes at a time. So are reads under a mask in its body, where the mask is proven to be the same for all of an access,
+    and the copy that brings a ragged tile of its results to where they belong.
+
     Args:
         target: a structured op on a static tile, in a loop over threads; stays alive.
 
@@ -35,7 +39,7 @@ class Vectorize(Statement):
         W0391: the op stands in no loop over threads.
         W0392: a tile without a static shape.
         W0393: the fragments take more registers than a thread has.
-        W0394: every operand is in registers already, or read under a mask in the op's body.
+        W0394: every operand of an op with a reduction is in registers already, or read under a mask in the op's body.
         W0396: an input and an output overlap.
 
     Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
@@ -50,6 +54,7 @@ class Vectorize(Statement):
     target: Handle = handle()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..distribution.alone import goes_along
         from ..distribution.tiles import thread_nest
         from ..registers.fragments import fragment, in_own_array
 
@@ -67,6 +72,10 @@ class Vectorize(Statement):
                 hint="tile it, and map the loop to threads; or `map` the op with `vector n`",
             )  # fmt: skip
         refuse_overlap(rewrite, op, "target")
+        self._check_shapes(rewrite, op)
+        if goes_along(op):
+            self._mark(rewrite, op)
+            return {}
         inputs, names = segments(op)[0], operand_names(op)
         numbers = [n for n, v in enumerate(op.operands) if isinstance(v.type, ir.MemRefType) and not in_own_array(v)]
         if not numbers:
@@ -84,16 +93,42 @@ class Vectorize(Statement):
             rewrite.remark("what the op reads under a mask stays in its body, element by element")
         return {}
 
-    def _check_room(self, rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
-        from ..registers.fragments import registers_of
+    @staticmethod
+    def _mark(rewrite: Rewriter, op: ir.Operation) -> None:
+        from ..distribution.alone import VECTOR, in_memory, widest
+        from ..distribution.elements import StructuredOp
+        from ..registers.copies import most_lanes
 
-        kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
-        for kind in kinds:
+        structured, names = StructuredOp.of(op), operand_names(op)
+        kinds = [ir.MemRefType(v.type).element_type for v in op.operands if isinstance(v.type, ir.MemRefType)]
+        most = min(most_lanes(kind) for kind in kinds)
+        op.attributes[VECTOR] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), most)
+        lanes = widest(op)
+        for number, operand in enumerate(op.operands):
+            if in_memory(operand):
+                wide = lanes > 1 and structured.wide(number, lanes)
+                what = "stored" if number in structured.output_numbers() else "loaded"
+                rewrite.remark(f"{names[number]}: {what} {f'{lanes} elements at once' if wide else 'element by element'}")
+        masked = sum(1 for _ in operations(op, "memref.load"))
+        if masked:
+            wide = len(structured.masked(lanes)) if lanes > 1 else 0
+            few = f"{wide} of {masked} reads {lanes} elements at once" if wide else "element by element"
+            rewrite.remark(f"what stands in the op's body: {few}")
+
+    @staticmethod
+    def _check_shapes(rewrite: Rewriter, op: ir.Operation) -> None:
+        for kind in (ir.MemRefType(v.type) for v in op.operands if isinstance(v.type, ir.MemRefType)):
             if not kind.has_static_shape:
                 raise rewrite.error(
                     "W0392", f"a tile of type {kind} has no static shape", at="target", payload=op,
                     hint="tile with static sizes",
                 )  # fmt: skip
+
+    @staticmethod
+    def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
+        from ..registers.fragments import registers_of
+
+        kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
         total = sum(registers_of(kind) for kind in kinds)
         if total > MOST_REGISTERS:
             shapes = ", ".join("x".join(map(str, kind.shape)) for kind in kinds)

@@ -178,14 +178,33 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     kh = in_idx ? kh + 1 : kh;
     kw = in_idx ? kw - 2 : idx;
   }
-  float r0[8][8];
+  alignas(16) float r0[8][8];
   float r1[8][8];
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const int idx = col3 + j;
-      r1[i][j] = acc[i][j] + (idx < 32 ? bias[idx] : 0.0f);
+    for (int j = 0; j < 2; ++j) {
+      const int idx = col3 + j * 4;
+      float v0;
+      float v1;
+      float v2;
+      float v3;
+      if (idx < 32) {
+        const float4 v4 = *reinterpret_cast<const float4*>(&bias[idx]);
+        v0 = v4.x;
+        v1 = v4.y;
+        v2 = v4.z;
+        v3 = v4.w;
+      } else {
+        v0 = 0.0f;
+        v1 = 0.0f;
+        v2 = 0.0f;
+        v3 = 0.0f;
+      }
+      r1[i][j * 4] = acc[i][j * 4] + v0;
+      r1[i][j * 4 + 1] = acc[i][j * 4 + 1] + v1;
+      r1[i][j * 4 + 2] = acc[i][j * 4 + 2] + v2;
+      r1[i][j * 4 + 3] = acc[i][j * 4 + 3] + v3;
     }
   }
   #pragma unroll
@@ -200,10 +219,10 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
   for (int i = 0; i < 8; ++i) {
     const int row4 = row3 + i;
     #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const int col4 = col3 + j;
+    for (int j = 0; j < 2; ++j) {
+      const int col4 = col3 + j * 4;
       if (col4 < 32) {
-        Y[row4 * 32 + col4] = r0[i][j];
+        *reinterpret_cast<float4*>(&Y[row4 * 32 + col4]) = *reinterpret_cast<const float4*>(&r0[i][j * 4]);
       }
     }
   }

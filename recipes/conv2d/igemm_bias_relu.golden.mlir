@@ -194,18 +194,35 @@ module attributes {gpu.container_module} {
       %alloca_2 = memref.alloca() : memref<8x8xf32>
       %alloca_3 = memref.alloca() : memref<8x8xf32>
       scf.for %arg6 = %c0 to %c8 step %c1 {
-        scf.for %arg7 = %c0 to %c8 step %c1 {
-          %19 = memref.load %alloca[%arg6, %arg7] : memref<8x8xf32>
-          %20 = affine.apply #map16(%16, %arg7)
-          %21 = arith.cmpi slt, %20, %c32 : index
-          %22 = scf.if %21 -> (f32) {
-            %24 = memref.load %arg2[%20] : memref<32xf32>
-            scf.yield %24 : f32
+        scf.for %arg7 = %c0 to %c2 step %c1 {
+          %19 = affine.apply #map20(%arg7)
+          %20 = affine.apply #map4(%19)
+          %21 = affine.apply #map5(%19)
+          %22 = affine.apply #map6(%19)
+          %23 = affine.apply #map21(%16, %arg7)
+          %24 = arith.cmpi slt, %23, %c32 : index
+          %25 = scf.if %24 -> (vector<4xf32>) {
+            %38 = vector.load %arg2[%23] : memref<32xf32>, vector<4xf32>
+            scf.yield %38 : vector<4xf32>
           } else {
-            scf.yield %cst_0 : f32
+            scf.yield %cst : vector<4xf32>
           }
-          %23 = arith.addf %19, %22 : f32
-          memref.store %23, %alloca_3[%arg6, %arg7] : memref<8x8xf32>
+          %26 = memref.load %alloca[%arg6, %19] : memref<8x8xf32>
+          %27 = vector.extract %25[0] : f32 from vector<4xf32>
+          %28 = arith.addf %26, %27 : f32
+          memref.store %28, %alloca_3[%arg6, %19] : memref<8x8xf32>
+          %29 = memref.load %alloca[%arg6, %20] : memref<8x8xf32>
+          %30 = vector.extract %25[1] : f32 from vector<4xf32>
+          %31 = arith.addf %29, %30 : f32
+          memref.store %31, %alloca_3[%arg6, %20] : memref<8x8xf32>
+          %32 = memref.load %alloca[%arg6, %21] : memref<8x8xf32>
+          %33 = vector.extract %25[2] : f32 from vector<4xf32>
+          %34 = arith.addf %32, %33 : f32
+          memref.store %34, %alloca_3[%arg6, %21] : memref<8x8xf32>
+          %35 = memref.load %alloca[%arg6, %22] : memref<8x8xf32>
+          %36 = vector.extract %25[3] : f32 from vector<4xf32>
+          %37 = arith.addf %35, %36 : f32
+          memref.store %37, %alloca_3[%arg6, %22] : memref<8x8xf32>
         }
       }
       scf.for %arg6 = %c0 to %c8 step %c1 {
@@ -218,12 +235,13 @@ module attributes {gpu.container_module} {
       %18 = affine.apply #map23(%block_id_y, %1, %0)
       scf.for %arg6 = %c0 to %c8 step %c1 {
         %19 = affine.apply #map16(%18, %arg6)
-        scf.for %arg7 = %c0 to %c8 step %c1 {
-          %20 = affine.apply #map16(%16, %arg7)
+        scf.for %arg7 = %c0 to %c2 step %c1 {
+          %20 = affine.apply #map21(%16, %arg7)
           %21 = arith.cmpi slt, %20, %c32 : index
+          %22 = affine.apply #map20(%arg7)
           scf.if %21 {
-            %22 = memref.load %alloca_2[%arg6, %arg7] : memref<8x8xf32>
-            memref.store %22, %reinterpret_cast_1[%19, %20] : memref<256x32xf32>
+            %23 = vector.load %alloca_2[%arg6, %22] : memref<8x8xf32>, vector<4xf32>
+            vector.store %23, %reinterpret_cast_1[%19, %20] : memref<256x32xf32>, vector<4xf32>
           }
         }
       }

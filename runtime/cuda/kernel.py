@@ -7,6 +7,7 @@ for their use are written down (`flush`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ EFFECTS = frozenset(
 """Ops that a pending load must not move across. Loops count as such as a whole."""
 LOOPS = frozenset(["scf.for", "scf.while", "affine.for", "scf.parallel", "affine.parallel", "scf.forall"])
 DYNAMIC = -(1 << 63)
+_OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
 LONGEST = 100  # characters of an expression before it is given a name
 
 
@@ -305,11 +307,8 @@ def has_effects(op: ir.Operation) -> bool:
 
 
 def _offset(made: Expr) -> bool:
-    """`row + 1`, `j * 4`: so short that it says more than a name for it would."""
-    if made.split is None or made.reads or made.mutable or made.split[1] not in ("+", "-", "*"):
-        return False
-    left, _, right = made.split
-    return left.isidentifier() and right.isdigit()
+    """`row + 1`, `j * 4`, `j * 4 + 1`: so short that it says more than a name for it would."""
+    return made.split is not None and not made.reads and not made.mutable and _OFFSET.fullmatch(made.text) is not None
 
 
 def _owner(value: ir.Value) -> ir.Operation | None:

@@ -88,6 +88,32 @@ def test_machine_code(recipe: str, layer: str, chip: str) -> None:
     assert over_k.integer <= 208, over_k  # 7x7 taps of 3 channels: each of four neighbours has digits of its own
 
 
+def behind_the_loop(cuda: str, kernel: str, chip: str) -> sass.Counts:
+    code = sass.program(cuda, kernel, chip).instructions
+    return sass.Counts.of(code[sass.hottest_loop(cuda, kernel, chip).stop :])
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_bias_residual_and_result_move_16_bytes_at_a_time(layer: str, chip: str) -> None:
+    """8x8 results of a thread are 16 stores; where rows or columns are ragged, four are inside together or outside."""
+    cuda = text("igemm_bias_relu", layer)
+    assert "reinterpret_cast<const float4*>(&bias[" in cuda and not re.search(r"= bias\[|\+ bias\[|residual\[[^&]*\];", cuda)
+    after = behind_the_loop(cuda, "conv2d_bias_relu", chip)
+    assert set(after.global_loads) == set(after.global_stores) == {128}, after
+    columns = 16 + (2 if layer else 16)  # 32 filters in a tile of 64: the bias is read under a guard, for each row
+    assert after.global_stores[128] == 16 and after.global_loads[128] == columns, after
+    assert sum(after.by_mnemonic.values()) <= 360 and not after.local, after
+
+
+@pytest.mark.parametrize(("k", "bits"), [("39", 32), ("42", 64)])
+def test_rows_that_do_not_begin_at_16_bytes_are_moved_as_wide_as_they_may(k: str, bits: int) -> None:
+    cuda = text("igemm_bias_relu", k=k)
+    after = behind_the_loop(cuda, "conv2d_bias_relu", "sm_80")
+    assert set(after.global_loads) == set(after.global_stores) == {bits}, after
+    assert not re.search(r"float4\*>\(&(bias|residual|Y)\[", cuda)
+
+
 @pytest.mark.parametrize("dtype", ["f64", "f16", "bf16"])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_other_types_do_not_spill(recipe: str, dtype: str) -> None:
