@@ -112,16 +112,18 @@ def _clip_output(
 ) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
     empty = gathers.is_empty(init)
+    accumulators = {op for op, _ in inserted_chain(output) if gathers.is_gather(op)}
     for use in list(output.uses):
         op = use.owner.operation
         if op.name == "tensor.parallel_insert_slice":
             _clip_insertion(op, shape)
         elif op.name == "tensor.extract_slice":
             _clip_read(op, output, shape, empty)
-    if source is not None:
-        for op in mlir.operations(body.owner.operation, "tensor.extract"):
-            if op.operands[0] == source:
-                op.operands[0] = output
+    if source is not None:  # only where the accumulators come from: whatever else reads that tensor means its first contents
+        for gather in accumulators:
+            for op in mlir.operations(gather, "tensor.extract"):
+                if op.operands[0] == source:
+                    op.operands[0] = output
 
 
 def _clip_read(op: ir.Operation, output: ir.Value, shape: Sequence[int], empty: bool) -> None:
