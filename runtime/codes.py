@@ -128,7 +128,10 @@ HOST: dict[str, Explanation] = {
         "After the schedule the host function still computes something itself. Computing is for kernels: a run does nothing on the "
         "host between launches.\n\n"
         "wrong:  a schedule that launches the matmul and leaves the fill before it\n"
-        "right:  fuse init into tiles        // or map and launch it by itself",
+        "right:  fuse init into tiles        // or map and launch it by itself\n\n"
+        "A `tensor.pad` is read through by the linalg ops that are tiled, fused or mapped, and is no op of its own then. One that "
+        "stays a copy (a width that only a run knows, a result of the function) is filled by the `linalg.map` that `bufferize` "
+        "makes of it: match, map and launch that.",
     ),
     "W0731": Explanation(
         "the host cannot do this",

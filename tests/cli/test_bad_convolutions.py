@@ -143,6 +143,35 @@ TEXTS: dict[str, tuple[str, str]] = {
     "a negative padding": (schedule(NHWC, "as-gemm conv padding [1, -1]"), PADDED),
 }  # fmt: skip
 
+DYNAMIC_WIDTH = PADDED.replace("%image: t", "%more: index, %image: t").replace("low[0, 1, 1, 0]", "low[0, %more, 1, 0]").replace(
+    "%p = tensor.pad", "%q = tensor.pad").replace("tensor<1x10x9x4xf32>\n  %r", """tensor<1x?x9x4xf32>
+  %p = tensor.cast %q : tensor<1x?x9x4xf32> to tensor<1x10x9x4xf32>
+  %r""")
+BEHIND_AN_OP = PADDED.replace("%p = tensor.pad", "%q = tensor.pad").replace("  %r =", """\
+  %e = tensor.empty() : tensor<1x10x9x4xf32>
+  %p = linalg.exp ins(%q : tensor<1x10x9x4xf32>) outs(%e : tensor<1x10x9x4xf32>) -> tensor<1x10x9x4xf32>
+  %r =""")
+RETURNED = PADDED.replace("-> tensor<1x8x7x8xf32> {", "-> (tensor<1x8x7x8xf32>, tensor<1x10x9x4xf32>) {").replace(
+    "return %r : tensor<1x8x7x8xf32>", "return %r, %p : tensor<1x8x7x8xf32>, tensor<1x10x9x4xf32>")
+STARTS = POOLING.replace("  %w =", """  %zero = arith.constant 0.0 : f32
+  %s = tensor.pad %start low[0, 1, 0, 0] high[0, 1, 0, 0] {
+  ^bb0(%n: index, %h: index, %v: index, %c: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x6x4xf32> to tensor<1x6x6x4xf32>
+  %w =""").replace("%out: tensor<1x6x6x4xf32>", "%start: tensor<1x4x6x4xf32>").replace("outs(%out", "outs(%s")
+POOL = schedule(
+    "linalg.pooling_nhwc_max", "let (t, _) = tile conv [1, 2, 2, _]", "let u = coalesce t", "map u to grid(x: 64)", "launch u",
+)  # fmt: skip
+GEMM = schedule(NHWC, "let gemm = as-gemm conv", "let (t, _) = tile gemm [8, 8]", "map t to grid(y: 64, x: 1)", "launch t")
+
+COPIES: dict[str, tuple[str, str]] = {
+    "a width that only a run knows": (GEMM, DYNAMIC_WIDTH),
+    "a padding in front of an op that is not scheduled": (GEMM, BEHIND_AN_OP),
+    "a padding that is returned as well": (GEMM, RETURNED),
+    "a padding that an op starts from": (POOL, STARTS),
+}
+"""Paddings that stay copies: said of a run, by the name that they have in the payload."""
+
 SETTINGS: dict[str, tuple[str, ...]] = {
     "a stride of zero": ("stride=0",),
     "a dilation of zero": ("dilation=0",),
@@ -177,6 +206,18 @@ def test_texts(name: str, capsys: pytest.CaptureFixture[str], snapshot: Snapshot
     Path("p.mlir").write_text(payload)
     assert refused(capsys, "apply", "t.weft", "--payload", "p.mlir", "-o", "out.mlir") == snapshot
     assert not Path("out.mlir").exists()
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_padded_copies(name: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+    text, payload = COPIES[name]
+    Path("t.weft").write_text(text)
+    Path("p.mlir").write_text(payload)
+    capsys.readouterr()
+    assert cli.run(["build", "t.weft", "--payload", "p.mlir", "-o", "out"]) == 1
+    out, said = capsys.readouterr()
+    assert out == "" and "Traceback" not in said and "linalg.map at" not in said
+    assert said == snapshot
 
 
 @pytest.mark.parametrize("name", SETTINGS)
