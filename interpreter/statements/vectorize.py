@@ -106,8 +106,10 @@ class Vectorize(Statement):
         lanes = widest(op)
         for number, operand in enumerate(op.operands):
             if in_memory(operand):
-                wide = lanes > 1 and structured.wide(number, lanes)
-                what = "stored" if number in structured.output_numbers() else "loaded"
+                written = number in structured.output_numbers()
+                added = written and structured.atomic is not None
+                wide = lanes > 1 and structured.wide(number, lanes) and not added
+                what = "added to atomically," if added else "stored" if written else "loaded"
                 rewrite.remark(f"{names[number]}: {what} {f'{lanes} elements at once' if wide else 'element by element'}")
         masked = sum(1 for _ in operations(op, "memref.load"))
         if masked:
