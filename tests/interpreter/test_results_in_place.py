@@ -163,3 +163,31 @@ def test_parts_are_added_to_the_result(name: str, tmp_path: Path) -> None:
     for sizes in (form.even, form.ragged):
         found = steps(tmp_path, to_a_value(form), schedule(form, sizes, parts=2))
         assert (found[Launch], found[Copy], found[Alloc]) == (2, 1, 1)
+
+
+OWN_IMAGE = """func.func @f(%x: tensor<1x6x6x3xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<1x6x6x3xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x6x6x3xf32>, tensor<1x1x3x3xf32>)
+    outs(%x : tensor<1x6x6x3xf32>) -> tensor<1x6x6x3xf32>
+  return %r : tensor<1x6x6x3xf32>
+}"""
+
+
+@pytest.mark.parametrize("sizes", [(12, 3, 3), (5, 2, 2), (64, 4, 5)])
+def test_what_the_result_starts_from_is_read_as_it_was(sizes: tuple[int, int, int], tmp_path: Path) -> None:
+    """A convolution that adds to its own image: the image is the argument, and not what other blocks have added to."""
+    form = Form("conv_2d_nhwc_hwcf", ("", ""), "")
+    assert steps(tmp_path, OWN_IMAGE, schedule(form, sizes)) == Counter({Launch: 1, Copy: 1})
+
+
+def test_an_image_that_an_op_makes_and_a_result_that_starts_from_an_argument(tmp_path: Path) -> None:
+    x, w, y = types(FORMS["nhwc"])
+    payload = f"""func.func @f(%x: {x}, %w: {w}, %y: {y}) -> {y} {{
+  %e = tensor.empty() : {x}
+  %i = linalg.exp ins(%x : {x}) outs(%e : {x}) -> {x}
+  %r = linalg.conv_2d_nhwc_hwcf ins(%i, %w : {x}, {w}) outs(%y : {y}) -> {y}
+  return %r : {y}
+}}"""
+    image = "let image = match linalg.exp\n  map image to grid(x: 64) cyclic\n  "
+    text = schedule(FORMS["nhwc"], FORMS["nhwc"].ragged).replace("launch blocks", "launch image\n  launch blocks")
+    found = steps(tmp_path, payload, text.replace("  let gemm", f"  {image}let gemm", 1))
+    assert (found[Launch], found[Copy], found[Alloc]) == (2, 1, 1)
