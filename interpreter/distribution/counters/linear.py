@@ -167,11 +167,10 @@ def split_sums(function: ir.Operation) -> None:
 
 
 def _leave_branches(op: ir.Operation) -> None:
-    branch: ir.Operation | None = None
-    parent = op.parent
-    while parent is not None and parent.operation.name == "scf.if":
-        branch = parent.operation
-        parent = branch.parent
+    branch, around = None, op.parent
+    while around is not None and around.operation.name == "scf.if":
+        branch = around.operation
+        around = branch.parent
     if branch is not None and _is_index_arithmetic(op, branch):
         move_in_front(op.results[0], branch)
 
