@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .distribution.arithmetic import constant_of
 from .mlir import DYNAMIC, ir, producer
 from .structured import shape_of
 
@@ -148,6 +147,8 @@ def _of_pad(op: ir.Operation) -> Piece | None:
 
 def pad_widths(op: ir.Operation) -> list[int | None]:
     """How many elements a `tensor.pad` puts in front of each axis; None where that is no known number."""
+    from .distribution.arithmetic import constant_of  # the room imports the bindings, which `weft check` never needs
+
     static = list(ir.DenseI64ArrayAttr(op.attributes["static_low"]))
     values = iter(list(op.operands)[1:])
     return [constant_of(next(values)) if n == DYNAMIC else n for n in static]
