@@ -37,8 +37,11 @@ def _reason(op: ir.Operation) -> Reason:
     if any(reader.name in ("func.return", "bufferization.materialize_in_destination") for reader in readers):
         return "it is a result of the function", _BY_ITSELF
     reader = next((reader for reader in readers if is_structured(reader)), None)
-    if readers and readers[0].name in ("scf.forall", "scf.for"):
+    if readers[0].name in ("scf.forall", "scf.for"):
         return f"{describe(readers[0])} starts from it, and writes over the copy", _BY_ITSELF
+    if readers[0].name in ("tensor.collapse_shape", "tensor.expand_shape"):
+        place = describe(readers[0]).removeprefix(f"{readers[0].name} ")
+        return f"the op {place} takes it in another shape", _BY_ITSELF
     if reader is None:
         return f"{describe(readers[0])} reads it, and only linalg ops read through a padding", _BY_ITSELF
     if any(reader.operands[number] == op.results[0] for number in range(segments(reader)[0])):

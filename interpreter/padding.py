@@ -32,16 +32,20 @@ _UNMAPPED_READS = ("tensor.extract", "memref.load")
 """Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
 
 
-def absorb_pads(op: ir.Operation) -> list[str]:
+def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
     """Make a gather of every padding that `op` reads, so that the image is read where it lies; what was done, in words.
 
     A padding is what `pieces` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that only crops
-    becomes a slice, which is a view.
+    becomes a slice, which is a view. `starts`: also of a `tensor.pad` that an output starts from, where each tile then starts from
+    a part of the gather.
     """
     done: list[str] = []
-    for position in range(segments(op)[0]):
+    inputs, outputs = segments(op)
+    for position in range(inputs + outputs if starts else inputs):
         value = op.operands[position]
         piece, shape = read_through(value), shape_of(value)
+        if position >= inputs and not _behind_pad(value):
+            continue
         if piece is None or None in shape:
             continue
         with ir.InsertionPoint(op), op.location:

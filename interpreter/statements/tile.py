@@ -72,7 +72,8 @@ class Tile(Statement):
         op = levels.on_tensors(rewrite, self.target)
         levels.refuse_overlap(rewrite, op, "target")
         if not levels.is_memref(op):
-            for done in absorb_pads(op):
+            over_tiles = any(n and kind == "parallel" for n, kind in zip(whole, space.iterators, strict=True))
+            for done in absorb_pads(op, starts=over_tiles):
                 rewrite.remark(done)
         extents = pad_extents(space, whole)
         if any(n is not None and n > LARGEST for n in extents):

@@ -153,22 +153,20 @@ BEHIND_AN_OP = PADDED.replace("%p = tensor.pad", "%q = tensor.pad").replace("  %
   %r =""")
 RETURNED = PADDED.replace("-> tensor<1x8x7x8xf32> {", "-> (tensor<1x8x7x8xf32>, tensor<1x10x9x4xf32>) {").replace(
     "return %r : tensor<1x8x7x8xf32>", "return %r, %p : tensor<1x8x7x8xf32>, tensor<1x10x9x4xf32>")
-STARTS = POOLING.replace("  %w =", """  %zero = arith.constant 0.0 : f32
-  %s = tensor.pad %start low[0, 1, 0, 0] high[0, 1, 0, 0] {
+STARTS = conv().replace("%out: tensor<1x6x6x8xf32>", "%start: tensor<1x4x6x8xf32>").replace("  %r =", """\
+  %zero = arith.constant 0.0 : f32
+  %out = tensor.pad %start low[0, 1, 0, 0] high[0, 1, 0, 0] {
   ^bb0(%n: index, %h: index, %v: index, %c: index):
     tensor.yield %zero : f32
-  } : tensor<1x4x6x4xf32> to tensor<1x6x6x4xf32>
-  %w =""").replace("%out: tensor<1x6x6x4xf32>", "%start: tensor<1x4x6x4xf32>").replace("outs(%out", "outs(%s")
-POOL = schedule(
-    "linalg.pooling_nhwc_max", "let (t, _) = tile conv [1, 2, 2, _]", "let u = coalesce t", "map u to grid(x: 64)", "launch u",
-)  # fmt: skip
+  } : tensor<1x4x6x8xf32> to tensor<1x6x6x8xf32>
+  %r =""")
 GEMM = schedule(NHWC, "let gemm = as-gemm conv", "let (t, _) = tile gemm [8, 8]", "map t to grid(y: 64, x: 1)", "launch t")
 
 COPIES: dict[str, tuple[str, str]] = {
     "a width that only a run knows": (GEMM, DYNAMIC_WIDTH),
     "a padding in front of an op that is not scheduled": (GEMM, BEHIND_AN_OP),
     "a padding that is returned as well": (GEMM, RETURNED),
-    "a padding that an op starts from": (POOL, STARTS),
+    "a padding that a product starts from": (GEMM, STARTS),
 }
 """Paddings that stay copies: said of a run, by the name that they have in the payload."""
 

@@ -266,6 +266,23 @@ def test_an_op_that_is_fused_reads_through_it(tmp_path: Path) -> None:
     assert run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report.ok
 
 
+@pytest.mark.parametrize("sizes", ["1, 3, 4, 3", "1, 2, 3, 2"])
+def test_an_op_starts_from_it(sizes: str, tmp_path: Path) -> None:
+    """Each tile of the result starts from its part of the padding; one that is not read is no start."""
+    start = FIRST.pad(ONE, ONE, "index").pad([0, -1, 0, 0], NONE, "%low")
+    kind, window = start.type, "  %window = tensor.empty() : tensor<2x2xf32>\n"
+    image = np.random.default_rng(2).integers(-4, 5, (2, 7, 9, 3)).astype(np.float32)
+    sums = np.lib.stride_tricks.sliding_window_view(image, (2, 2), (1, 2)).sum((-1, -2))
+    op = f"linalg.pooling_nhwc_sum ins(%W, %window : tensor<2x7x9x3xf32>, tensor<2x2xf32>) outs({{0}} : {kind})"
+    one = case(FIRST, start, op, start.array + sums, image)
+    tiled = ["let op = match linalg.pooling_nhwc_sum", f"let (tiles, one) = tile op [{sizes}]"]
+    right(tmp_path, Case(one.payload.replace(HEAD, HEAD + window), one.inputs, one.wanted), schedule(*tiled))
+    (tmp_path / "s.weft").write_text(schedule(*tiled, "let flat = coalesce tiles", "map flat to grid(x: 64)", "launch flat"))
+    assert run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report.ok
+    one = case(FIRST, start, f"linalg.negf ins(%W : {kind}) outs({{0}} : {kind})", -start.array, start.array)
+    right(tmp_path, one, schedule("let op = match linalg.negf", f"let (tiles, _) = tile op [{sizes}]"))
+
+
 def test_a_filled_buffer_that_is_scheduled_stays(tmp_path: Path) -> None:
     """A fill that has a handle is launched as the schedule says, and what is read is the buffer."""
     one = elementwise(FIRST, FIRST.place([2, 7, 8, 3], ONE, [1] * 4, "%one"))
