@@ -18,11 +18,11 @@ from .bundle import Bundle, comparable, read_bundle
 from .compare import Comparison, compare
 from .cupy_device import CupyDevice
 from .inputs import random_inputs, read_npz, write_npz
-from .output_files import expect_place, write_file
+from .output_files import Output, expect_apart, expect_place, write_file
 from .runner import RunResult, run_plan
 from .timeline import Timeline, timeline
 from .timeline_text import plain
-from .trace_files import expect_room_for_both, picture_path, trace_files
+from .trace_files import outputs, picture_path, trace_files
 
 COLUMNS = 78
 """Of the timeline, in characters."""
@@ -97,12 +97,13 @@ def _run(options: argparse.Namespace) -> int:
 
 def _expect_places(options: argparse.Namespace) -> None:
     """Refuse what can't be written before anything runs."""
-    if options.save is not None:
-        expect_place(options.save)
+    written = [] if options.save is None else [Output("--save", options.save, ".npz")]
     if options.trace is not None:
         expect_place(options.trace)
-        expect_room_for_both(options.trace, {"DIR": options.bundle, "--inputs": options.inputs, "--save": options.save})
-        expect_place(picture_path(options.trace))
+        written += outputs(options.trace)
+    for output in written:
+        expect_place(output.path)
+    expect_apart(written, {options.bundle: "the bundle", **({} if options.inputs is None else {options.inputs: "--inputs"})})
 
 
 def _traced(path: Path | None, bundle: Bundle, result: RunResult) -> Timeline | None:

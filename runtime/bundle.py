@@ -99,8 +99,9 @@ def expect_place(target: Path) -> None:
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise fail("W0711", f"cannot write the bundle {target}: there is a file of that name")
     if target.is_dir():
-        others = sorted(p.name for p in target.iterdir() if p.name not in FILES)
-        if others:
+        there = {p.name for p in target.iterdir()}
+        whole = {PLAN, CUDA, MODULE} <= there
+        if others := sorted(there - set(FILES) if whole else there):
             raise fail(
                 "W0711", f"cannot write the bundle {target}: the folder holds other things ({', '.join(others[:3])})"
             )

@@ -69,9 +69,14 @@ FILES: dict[str, Explanation] = {
         "Build the bundle anew.",
     ),
     "W0714": Explanation(
-        "a trace would overwrite something",
-        "`--trace out.json` writes two files: the timeline to `out.json`, and its picture to `out.svg`. Neither may be another "
-        "file that the run reads or writes.\n\nwrong:  --trace out.svg\nright:  --trace out.json",
+        "an output would overwrite something",
+        "What a command writes is none of the files that it reads (the schedule and what it includes, the payload, `--inputs`, "
+        "a bundle), nor another of its outputs, whatever the path looks like; and a file that is there is not replaced by one of "
+        "another kind: no `.weft` by arrays.\n"
+        "`--trace out.json` writes two files: the timeline to `out.json`, and its picture to `out.svg`.\n\n"
+        "wrong:  weft apply gemm.weft -o gemm.weft\nright:  weft apply gemm.weft -o scheduled.mlir\n"
+        "wrong:  weft run gemm.weft --save gemm.weft\nright:  weft run gemm.weft --save y.npz\n"
+        "wrong:  --trace out.svg\nright:  --trace out.json",
     ),
     "W0715": Explanation(
         "no .npz of plain arrays",

@@ -49,6 +49,18 @@ class RunOptions:
     graph: bool = False
     """Capture the plan once, and replay it. There is no timeline of that."""
 
+    def expect_outputs(self, read: Mapping[Path, str]) -> None:
+        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
+        from .files import expect_outputs, expect_writable
+        from .runtime.output_files import Output
+        from .runtime.trace_files import outputs
+
+        written = [] if self.save is None else [Output("--save", self.save, ".npz")]
+        if self.trace is not None:
+            expect_writable(self.trace)
+            written += outputs(self.trace)
+        expect_outputs(written, {**read, **({} if self.inputs is None else {self.inputs: "--inputs"})})
+
 
 @dataclass(frozen=True)
 class Executed:
@@ -71,8 +83,10 @@ def run_schedule(
     layer: str | None = None,
 ) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
+    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer)
+    options.expect_outputs(recipe.reads)
     device = open_device(options.target)
-    return run_applied(applied(Recipe.open(name, payload, settings, clock or Clock(), layer)), entry, options, device)
+    return run_applied(applied(recipe), entry, options, device)
 
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
@@ -275,6 +289,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
     from .runtime.inputs import random_inputs, read_npz
 
     clock = clock or Clock()
+    options.expect_outputs({folder: "the bundle"})
     with clock.phase("read"):
         bundle = read_bundle(folder)
     device = open_device(options.target)
@@ -310,11 +325,14 @@ def build_bundle(
     from .runtime.bundle import expect_place, write_bundle
     from .runtime.functions import signature
     from .runtime.inputs import random_inputs
+    from .runtime.output_files import Output, expect_apart
     from .runtime.reference import reference
 
+    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer)
+    expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
-    clock = clock or Clock()
-    done = applied(Recipe.open(name, payload, settings, clock, layer))
+    clock = recipe.clock
+    done = applied(recipe)
     made = planned(done, entry)
     inputs = expected = None
     if data_seed is not None:

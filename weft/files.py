@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .dsl.diagnostics import WeftError, fail
+
+if TYPE_CHECKING:
+    from .runtime.output_files import Output
 
 
 def resolve_schedule(name: str) -> Path:
@@ -40,36 +43,30 @@ def expect_writable(path: Path) -> None:
         raise fail("W0054", f"cannot write `{path}`: permission denied or not a folder")
 
 
-def expect_traceable(trace: Path, others: Mapping[str, Path | None]) -> None:
-    """Refuse a place that a trace or its picture can't be written to, or that the run uses otherwise. Raises W0054, W0714.
+def expect_outputs(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
+    """Refuse outputs that can't be written, or that would overwrite what must stay, before the work for them begins.
 
     Args:
-        others: what the run reads and writes, by the option that names it. Of a folder (a bundle), all that lies in it.
-    """
-    from .runtime.trace_files import expect_room_for_both, picture_path
+        read: the files and folders that the command reads, and what to call each.
 
-    expect_writable(trace)
-    expect_room_for_both(trace, others)
-    expect_writable(picture_path(trace))
+    Raises:
+        WeftError: W0054 it can't be written, W0714 it is an input, another output, or a file of another kind.
+    """
+    from .runtime.output_files import expect_apart
+
+    outputs = tuple(outputs)
+    for output in outputs:
+        expect_writable(output.path)
+    expect_apart(outputs, read)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a whole file or nothing: beside it first, then renamed over it. Raises W0054."""
+    from .runtime.output_files import write_whole
+
     expect_writable(path)
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
-            path.write_bytes(data)
-            return
-        real = path.resolve()
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            os.chmod(name, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
-            os.replace(name, real)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(path, lambda file: file.write(data))
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -82,9 +79,3 @@ def reason(error: OSError) -> str:
     """`Permission denied` → `permission denied`."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:]
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

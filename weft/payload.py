@@ -43,13 +43,20 @@ def payload_source(
             f"`{file.source.name}` names no payload",
             hint='give one with `--payload P.mlir`, or write `payload "P.mlir"` into the schedule',
         )
-    if payload.path is not None:
-        return read_source(Path(file.source.name).parent / payload.path, at=payload.span), {}
+    if (path := payload_path(file, None)) is not None:
+        return read_source(path, at=payload.span), {}
     builder = builder_of(file, None)
     if builder is None:
         raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
     values = builder_values(builder, payload, settings, layer)
     return Source(f"{builder.name}.mlir", builder.build(**values)), values
+
+
+def payload_path(file: tree.File, override: Path | None) -> Path | None:
+    """The file that `payload_source` reads; None where a builder makes the text."""
+    if override is not None or file.payload is None or file.payload.path is None:
+        return override
+    return Path(file.source.name).parent / file.payload.path
 
 
 # ---- parsing -------------------------------------------------------------------------------------------------------

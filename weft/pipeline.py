@@ -47,6 +47,7 @@ class Recipe:
         values: the main schedule's parameters, bound.
         payload_values: the builder's parameters, where a builder made the payload.
         clock: keeps the time of each phase.
+        payload_path: the file that the payload was read from; None where a builder made it.
     """
 
     file: tree.File
@@ -54,6 +55,7 @@ class Recipe:
     values: Mapping[str, Any]
     payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
+    payload_path: Path | None = None
 
     @classmethod
     def open(
@@ -67,7 +69,7 @@ class Recipe:
         """Read a schedule, and its payload or the one given; hand out the settings to both, a layer's sizes to the payload."""
         from .builder_values import builder_of
         from .dsl.binding import bind
-        from .payload import payload_source
+        from .payload import payload_path, payload_source
         from .settings import distribute
 
         clock = clock or Clock()
@@ -76,11 +78,20 @@ class Recipe:
         with clock.phase("payload"):
             mine = distribute(settings or {}, file.main, builder_of(file, payload), layer)
             source, made_of = payload_source(file, payload, mine.payload, mine.layer)
-        return cls(file, source, bind(file.main, mine.schedule), made_of, clock)
+        return cls(file, source, bind(file.main, mine.schedule), made_of, clock, payload_path(file, payload))
 
     @property
     def name(self) -> str:
         return self.file.main.name
+
+    @property
+    def reads(self) -> dict[Path, str]:
+        """The files that it was read from, and what to call each."""
+        found = {Path(s.span.source.name): "a file that the schedule includes" for s in self.file.schedules}
+        found[Path(self.file.source.name)] = "the schedule"
+        if self.payload_path is not None:
+            found[self.payload_path] = "the payload"
+        return found
 
 
 @dataclass(frozen=True)

@@ -77,11 +77,11 @@ def test_a_bundle() -> None:
         (["--trace", "."], "W0054", "cannot write `.`: it is a directory"),
         (["--trace", "taken.json"], "W0054", "cannot write `taken.svg`: it is a directory"),
         (["--trace", "/dev/null"], "W0714", "`/dev/null` is no file, and the picture of the trace goes beside it"),
-        (["--trace", "y.json", "--save", "y.json"], "W0714", "the trace would overwrite `y.json`, which is --save"),
-        (["--trace", "y.json", "--save", "./y.svg"], "W0714", "the trace would overwrite `y.svg`, which is --save"),
-        (["--trace", "async-fork.weft"], "W0714", "the trace would overwrite `async-fork.weft`, which is FILE"),
-        (["--trace", "link.json"], "W0714", "the trace would overwrite `link.json`, which is FILE"),
-        (["--trace", "x.json", "--inputs", "x.json"], "W0714", "the trace would overwrite `x.json`, which is --inputs"),
+        (["--trace", "y.json", "--save", "y.json"], "W0714", "--trace would overwrite `y.json`, which is --save"),
+        (["--trace", "y.json", "--save", "./y.svg"], "W0714", "the picture of --trace would overwrite `y.svg`, which is --save"),
+        (["--trace", "async-fork.weft"], "W0714", "--trace would overwrite `async-fork.weft`, which is the schedule"),
+        (["--trace", "link.json"], "W0714", "--trace would overwrite `link.json`, which is the schedule"),
+        (["--trace", "x.json", "--inputs", "x.json"], "W0714", "--trace would overwrite `x.json`, which is --inputs"),
     ],
 )
 def test_refused_before_anything_runs(

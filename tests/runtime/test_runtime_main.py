@@ -134,10 +134,11 @@ def test_a_trace_and_its_picture(folder: Path, tmp_path: Path) -> None:
         (["--trace", "{tmp}/out.svg"], "W0714", "is where the picture of the trace goes"),
         (["--trace", "{tmp}/missing/out.json"], "W0718", "does not exist"),
         (["--trace", "{tmp}"], "W0718", "is a directory"),
-        (["--trace", "{tmp}/b/out.json"], "W0714", "which is DIR"),
+        (["--trace", "{tmp}/b/out.json"], "W0714", "which is the bundle"),
         (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.json"], "W0714", "which is --save"),
         (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.svg"], "W0714", "which is --save"),
         (["--trace", "/dev/null"], "W0714", "is no file"),
+        (["--save", "{tmp}/b/plan.json"], "W0714", "--save would overwrite"),
         (["--save", "{tmp}/missing/y.npz"], "W0718", "does not exist"),
     ],
 )

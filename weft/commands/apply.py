@@ -25,13 +25,14 @@ def apply(
 ) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
     from ..console import emit, stderr
-    from ..files import expect_writable, write_atomically
+    from ..files import expect_outputs, write_atomically
     from ..pipeline import Recipe, applied
+    from ..runtime.output_files import Output
     from ..settings import parse_settings
 
-    if output is not None:
-        expect_writable(output)
     recipe = Recipe.open(file, payload, parse_settings(settings), layer=layer)
+    if output is not None:
+        expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
     done = applied(recipe)
     if every or diff:
         from ..stepview import show_steps

@@ -53,16 +53,10 @@ def run(
     from ..clock import Clock
     from ..console import emit, progress, say, stderr
     from ..execution import RunOptions, run_bundle, run_schedule
-    from ..files import expect_traceable, expect_writable
     from ..settings import parse_settings
 
     if graph and trace is not None:
         raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
-    if save is not None:
-        expect_writable(save)
-    if trace is not None:
-        named = Path(file) if Path(file).exists() else None  # else it is a recipe's name
-        expect_traceable(trace, {"FILE": named, "--payload": payload, "--inputs": inputs, "--save": save})
     options = RunOptions(
         target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace, graph=graph
     )

@@ -31,17 +31,19 @@ def show_map(
     """
     from rich.console import Console
 
-    from ..files import expect_writable, write_atomically
+    from ..files import expect_outputs, write_atomically
     from ..maps.alive import live_maps
     from ..maps.ownership import ownership
     from ..maps.svg import picture
     from ..maps.terminal import show
     from ..pipeline import Recipe, applied
+    from ..runtime.output_files import Output
     from ..settings import parse_settings
 
+    recipe = Recipe.open(file, payload, parse_settings(settings), layer=layer)
     if output is not None:
-        expect_writable(output)
-    done = applied(Recipe.open(file, payload, parse_settings(settings), layer=layer))
+        expect_outputs([Output("-o", output, ".svg")], recipe.reads)
+    done = applied(recipe)
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     console = Console(highlight=False, soft_wrap=True)
     for one in shown:

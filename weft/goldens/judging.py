@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.render import printable
 from ..files import write_atomically
+from ..runtime.output_files import Output, expect_apart
 from . import checks
-from .golden import Golden, text_of
+from .golden import Golden, read_golden, text_of
 from .making import Maker
 
 FOLDED = 60
@@ -71,9 +72,13 @@ def compare(golden: Golden, maker: Maker) -> Change | None:
 
 
 def update(golden: Golden, maker: Maker) -> Change | None:
-    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand."""
+    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one that is no
+    golden, or that the golden is made of. Raises W0902, W0714."""
     now = maker.text(golden)
-    if not golden.path.exists():
+    expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
+    if golden.path.exists():
+        read_golden(golden.path)
+    else:
         write_atomically(golden.path, f"{golden.header}\n{now}".encode())
         return Change(str(golden.path), (), new=True)
     if (change := _change(golden, now)) is not None:

@@ -35,6 +35,10 @@ class Maker:
             raise fail("W0908", f"`{golden.schedule}` launches no kernel: there is no CUDA text", span=golden.span)
         return f"{text}\n"
 
+    def reads(self, golden: Golden) -> dict[Path, str]:
+        """The files that it is made of, and what to call each."""
+        return self._applied(golden).recipe.reads
+
     def _applied(self, golden: Golden) -> Applied:
         schedule = golden.path.parent / golden.schedule
         if not schedule.is_file():

@@ -26,6 +26,7 @@ def run(desk: Desk, text: str) -> None:
 
 def save(desk: Desk, text: str) -> None:
     from ..files import write_atomically
+    from ..runtime.output_files import Output, expect_apart
     from .saving import saved_text
 
     words = text.split()
@@ -42,6 +43,8 @@ def save(desk: Desk, text: str) -> None:
             raise ValueError("it has no letter in it, or one that cannot be printed")
     except (OSError, RuntimeError, ValueError) as error:  # no such user, no name in it, too long, a null byte
         raise fail("W0066", f"`{names[0]}` is no name for a file: {error}", hint="`save mine.weft`") from None
+    own = Path(desk.bench.recipe.file.source.name)
+    expect_apart([Output("save", path, ".weft")], {p: name for p, name in desk.bench.recipe.reads.items() if p != own})
     written = saved_text(desk.bench, path)
     if there and not overwrite:
         raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")

@@ -200,7 +200,7 @@ def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str]
     empty = parse_text(EMPTY.format(name="typed"), TYPED)
     distribute(settings, empty.main, None, layer)
     source, _ = payload_source(empty, override, {})
-    return Recipe(empty, source, {}, {}, Clock())
+    return Recipe(empty, source, {}, {}, Clock(), override)
 
 
 def _done(number: int) -> str:
