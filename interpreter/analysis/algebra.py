@@ -27,6 +27,7 @@ from .linear import (
 from .shape import LaunchShape
 
 AXES = ("x", "y", "z")
+Bounds = tuple[int | None, int | None]
 
 
 class Algebra:
@@ -42,6 +43,7 @@ class Algebra:
         self._split: dict[Symbol, Linear] = {}
         self.definitions: list[Symbol] = []
         self._products: dict[tuple[Linear, Linear], Linear] = {}
+        self._unread: dict[tuple[str, tuple[Linear, ...]], Linear] = {}
         self._numbers = itertools.count()
 
     # ---- symbols ------------------------------------------------------------------------------------------------------
@@ -53,25 +55,37 @@ class Algebra:
         low: int | None = None,
         high: int | None = None,
         link: Link | None = None,
+        guessed: bool = False,
     ) -> Symbol:
         letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
-        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link)
+        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link, guessed)
         if kind == "defined":
             self.definitions.append(symbol)
         return symbol
 
-    def defined(self, depends: Depends, formula: Callable[[Linear], Formula]) -> Linear:
+    def defined(
+        self, depends: Depends, formula: Callable[[Linear], Formula], low: int | None = None, high: int | None = None
+    ) -> Linear:
         """A value that is what `formula` of it says."""
-        symbol = self.fresh("defined", depends)
+        symbol = self.fresh("defined", depends, low, high)
         form = Linear.of(symbol)
         symbol.define(formula(form))
         return form
 
     def opaque(
-        self, depends: Depends, low: int | None = None, high: int | None = None, link: Link | None = None
+        self, depends: Depends, low: int | None = None, high: int | None = None, link: Link | None = None, *, guessed: bool = False
     ) -> Linear:
         kind: SymbolKind = "parameter" if depends == NOTHING else "opaque"
-        return Linear.of(self.fresh(kind, depends, low, high, link))
+        return Linear.of(self.fresh(kind, depends, low, high, link, guessed))
+
+    def unread(self, what: str, operands: tuple[Linear, ...], low: int | None = None, high: int | None = None) -> Linear:
+        """What an operation makes that is not understood: of the same operands always the same."""
+        if (what, operands) not in self._unread:
+            depends = NOTHING
+            for operand in operands:
+                depends = depends | operand.depends()
+            self._unread[what, operands] = self.opaque(depends, low, high, guessed=True)
+        return self._unread[what, operands]
 
     def hardware(self, what: str, axis: str) -> Linear:
         """`thread_id x` and its kin; sizes that are known are constants."""
@@ -131,19 +145,10 @@ class Algebra:
                 processor = id_symbol(identifier)
                 if processor is not None and chunk.depends() == NOTHING:
                     link = Link("multiple", processor, chunk)
-            low = 0 if at_or_above(a, 0) and at_or_above(b, 0) else None
-            self._products[a, b] = self._products[b, a] = self.opaque(a.depends() | b.depends(), low, None, link)
+            low, high = _bounds_of_product(a.bounds(), b.bounds())
+            depends = a.depends() | b.depends()
+            self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, link, guessed=True)
         return self._products[a, b]
-
-    def truncated(self, a: Linear, divisor: int) -> Linear:
-        """`a / divisor` rounded towards zero."""
-        low, high = a.bounds()
-        if low is not None and low >= 0:
-            return a.floordiv(divisor)
-        if high is not None and high <= 0:
-            return (a * -1).floordiv(divisor) * -1
-        up, down = a.floordiv(divisor), (a * -1).floordiv(divisor) * -1
-        return self.choose(at_least(a, 0), up, down)
 
     def choose(self, condition: Formula, a: Linear, b: Linear) -> Linear:
         """`condition ? a : b`."""
@@ -152,8 +157,11 @@ class Algebra:
         if condition == FALSE:
             return b
         depends = condition.depends() | a.depends() | b.depends()
+        (a_low, a_high), (b_low, b_high) = a.bounds(), b.bounds()
+        low = None if a_low is None or b_low is None else min(a_low, b_low)
+        high = None if a_high is None or b_high is None else max(a_high, b_high)
         return self.defined(
-            depends, lambda v: either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b)))
+            depends, lambda v: either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b))), low, high
         )
 
     def extreme(self, forms: list[Linear], *, largest: bool) -> Linear:
@@ -174,7 +182,12 @@ class Algebra:
             beyond = [at_least(v, f) if largest else at_least(f, v) for f in forms]
             return both(*beyond, either(*(equal(v, f) for f in forms)))
 
-        return self.defined(depends, formula)
+        lows, highs = [f.bounds()[0] for f in forms], [f.bounds()[1] for f in forms]
+        pick = max if largest else min
+        lows, highs = ([n for n in ends if n is not None] for ends in (lows, highs))
+        low = pick(lows) if lows and (largest or len(lows) == len(forms)) else None
+        high = pick(highs) if highs and (not largest or len(highs) == len(forms)) else None
+        return self.defined(depends, formula, low, high)
 
     def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:
         """`values[0]` where `place` is `first`, `values[1]` where it is one more, …; `place` is one of these."""
@@ -182,34 +195,6 @@ class Algebra:
         rows = ((Linear.of(first + n), Linear.of(value)) for n, value in enumerate(values))
         symbol.define(either(*(both(equal(place, at), equal(Linear.of(symbol), value)) for at, value in rows)))
         return Linear.of(symbol)
-
-    def by_constant(self, name: str, a: Linear, b: int) -> Linear | None:
-        if name == "shli" and 0 <= b < 63:
-            return a * (1 << b)
-        if name in ("shrui", "divui", "remui") and not at_or_above(a, 0):
-            return None
-        if name in ("shrsi", "shrui") and 0 <= b < 63:
-            return a.floordiv(1 << b)
-        if name == "xori" and b > 0 and b & (b - 1) == 0:
-            return a + b - (a.floordiv(b) - a.floordiv(2 * b) * 2) * (2 * b)  # flips one bit
-        if name == "andi" and b >= 0 and (b + 1) & b == 0:
-            return a.modulo(b + 1)
-        if b <= 0:
-            return None
-        match name:
-            case "floordivsi":
-                return a.floordiv(b)
-            case "ceildivsi" | "ceildivui":
-                return (a + (b - 1)).floordiv(b)
-            case "divsi":
-                return self.truncated(a, b)
-            case "remsi":
-                return a - self.truncated(a, b) * b
-            case "divui":
-                return a.floordiv(b)
-            case "remui":
-                return a.modulo(b)
-        return None
 
     # ---- affine maps --------------------------------------------------------------------------------------------------
 
@@ -241,7 +226,7 @@ class Algebra:
             known = a.floordiv(b.constant)
         else:
             known = (a + (b.constant - 1)).floordiv(b.constant)
-        return known if known is not None else self.opaque(a.depends() | b.depends())
+        return known if known is not None else self.unread(type(e).__name__, (a, b))
 
     def integer_set(self, attribute: ir.Attribute, operands: list[Linear]) -> Formula:
         """`affine.if`'s set. The bindings give no access to an integer set attribute's content, so its text becomes a map."""
@@ -259,6 +244,14 @@ def at_or_above(form: Linear, bound: int) -> bool:
     """Whether the form's bounds say so."""
     low, _ = form.bounds()
     return low is not None and low >= bound
+
+
+def _bounds_of_product(a: Bounds, b: Bounds) -> Bounds:
+    if None not in a and None not in b:
+        corners = [p * q for p in a for q in b if p is not None and q is not None]
+        return min(corners), max(corners)
+    positive = a[0] is not None and b[0] is not None and a[0] >= 0 and b[0] >= 0
+    return (0 if positive else None), None
 
 
 def id_symbol(form: Linear) -> Symbol | None:

@@ -44,6 +44,7 @@ class Conflict:
         across_blocks: the threads are of different blocks: no barrier can order them.
         aliased: the accesses are to two buffers that may be the same memory.
         chosen: the buffer is one of several that a loop or a branch may hand on.
+        unsure: the barrier that may come between, where it is not known whether all threads execute it.
     """
 
     kind: Kind
@@ -59,6 +60,7 @@ class Conflict:
     across_blocks: bool = False
     aliased: bool = False
     chosen: bool = False
+    unsure: str = ""
 
     def notes(self) -> tuple[str, ...]:
         """The witness, in words."""
@@ -75,6 +77,8 @@ class Conflict:
             lines.append("assumed: nothing says that the two buffers are different memory")
         elif self.chosen:
             lines.append("assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which")
+        elif self.unsure:
+            lines.append(f"assumed, not proven: it is not known whether all threads execute {self.unsure} in between")
         elif self.assumed:
             lines.append("assumed, not proven: the index or a condition is not affine (it depends on data)")
         return tuple(lines)
@@ -166,7 +170,10 @@ def _collides(pair: PairClass) -> bool:
 def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
     """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
     left: isl.Set | None = None if pair.unknown else pair.collisions
+    pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
     for barrier in barriers:
+        if not barrier.place.settled and pair.may_separate(barrier):
+            pair.unsure = barrier
         try:
             separated = pair.separated_by(barrier)
             if separated is True:
@@ -174,7 +181,7 @@ def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
             if left is not None and not isinstance(separated, bool):
                 left = pair.solver.subtract(left, separated)
         except Unknown:
-            continue  # a barrier of which it is not known what it separates is taken to separate nothing
+            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
     return left
 
 
@@ -187,12 +194,11 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     kind: Kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     sample = None if left is None else pair.solver.sample(left)
     loop = pair.loop.label if pair.loop is not None else None
-    guards = [g for access in (a, b) for g in (*access.place.guards, access.when)]
     aliased = a.buffer is not b.buffer
     name = f"{a.buffer.name} and {b.buffer.name}" if aliased else a.buffer.name
     chosen = a.chosen or b.chosen
-    data = a.opaque or b.opaque or any(s.kind == "opaque" for g in guards for s in g.symbols())
-    assumed = aliased or chosen or sample is None or data
+    unsure = pair.unsure.op if pair.unsure is not None and a.settled and b.settled else ""
+    assumed = aliased or chosen or sample is None or not a.settled or not b.settled or bool(unsure)
     if sample is None:
         return Conflict(kind, name, a.buffer.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
     point = dict(zip(pair.names, sample, strict=True))
@@ -200,7 +206,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     known = tuple(e for e in element if e is not None)
     return Conflict(
         kind, name, a.buffer.space, known if len(known) == len(element) else (), a.op, b.op,
-        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased, chosen,
+        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased, chosen, unsure,
     )  # fmt: skip
 
 

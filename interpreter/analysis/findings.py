@@ -56,11 +56,16 @@ class Findings:
 
     def _divergent(self, barrier: Barrier) -> Diagnostic:
         group = "a subgroup" if barrier.narrow else "a block"
+        message = f"not all threads of {group} reach {barrier.op}"
+        note = "a condition or a loop around it is not the same for all of them"
+        if barrier.assumed:
+            message = f"not all threads of {group} may reach {barrier.op} (assumed)"
+            note = "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them"
         return Diagnostic(
             "W0603",
-            f"not all threads of {group} reach {barrier.op}",
+            message,
             self._span(barrier.op),
-            notes=("a condition or a loop around it is not the same for all of them",),
+            notes=(note,),
             hint="move the barrier out of the condition or loop",
         )
 
@@ -100,7 +105,9 @@ class Findings:
         if read.reader is not None:
             where = f"block {_ids(read.reader.block)}, " if any(read.reader.block) else ""
             notes.append(f"{where}{read.reader}{self._quoted(read.reader)}")
-        if read.assumed:
+        if read.reader is None:
+            notes.append("assumed, not proven: the analysis reached its limit")
+        elif read.assumed:
             notes.append("assumed, not proven: an index or a condition is not affine (it depends on data)")
         return Diagnostic(
             "W0610",

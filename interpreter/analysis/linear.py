@@ -8,7 +8,7 @@ parser): `a mod n` is `a - n*floor(a/n)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -57,6 +57,7 @@ class Symbol:
             `low … high` (an element of a vector, a byte of an element).
         low, high: bounds that always hold; None where there is none.
         link: what an opaque value tells of the id of its block or thread.
+        guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict needs.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Symbol:
     high: int | None = None
     definition: Formula | None = field(default=None, repr=False)
     link: Link | None = field(default=None, repr=False)
+    guessed: bool = False
 
     def define(self, formula: Formula) -> None:
         """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""
@@ -86,12 +88,13 @@ Term = Symbol | Floor
 class Linear:
     """`sum(coefficient * term) + constant`; immutable."""
 
-    __slots__ = ("_key", "constant", "terms")
+    __slots__ = ("_bounds", "_key", "constant", "terms")
 
     def __init__(self, terms: Mapping[Term, int], constant: int) -> None:
         self.terms = {term: c for term, c in terms.items() if c}
         self.constant = constant
         self._key = (frozenset(self.terms.items()), constant)
+        self._bounds: tuple[int | None, int | None] | None = None
 
     @staticmethod
     def of(value: int | Symbol) -> Linear:
@@ -155,6 +158,17 @@ class Linear:
 
     def bounds(self) -> tuple[int | None, int | None]:
         """Bounds from those of the symbols (intervals: sound, not tight)."""
+        if self._bounds is None:
+            low, high = self._interval()
+            for remainder, rest in self._remainders():
+                least, most = rest.bounds()
+                low = _tighter(max, low, None if least is None else least + min(remainder, 0))
+                high = _tighter(min, high, None if most is None else most + max(remainder, 0))
+            self._bounds = low, high
+        return self._bounds
+
+    def _interval(self) -> tuple[int | None, int | None]:
+        """Each term for itself."""
         low: int | None = self.constant
         high: int | None = self.constant
         for term, c in self.terms.items():
@@ -169,8 +183,35 @@ class Linear:
             high = None if high is None or b is None else high + c * b
         return low, high
 
+    def _remainders(self) -> Iterator[tuple[int, Linear]]:
+        """The form as `k * (n mod d) + rest`, for each floor that allows it: k * (d - 1), and a rest of fewer terms."""
+        for term, c in self.terms.items():
+            if isinstance(term, Floor) and c % term.divisor == 0:
+                factor = -c // term.divisor
+                rest = self - term.numerator * factor + Linear({term: -c}, 0)
+                if len(rest.terms) < len(self.terms):
+                    yield factor * (term.divisor - 1), rest
+
     def __repr__(self) -> str:
         return render(self, lambda s: s.name)
+
+
+def _tighter(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else choose(a, b)
+
+
+def settled(symbols: Iterable[Symbol]) -> bool:
+    """Whether each of the symbols, and of those that they are defined by, may have any value in its range, or is defined."""
+    done: set[Symbol] = set()
+    todo = list(symbols)
+    while todo:
+        symbol = todo.pop()
+        if symbol.guessed or symbol.kind == "opaque":
+            return False
+        if symbol not in done and symbol.definition is not None:
+            todo += symbol.definition.symbols()
+        done.add(symbol)
+    return True
 
 
 # ---- formulas ---------------------------------------------------------------------------------------------------------

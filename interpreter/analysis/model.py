@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from .linear import Formula, Linear, Symbol
+from .linear import Formula, Linear, Symbol, settled
 from .shape import LaunchShape
 from .values import Values
 from .views import Buffer
@@ -58,6 +58,11 @@ class Place:
         return tuple(g for s in self.steps for g in s.guards)
 
     @property
+    def settled(self) -> bool:
+        """Whether it is known when the place is reached."""
+        return settled(s for g in self.guards for s in g.symbols())
+
+    @property
     def order(self) -> tuple[int, ...]:
         """Text order of places."""
         return (*tuple(n for s in self.steps for n in (s.position, s.region)), self.position)
@@ -87,11 +92,12 @@ class Access:
     """`buffer` is one of several that a loop or a branch may hand on."""
 
     @property
-    def opaque(self) -> bool:
-        """The element depends on something that is not affine, e.g. on data."""
-        if self.coordinates is None:
-            return True
-        return any(s.kind == "opaque" for c in self.coordinates for s in c.symbols())
+    def settled(self) -> bool:
+        """Whether it is known which element is meant, and when: nothing in it is not affine, or depends on data."""
+        if self.coordinates is None or not self.place.settled:
+            return False
+        forms = (*self.coordinates, self.when)
+        return settled(s for form in forms for s in form.symbols())
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +108,7 @@ class Barrier:
         spaces: the memory whose accesses it orders for the whole block.
         candidate: its number if it is only proposed.
         narrow: it waits for a subgroup alone (or for those that a named barrier counts), so it orders nothing across the block.
+        assumed: it is not proven that all threads reach it, nor that they do not.
     """
 
     number: int
@@ -110,6 +117,7 @@ class Barrier:
     op: str
     candidate: int | None = None
     narrow: bool = False
+    assumed: bool = False
 
     @property
     def weight(self) -> int:

@@ -99,7 +99,7 @@ class Reader:
         self._loops += 1
         lows, highs, step = self._affine_bounds(op) if op.name == "affine.for" else self._scf_bounds(op)
         low = self.values.extreme(lows, largest=True)
-        loop, guards = self._counted(number, low, highs, step, describe(op))
+        loop, guards = self._counted(number, low, highs, step, describe(op), unsigned="unsignedCmp" in op.attributes)
         assert loop.variable is not None
         self.values.bind(body.arguments[0], loop.variable)
         inits = list(op.operands)[len(op.operands) - (len(body.arguments) - 1) :]
@@ -121,16 +121,22 @@ class Reader:
         return lows, highs, Linear.of(int(op.attributes["step"]))
 
     def _counted(
-        self, number: int, low: Linear, highs: list[Linear], step: Linear, label: str
+        self, number: int, low: Linear, highs: list[Linear], step: Linear, label: str, *, unsigned: bool = False
     ) -> tuple[Loop, tuple[Formula, ...]]:
-        """The loop `low, low + step, … < high`: its variable is affine in the counter if the step is constant."""
+        """The loop `low, low + step, … < high`: its variable is affine in the counter if the step is constant.
+
+        `unsigned`: bounds are compared as unsigned; where one may be negative, nothing is known of the trip count.
+        """
         last: int | None = None
+        trip_count: Linear | None = None
+        if unsigned and not all(at_or_above(form, 0) for form in (low, *highs)):
+            trip_count, highs = self.values.unread("trip count", (low, *highs, step), 0), []
         if step.is_constant and step.constant > 0:
             spans = [s for s in ((high - low).bounds()[1] for high in highs) if s is not None]
             last = max(0, -(-min(spans) // step.constant) - 1) if spans else None
         counter = Linear.of(self.values.fresh("loop", Depends(loops=frozenset({number})), 0, last))
         (symbol,) = counter.symbols()
-        guards: list[Formula] = []
+        guards: list[Formula] = [] if trip_count is None else [less(counter, trip_count)]
         if step.is_constant and step.constant > 0:
             variable = low + counter * step.constant
         else:
@@ -169,7 +175,7 @@ class Reader:
         self.values.settle(carried, list(op.operands), [*_terminator(after).operands, *passed], number)
         depends = self.values.depends(condition[0])
         outer = Depends(depends.thread, depends.block, depends.loops - {number} | {lp.number for lp in place.loops})
-        trips = self.values.opaque(outer, 0)
+        trips = self.values.opaque(outer, 0, guessed=True)
         counter = self.values.fresh("loop", Depends(loops=frozenset({number})), 0)
         loop = Loop(number, counter, None, None, describe(op))
         for region, block in enumerate((before, after)):

@@ -111,6 +111,8 @@ class PairClass:
     Args:
         equal: in how many of the `shared` loops (those around both that hold barriers) the iterations are the same.
         carried: whether `second` is in a later iteration of the next of them; else all are equal.
+        unknown: ISL gave up on the collisions.
+        unsure: a barrier that may separate more of them than it is known to.
     """
 
     model: KernelModel
@@ -122,6 +124,7 @@ class PairClass:
     solver: Solver
     same_block: bool = True
     unknown: bool = False
+    unsure: Barrier | None = None
     names: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -243,6 +246,13 @@ class PairClass:
             return self.separated_by(barrier)
         except Unknown:
             return False
+
+    def may_separate(self, barrier: Barrier) -> bool:
+        """Whether an instance of the barrier may come between, whatever the conditions around it."""
+        above, before = meeting(self.first.place, barrier.place)
+        below, after = meeting(barrier.place, self.second.place)
+        in_time = (before < 0 or len(above) > self.equal) and (after < 0 or len(below) > self.equal)
+        return in_time and self.first.buffer.space in barrier.spaces
 
     def _between(self, barrier: Barrier) -> Iterator[isl.Set | bool]:
         """The pieces of `first < barrier < second` that are not empty, one for each pair of levels at which they part."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Literal
+
 from .dependence import WARP
-from .linear import Naming, Symbol, render, spell
+from .linear import Naming, Symbol, render, settled, spell
 from .model import Barrier, KernelModel
 from .relations import Solver, Unknown
 
@@ -13,20 +16,24 @@ def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], li
     uniform: list[Barrier] = []
     divergent: list[Barrier] = []
     for barrier in model.barriers:
-        (uniform if is_uniform(model, barrier, solver) else divergent).append(barrier)
+        reach = reached(model, barrier, solver)
+        if reach == "together":
+            uniform.append(barrier)
+        else:
+            divergent.append(dataclasses.replace(barrier, assumed=reach == "unknown"))
     return uniform, divergent
 
 
-def is_uniform(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
+def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["together", "apart", "unknown"]:
     """Whether the conditions around the barrier hold for all threads of a block or for none, in each iteration.
 
     Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
     """
     guards = [g for g in barrier.place.guards if g.depends().thread]
     if not guards:
-        return True
+        return "together"
     if any(s.kind == "opaque" and s.depends.thread for g in guards for s in g.symbols()):
-        return False
+        return "unknown"
     shared = Naming("")
 
     def shares(symbol: Symbol) -> bool:
@@ -40,10 +47,12 @@ def is_uniform(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
     there = [spell(g, y) for g in barrier.place.guards]
     ranges = [f for naming in (x, y, shared) for f in naming.facts()]
     if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
-        return False  # a thread's own minimum: existential, and its complement is not what `there` negated says
+        return "unknown"  # a thread's own minimum: existential, and its complement is not what `there` negated says
     names = [n for naming in (shared, x, y) for n in naming.names.values()]
     try:
-        reached = solver.set(names, here + ranges)
-        return solver.is_empty(solver.subtract(reached, solver.set(names, there)))
+        alone = solver.subtract(solver.set(names, here + ranges), solver.set(names, there))
+        if solver.is_empty(alone):
+            return "together"
     except Unknown:
-        return False
+        return "unknown"
+    return "apart" if settled(s for naming in (x, y, shared) for s in naming.names) else "unknown"

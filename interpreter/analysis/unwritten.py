@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from .conflicts import Instance
-from .linear import Linear, Naming, Symbol, render, spell
+from .linear import Linear, Naming, Symbol, render, settled, spell
 from .memory_ops import OVERWRITING
 from .model import Access, KernelModel, Loop
 from .relations import Solver, Unknown, meeting
@@ -61,7 +61,7 @@ def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRea
     except Unknown:
         left = None
     sample = None if left is None else solver.sample(left)
-    assumed = sample is None or question.unsure or any(s.kind == "opaque" for s in question.naming.names)
+    assumed = sample is None or question.unsure or not settled(question.naming.names)
     if sample is None:
         return UnwrittenRead(read.buffer.name, (), read.op, None, True)
     point = dict(zip(question.names, sample, strict=True))
