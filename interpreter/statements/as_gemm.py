@@ -29,8 +29,8 @@ class AsGemm(Statement):
 
     Args:
         target: a convolution (named or `linalg.generic`), strides, dilations and groups included, of static sizes; consumed.
-        padding: what the payload pads the image by, on both sides of each axis that the window moves along: a statement that is
-            checked. Padding is part of what the payload computes, so that a schedule can't add any.
+        padding: what the payload pads the image by, on both sides of each axis that the window moves along (or before each axis,
+            then behind each): a statement that is checked. Padding is part of what the payload computes: a schedule adds none.
 
     Returns:
         gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are `lhs`,
@@ -107,12 +107,13 @@ class AsGemm(Statement):
         if self.padding is None:
             return
         found = [(low[axis], high[axis]) for axis in windows]
-        if len(self.padding) != len(found):
+        axes, count = len(found), len(self.padding)
+        if count not in (axes, 2 * axes):
             raise rewrite.error(
-                "W0446", f"a number for each of the {len(found)} axes that the window moves along, and not {len(self.padding)}",
-                at="padding", payload=op,
+                "W0446", f"a number for each of the {axes} axes that the window moves along, and not {count}",
+                at="padding", payload=op, hint=f"or {2 * axes} numbers: before each axis, then behind each",
             )  # fmt: skip
-        if any(pair != (stated, stated) for pair, stated in zip(found, self.padding, strict=True)):
+        if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
             spelled = ", ".join(str(a) if a == b else f"{a} before and {b} behind" for a, b in found)
             raise rewrite.error(
                 "W0446",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import weft
+from weft.dsl.diagnostics import WeftError
 from weft.execution import RunOptions, run_schedule
 from weft.interpreter import mlir
 from weft.interpreter.structured import shape_of
@@ -160,3 +162,31 @@ def test_an_op_that_stays_behind_is_named(tmp_path: Path) -> None:
     weft.write_text("schedule s() {\n  let conv = match linalg.conv_2d_nhwc_hwcf\n  let gemm = as-gemm conv\n}\n")
     steps = applied(Recipe.open(str(weft), source, {})).session.steps
     assert any("linalg.generic stays behind the reshape" in remark for remark in steps[-1].remarks)
+
+
+STEPPED = """func.func @f(%x: tensor<1x6x7x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x3x4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 0] high[0, 1, 2, 0] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<1x6x7x3xf32> to tensor<1x7x10x3xf32>
+  %e = tensor.empty() : tensor<1x3x4x4xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>}
+    ins(%p, %w : tensor<1x7x10x3xf32>, tensor<3x3x3x4xf32>) outs(%s : tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  return %r : tensor<1x3x4x4xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("stated", "right"), [("[0, 1, 1, 2]", True), ("[1, 0, 2, 1]", False), ("[1, 1]", False), ("[0, 1, 1]", False)]
+)
+def test_padding_that_differs_before_and_behind_is_stated_for_each(stated: str, right: bool, tmp_path: Path) -> None:
+    (tmp_path / "p.mlir").write_text(STEPPED)
+    body = f"let conv = match linalg.conv_2d_nhwc_hwcf\n  let gemm = as-gemm conv padding {stated}"
+    (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n  {body}\n}}\n')
+    if right:
+        assert "linalg.matmul" in weft.apply(tmp_path / "s.weft").text
+        return
+    with pytest.raises(WeftError, match="W0446"):
+        weft.apply(tmp_path / "s.weft")
