@@ -93,7 +93,10 @@ def read_setting(parameter: tree.Parameter, text: object) -> Value:
             return fit(parameter, text, parameter.span)
     if value is None:
         shown = text if len(text) <= 40 else text[:37] + "…"
-        message = f"`{parameter.name}` takes {_WANTED[parameter.type]}, not `{shown}`"
+        wanted = _WANTED[parameter.type]
+        if parameter.type == "int" and re.fullmatch(r"[+-]?[0-9]+", text, re.ASCII):
+            wanted += " of at most 18 digits"
+        message = f"`{parameter.name}` takes {wanted}, not `{shown}`"
         raise fail("W0210", message, span=parameter.span, hint=legal_hint(parameter))
     return value
 

@@ -8,7 +8,10 @@ import sys
 
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
+    from .closed_pipes import outlive_readers
+
     _open_what_is_closed()
+    outlive_readers()
     try:
         from .cli import run
 
@@ -35,7 +38,7 @@ def _flushed(code: int) -> int:
         from .files import unwritable
 
         silence_stdout()
-        if not isinstance(error, BrokenPipeError) and code == 0:  # otherwise what went wrong has been said
+        if code == 0:  # otherwise what went wrong has been said
             show(unwritable("standard output", error).diagnostics)
             return 1
     return code

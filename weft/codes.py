@@ -12,6 +12,11 @@ CODES: dict[str, Explanation] = {
         "FILE is the path of a `.weft` file or the name of a recipe that ships.\n\n"
         "wrong:  weft run shraed\nright:  weft run shared",
     ),
+    "W0051": Explanation(
+        "a recipe that ships is not rewritten",
+        "It belongs to the installation. Copy its file, and change the copy.\n\n"
+        "wrong:  weft fmt shared\nright:  weft fmt mine.weft\nright:  weft fmt --check shared",
+    ),
     "W0054": Explanation(
         "an output cannot be written",
         "The folder does not exist, permission is denied, the disk is full, or a directory has that name. Outputs "

@@ -29,8 +29,6 @@ def emit(text: str) -> None:
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
     except OSError as error:
         from .files import unwritable
 
@@ -83,9 +81,6 @@ def guarded(command: Callable[[], int | None]) -> int:
     except (KeyboardInterrupt, click.Abort):
         say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough (`weft apply … | head`)
-        silence_stdout()
-        return 0
     except OSError as error:
         if error.filename is not None:  # of a file, and whoever writes one says so
             raise

@@ -13,8 +13,11 @@ from .dsl import tree
 from .dsl.diagnostics import WeftError, fail
 from .recipes.builder import Builder, BuilderParameter, Value
 
-INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 """What an integer looks like, as for a schedule's own parameters: decimal ASCII digits."""
+
+DIGITS = 40
+"""More than any legal value has; Python refuses to read thousands of them."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +29,19 @@ class Settings:
     layer: Layer | None = None
 
 
-def parse_settings(pairs: Iterable[str]) -> dict[str, str]:
-    """`["bm=32", "type = f64"]` → names and values. Raises W0480 for what is no pair, W0481 for a name given twice."""
+def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
+    """`["bm=32", "type = f64"]` → names and values. Raises W0480 for what is no pair, W0481 for a name given twice.
+
+    Args:
+        option: what the user wrote in front of a pair.
+    """
     settings: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not name or not value:
-            raise fail("W0480", f"`--set {pair}` is not of the form name=value", hint="write `--set bm=32`")
+            raise fail("W0480", f"`{option} {pair}` is not of the form name=value", hint=f"write `{option} bm=32`")
         if name in settings:
-            raise fail("W0481", f"`--set {name}` is given twice: {settings[name]} and {value}")
+            raise fail("W0481", f"`{option} {name}` is given twice: {settings[name]} and {value}")
         settings[name] = value
     return settings
 
@@ -73,10 +80,16 @@ def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None)
     )
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= DIGITS else f"{text[: DIGITS - 1]}…"
+
+
 def _value(parameter: BuilderParameter, text: str) -> Value:
     value: Value = text
     if parameter.type == "int":
-        value = int(text) if INTEGER.fullmatch(text) else text
+        value = int(text) if INTEGER.fullmatch(text) and len(text) <= DIGITS else text
     if objection := parameter.objection(value):
-        raise fail("W0483", f"`--set {parameter.name}={text}` is no legal value: {objection}")
+        if isinstance(value, str) and INTEGER.fullmatch(value):
+            objection = f"it has {len(value)} digits, and must be at most {parameter.maximum}"
+        raise fail("W0483", f"`{parameter.name}={_shortened(text)}` is no legal value: {objection}")
     return value

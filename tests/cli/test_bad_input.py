@@ -219,6 +219,8 @@ CASES = [
     Case("a folder that is no bundle", ("run", "folder"), prepare=lambda here: (here / "folder").mkdir()),
     Case("a bundle takes no settings", ("run", ".", "--set", "m=3"), 2),
     # ---- formatting and goldens
+    Case("formatting a recipe that ships", ("fmt", "shared")),
+    Case("formatting what is nowhere", ("fmt", "shraed")),
     schedule("formatting what does not parse", "schedule {", command="fmt"),
     schedule("a schedule without a golden", GOOD, command="golden"),
     Case("a new golden of a recipe that ships", ("golden", "shared", "--update", "--name", "mine")),

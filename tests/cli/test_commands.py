@@ -14,6 +14,7 @@ import pytest
 
 from weft import cli
 from weft.codes import CODES, all_codes
+from weft.recipes import schedules
 
 SMALL = ("--set", "m=20", "--set", "n=18", "--set", "k=9")
 WEFT = (sys.executable, "-m", "weft")
@@ -131,6 +132,11 @@ def test_fmt_changes_files_and_check_does_not(capsys: pytest.CaptureFixture[str]
     weft(capsys, "fmt", "f.weft")
     weft(capsys, "fmt", "--check", "f.weft")
     assert "// keep" in (here / "f.weft").read_text()
+
+
+def test_every_recipe_that_ships_is_formatted_and_checks_out_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    weft(capsys, "fmt", "--check", *schedules())
+    weft(capsys, "check", *schedules())
 
 
 def test_every_statement_and_every_code_can_be_looked_up(capsys: pytest.CaptureFixture[str]) -> None:

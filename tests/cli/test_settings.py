@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weft.dsl import tree
+from weft.dsl.binding import read_setting
 from weft.dsl.diagnostics import Source, Span, WeftError
 from weft.recipes import builders
 from weft.settings import distribute, parse_settings
@@ -59,6 +60,31 @@ def test_an_unknown_name_lists_both_sets() -> None:
 )
 def test_bad_values_of_the_payload(value: tuple[str, str]) -> None:
     refusal("W0483", distribute, dict([value]), schedule(), builders()["matmul"])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("9" * 20, f"`m={'9' * 20}` is no legal value: it must be at least 1 and at most 2147483647"),
+        ("-" + "9" * 20, f"`m=-{'9' * 20}` is no legal value: it must be at least 1"),
+        ("9" * 5000, f"`m={'9' * 39}…` is no legal value: it has 5000 digits, and must be at most 2147483647"),
+        ("1.5", "`m=1.5` is no legal value: it must be an integer"),
+    ],
+)
+def test_an_integer_that_is_too_large_is_one(text: str, says: str) -> None:
+    error = refusal("W0483", distribute, {"m": text}, schedule(), builders()["matmul"])
+    assert error.diagnostics[0].message.startswith(says)
+
+
+@pytest.mark.parametrize("text", ["9" * 19, "-" + "9" * 30])
+def test_so_is_one_of_the_schedule(text: str) -> None:
+    error = refusal("W0210", read_setting, schedule("bm").parameters[0], text)
+    assert error.diagnostics[0].message == f"`bm` takes an integer of at most 18 digits, not `{text}`"
+
+
+def test_the_way_out_is_in_the_words_of_who_asks() -> None:
+    assert refusal("W0480", parse_settings, ["bm"], "set").diagnostics[0].hint == "write `set bm=32`"
+    assert refusal("W0480", parse_settings, ["bm"]).diagnostics[0].hint == "write `--set bm=32`"
 
 
 def test_a_text_payload_has_no_parameters() -> None:

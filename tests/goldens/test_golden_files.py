@@ -61,6 +61,16 @@ def test_every_kind_is_written_found_and_renewed(golden, here: Path) -> None:
     assert "unchanged" in golden("--update", "scale.narrow.golden.cu")
 
 
+def test_a_golden_of_a_layer(golden, here: Path) -> None:
+    (here / "layer.weft").write_text("payload conv2d()\n\nschedule layer() {\n  let conv = match linalg.conv_2d_nhwc_hwcf\n}\n")
+    words = ("--name", "small", "--layer", "resnet50.layer4.0.conv2", "--set", "n=2")
+    assert "layer.small.golden.mlir: written, new" in golden("layer.weft", "--update", *words)
+    first, *rest = (here / "layer.small.golden.mlir").read_text().split("\n")
+    assert first == "// weft golden layer.weft --layer resnet50.layer4.0.conv2 --set n=2" and "tensor<2x" in "".join(rest)
+    assert "the same" in golden("layer.weft")
+    assert "W0491" in golden("layer.weft", "--update", "--name", "x", "--layer", "resnet50.nothing", exit_code=1)
+
+
 def test_line_ends_and_places_do_not_matter(golden, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden("scale.weft", "--update", "--payload", str(here / "scale.mlir"))
     path = here / "scale.golden.mlir"

@@ -24,16 +24,18 @@ def apply(
     diff: bool,
 ) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
-    from ..console import emit, stderr
+    from ..clock import Clock
+    from ..console import emit, progress, stderr
     from ..files import expect_outputs, write_atomically
     from ..pipeline import Recipe, applied
     from ..runtime.output_files import Output
     from ..settings import parse_settings
 
-    recipe = Recipe.open(file, payload, parse_settings(settings), layer=layer)
-    if output is not None:
-        expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
-    done = applied(recipe)
+    with progress(f"weft apply {file}") as watch:
+        recipe = Recipe.open(file, payload, parse_settings(settings), Clock(watch), layer)
+        if output is not None:
+            expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
+        done = applied(recipe)
     if every or diff:
         from ..stepview import show_steps
 

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     help="Write the timeline here, as Chrome's trace viewer reads it, and a picture of it to T.svg.",
 )  # fmt: skip
 @click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
-@click.option("--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit", help="What to compare with.")
+@click.option(
+    "--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit",
+    help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 def run(
     file: str,

@@ -31,6 +31,8 @@ def show_map(
     """
     from rich.console import Console
 
+    from ..clock import Clock
+    from ..console import progress
     from ..files import expect_outputs, write_atomically
     from ..maps.alive import live_maps
     from ..maps.ownership import ownership
@@ -40,10 +42,11 @@ def show_map(
     from ..runtime.output_files import Output
     from ..settings import parse_settings
 
-    recipe = Recipe.open(file, payload, parse_settings(settings), layer=layer)
-    if output is not None:
-        expect_outputs([Output("-o", output, ".svg")], recipe.reads)
-    done = applied(recipe)
+    with progress(f"weft show-map {file}") as watch:
+        recipe = Recipe.open(file, payload, parse_settings(settings), Clock(watch), layer)
+        if output is not None:
+            expect_outputs([Output("-o", output, ".svg")], recipe.reads)
+        done = applied(recipe)
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     console = Console(highlight=False, soft_wrap=True)
     for one in shown:

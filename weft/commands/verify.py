@@ -60,12 +60,13 @@ def verify(
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
     """
     from ..confirmation import quick, thorough
-    from ..console import emit, show
+    from ..console import emit, progress, show
     from ..dsl.files import read_source
     from ..verify import verify_source
 
     effort = None if confirm is False else thorough(seed) if confirm else quick(seed)
-    verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, effort=effort)
+    with progress(f"weft verify {file}"):
+        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, effort=effort)
     if as_json:
         emit(json.dumps(verdict.to_json(), indent=2))
         return 0 if verdict.ok else 1

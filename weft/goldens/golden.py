@@ -28,8 +28,9 @@ Kind = Literal["module", "cuda", "checks"]
 SUFFIXES: Mapping[str, Kind] = {".golden.mlir": "module", ".golden.cu": "cuda", ".check": "checks"}
 HEADER = "// weft golden "
 
-_FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] [--payload P.mlir] [--set name=value]…`"
-_CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] [--payload P.mlir] [--set name=value]…`"
+_OPTIONS = "[--payload P.mlir] [--layer NAME] [--set name=value]…"
+_FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`"
+_CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] {_OPTIONS}`"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Golden:
         cuda: it is about the CUDA text.
         payload: relative to the golden; None: the schedule's own.
         settings: of the schedule's parameters and the payload's.
+        layer: sizes of the payload by name.
         span: the first line, where the golden was read from a file.
     """
 
@@ -53,6 +55,7 @@ class Golden:
     payload: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     span: Span | None = None
+    layer: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -71,6 +74,7 @@ class Golden:
         words += ["--cuda"] if self.cuda and self.kind == "checks" else []
         words += ["--after", self.after] if self.after else []
         words += ["--payload", self.payload.as_posix()] if self.payload else []
+        words += ["--layer", self.layer] if self.layer else []
         for name, value in self.settings.items():
             words += ["--set", f"{name}={value}"]
         return HEADER + shlex.join(words)
@@ -118,7 +122,7 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
         option = words.pop()
         if option == "--cuda" and path.name.endswith(".check") and not cuda:
             cuda = True
-        elif option in ("--set", "--after", "--payload") and words and option not in once:
+        elif option in ("--set", "--after", "--payload", "--layer") and words and option not in once:
             value = words.pop()
             if option == "--set":
                 pairs.append(value)
@@ -129,7 +133,7 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
     if cuda and "--after" in once:
         raise ValueError("the CUDA text is that of the whole schedule, not after a step")
     payload = Path(once["--payload"]) if "--payload" in once else None
-    return Golden(path, schedule, once.get("--after"), cuda, payload, parse_settings(pairs), span)
+    return Golden(path, schedule, once.get("--after"), cuda, payload, parse_settings(pairs), span, once.get("--layer"))
 
 
 def _rest(path: Path) -> str:

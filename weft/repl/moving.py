@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -70,10 +71,10 @@ def reset(desk: Desk, text: str) -> None:
 def set_values(desk: Desk, text: str) -> None:
     from ..settings import parse_settings
 
-    pairs = text.replace(" = ", "=").split()
+    pairs = re.sub(r"\s*=\s*", "=", text).split()
     if not pairs:
         raise misused("set name=value …", "`set` needs a name and a value")
-    again = desk.bench.set(parse_settings(pairs))
+    again = desk.bench.set(parse_settings(pairs, "set"))
     done = (
         f"; {again} statement{'s' * (again != 1)} done again with {'them' if len(pairs) > 1 else 'it'}" if again else ""
     )
