@@ -8,17 +8,20 @@ threads alike: between threads that order is only kept where barriers keep it, a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
 from .conflicts import Instance
-from .linear import Linear, Naming, Symbol, render, settled, spell
+from .linear import THREAD, TRUE, Linear, Naming, Symbol, render, settled, spell
 from .memory_ops import OVERWRITING
-from .model import Access, KernelModel, Loop
+from .model import Access, KernelModel, Loop, Place
 from .relations import Solver, Unknown, meeting
 
+QUICK_LIMIT = 200_000
+"""ISL operations for a question that is only asked because its answer may spare another."""
 _PARTIAL = ("vector.maskedstore", "vector.transfer_write", "vector.scatter", "linalg.")
 """Writes that may leave out elements (`memory_ops.OVERWRITING` never do)."""
 
@@ -52,11 +55,13 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
 
 def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRead | None:
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and not a.atomic]
+    if _all_written(model, read, writes):
+        return None
     question = _Question(model, read, solver)
     pieces = [piece for write in writes for piece in question.written(write)]
     try:
-        left = question.without(pieces)
-        if left is not None and solver.is_empty(left):
+        left: isl.Set | None = question.without(pieces)
+        if solver.is_empty(left):
             return None
     except Unknown:
         left = None
@@ -67,6 +72,27 @@ def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRea
     point = dict(zip(question.names, sample, strict=True))
     element = tuple(_value(c, question.naming, point) for c in read.coordinates or ())
     return UnwrittenRead(read.buffer.name, element, read.op, _instance(model, read, question.naming, point), assumed)
+
+
+def _all_written(model: KernelModel, read: Access, writes: Sequence[Access]) -> bool:
+    """Whether every element of the buffer is written before the read, whichever it reads and whoever does.
+
+    A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
+    product reads can be worse to describe than which ones the tile has.
+    """
+    flat = read.flat or any(write.flat for write in writes)
+    extents = _extents(dataclasses.replace(read, flat=flat))
+    if any(extent is None for extent in extents):
+        return False
+    anywhere = tuple(Linear.of(model.values.fresh("lane", THREAD, 0, extent - 1)) for extent in extents if extent is not None)
+    steps = tuple(dataclasses.replace(s, guards=tuple(g for g in s.guards if not g.depends().thread)) for s in read.place.steps)
+    anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, flat=flat, place=Place(steps, read.place.position))
+    solver = Solver(QUICK_LIMIT)
+    question = _Question(model, anyone, solver)
+    try:
+        return solver.is_empty(question.without([p for write in writes for p in question.written(write)]))
+    except Unknown:
+        return False
 
 
 @dataclass(frozen=True)
@@ -129,8 +155,8 @@ class _Question:
             return None
         return _Piece(tuple(naming.names.values()), tuple(parts))
 
-    def without(self, pieces: Sequence[_Piece]) -> isl.Set | None:
-        """The read's instances that no piece covers; None if that is not known."""
+    def without(self, pieces: Sequence[_Piece]) -> isl.Set:
+        """The read's instances that no piece covers. Raises Unknown."""
         ranges = self.naming.facts()
         self.names = list(self.naming.names.values())
         left = self.solver.set(self.names, [*self.here, *ranges])
@@ -152,11 +178,13 @@ def _extents(read: Access) -> tuple[int | None, ...]:
     shape = read.buffer.shape
     if not read.flat:
         return shape
+    if read.buffer.strides is None:
+        return (None,)
     total = 1
-    for extent in shape:
+    for extent, stride in zip(shape, read.buffer.strides, strict=True):
         if extent is None:
             return (None,)
-        total *= extent
+        total += (extent - 1) * stride
     return (total,)
 
 
