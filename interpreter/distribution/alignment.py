@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from ..mlir import ir, producer
 from .arithmetic import Bound, known
 from .counters.linear import DELINEARIZE
+from .reshapes import becomes_a_cast
 from .space import DYNAMIC, subview_offsets
+from .views import permutation_of
+
+_FOLDED = ("memref.cast", "memref.transpose", "memref.subview", "memref.expand_shape", "memref.collapse_shape")
 
 
 def aligned_rows(memref: ir.Value, lanes: int) -> bool:
@@ -21,7 +25,33 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
     outer = [s for s, extent in zip(strides[:-1], memref.type.shape[:-1], strict=True) if extent != 1]
     if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in outer):
         return False
-    return _offset_divisible(memref, lanes)
+    return _in_a_row(memref, memref.type.rank - 1, lanes) and _offset_divisible(memref, lanes)
+
+
+def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
+    """Whether `lanes` neighbours along an axis (of unit stride) of a view lie along the last axis of what is left once the views
+    are folded. A column of one element per row has unit stride, too; but an access of several elements would leave its row."""
+    view = producer(memref)
+    if view is None or view.name not in _FOLDED or becomes_a_cast(view):
+        return axis == ir.MemRefType(memref.type).rank - 1
+    source, kind = ir.MemRefType(view.operands[0].type), ir.MemRefType(memref.type)
+    if view.name == "memref.transpose":
+        return _in_a_row(view.operands[0], permutation_of(view)[axis], lanes)
+    if view.name == "memref.cast":
+        return _in_a_row(view.operands[0], axis, lanes)
+    if view.name == "memref.subview":
+        sizes = list(ir.DenseI64ArrayAttr(view.attributes["static_sizes"]))
+        kept = range(source.rank) if source.rank == kind.rank else [d for d, size in enumerate(sizes) if size != 1]
+        seen = [d for d in range(kind.rank) if source.rank == kind.rank or kind.shape[d] != 1]
+        return axis in seen and len(kept) == len(seen) and _in_a_row(view.operands[0], kept[seen.index(axis)], lanes)
+    groups = [[ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(view.attributes["reassociation"])]
+    if view.name == "memref.expand_shape":
+        group = next(n for n, digits in enumerate(groups) if axis in digits)
+        inner = groups[group][groups[group].index(axis) + 1 :]
+        return all(kind.shape[d] == 1 for d in inner) and _in_a_row(view.operands[0], group, lanes)
+    digits = [d for d in groups[axis] if source.shape[d] != 1]
+    whole = bool(digits) and source.shape[digits[-1]] != DYNAMIC and source.shape[digits[-1]] % lanes == 0
+    return whole and _in_a_row(view.operands[0], digits[-1], lanes)
 
 
 def _offset_divisible(memref: ir.Value, lanes: int) -> bool:

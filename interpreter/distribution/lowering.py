@@ -13,8 +13,9 @@ from .counters import carry_digits, split_sums, unroll_divisions
 from .counters.linear import DELINEARIZE
 from .indices import share_indices
 from .kernel import Outlined
+from .offsets import settle_offsets
 from .registers import fix_trip_counts
-from .reshapes import keep_reshapes
+from .reshapes import LINEARIZE, join_digits, keep_reshapes
 from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
@@ -32,6 +33,7 @@ def lower(kernel: Outlined) -> int:
         try:
             with kernel.function.context:
                 keep_reshapes(kernel.function)
+                settle_offsets(kernel.function)
             sink_transposes(kernel.function)
             fold_transposes(kernel.function)
             _run(kernel, _TO_LOOPS)
@@ -58,8 +60,11 @@ def lower(kernel: Outlined) -> int:
 
 
 def _take_apart(kernel: Outlined) -> None:
-    """Indices that are taken apart: out of the loops, or counted along with them; divided where neither can be."""
-    if not any(True for _ in operations(kernel.function, DELINEARIZE)):
+    """Indices that are taken apart: out of the loops, or counted along with them; divided where neither can be. Those that are put
+    together are sums."""
+    with kernel.function.context:
+        join_digits(kernel.function)
+    if not any(True for _ in operations(kernel.function, DELINEARIZE, LINEARIZE)):
         return
     with kernel.function.context, ir.Location.unknown():
         unroll_divisions(kernel.function)

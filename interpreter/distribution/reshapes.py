@@ -1,12 +1,15 @@
-"""Reshapes of whole buffers: the same elements under other sizes.
+"""Reshapes of buffers: the same elements under other sizes.
 
 Upstream's `fold-memref-alias-ops` turns an access through `memref.collapse_shape` into divisions and remainders of its subscripts.
-Where the buffer lies in one piece, none are needed: the view is the buffer with other sizes and strides.
+Where the buffer lies in one piece, none are needed: the view is the buffer with other sizes and strides. Of `memref.expand_shape`
+that pass makes `affine.linearize_index`es: sums, which the rooms behind take as `affine.apply`s.
 """
 
 from __future__ import annotations
 
-from ..mlir import ir, memref, operations
+from ..mlir import DYNAMIC, affine, ir, memref, operations
+
+LINEARIZE = "affine.linearize_index"
 
 
 def keep_reshapes(function: ir.Operation) -> None:
@@ -15,15 +18,19 @@ def keep_reshapes(function: ir.Operation) -> None:
     One that takes a dimension apart needs no division, and upstream's folding leaves less to read.
     """
     for op in operations(function, "memref.collapse_shape"):
-        source, made = op.operands[0].type, op.results[0].type
-        if not (_in_one_piece(source) and _in_one_piece(made)):
+        if not becomes_a_cast(op):
             continue
-        assert isinstance(made, ir.MemRefType)
+        made = ir.MemRefType(op.results[0].type)
         strides, _ = made.get_strides_and_offset()
         with ir.InsertionPoint(op), op.location:
             view = memref.ReinterpretCastOp(made, op.operands[0], [], [], [], [0], list(made.shape), list(strides))
         op.results[0].replace_all_uses_with(view.result)
         op.erase()
+
+
+def becomes_a_cast(view: ir.Operation) -> bool:
+    """Whether a view is a reshape that needs no division."""
+    return view.name == "memref.collapse_shape" and _in_one_piece(view.operands[0].type) and _in_one_piece(view.results[0].type)
 
 
 def _in_one_piece(kind: ir.Type) -> bool:
@@ -33,3 +40,20 @@ def _in_one_piece(kind: ir.Type) -> bool:
         and kind.has_static_shape
         and kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
     )
+
+
+def join_digits(function: ir.Operation) -> None:
+    """`affine.linearize_index`es by numbers → `affine.apply`s: sums like any other, which may be counted along with a loop."""
+    for op in operations(function, LINEARIZE):
+        sizes, digits = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"])), list(op.operands)
+        if DYNAMIC in sizes:
+            continue
+        sizes = [1] * (len(digits) - len(sizes)) + sizes  # the first digit's size may be left out: nothing is counted in it
+        total, factor = ir.AffineExpr.get_constant(0), 1
+        for position, size in reversed([*enumerate(sizes)]):
+            total = ir.AffineExpr.get_dim(position) * factor + total
+            factor *= size
+        with ir.InsertionPoint(op), op.location:
+            joined = affine.AffineApplyOp(ir.AffineMap.get(len(digits), 0, [total]), digits)
+        op.results[0].replace_all_uses_with(joined.result)
+        op.erase()

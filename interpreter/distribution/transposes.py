@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..mlir import ir, memref, operations, producer
-from .arithmetic import known
-from .space import DYNAMIC
-from .views import retype
+from .offsets import offset_after
+from .views import permutation_of, retype
 
 
 def sink_transposes(function: ir.Operation) -> None:
@@ -27,11 +26,6 @@ def _rank(kind: ir.Type) -> int:
     return kind.rank if isinstance(kind, ir.MemRefType) else -1
 
 
-def permutation_of(transpose: ir.Operation) -> list[int]:
-    """Dimension d of the result is dimension `permutation[d]` of the source."""
-    return [result.position for result in ir.AffineMapAttr(transpose.attributes["permutation"]).value.results]
-
-
 def _sink(view: ir.Operation, turned: ir.Operation) -> None:
     order = permutation_of(turned)
     back = [order.index(axis) for axis in range(len(order))]
@@ -39,7 +33,7 @@ def _sink(view: ir.Operation, turned: ir.Operation) -> None:
     assert isinstance(kind, ir.MemRefType)
     strides, _ = kind.get_strides_and_offset()
     parts = [_permuted(view, key, number, back) for number, key in enumerate(_STATIC)]
-    offset = _offset(parts[0][1], ir.MemRefType(turned.operands[0].type))
+    offset = offset_after(parts[0][1], ir.MemRefType(turned.operands[0].type))
 
     def laid_out(axes: Sequence[int]) -> ir.MemRefType:
         layout = ir.StridedLayoutAttr.get(offset, [strides[d] for d in axes])
@@ -56,32 +50,17 @@ def _sink(view: ir.Operation, turned: ir.Operation) -> None:
     retype(made.result, as_seen)
 
 
-def _offset(starts: Sequence[int], source: ir.MemRefType) -> int:
-    """Where a subview of `source` starts, as upstream infers it: a number if its offsets are numbers."""
-    strides, offset = source.get_strides_and_offset()
-    for start, stride in zip(starts, strides, strict=True):
-        if DYNAMIC in (start, stride, offset):
-            return DYNAMIC
-        offset += start * stride
-    return offset
-
-
 _STATIC = ("static_offsets", "static_sizes", "static_strides")
 
 
 def _permuted(view: ir.Operation, key: str, segment: int, back: list[int]) -> tuple[list[ir.Value], list[int]]:
-    """The dynamic values and the static numbers of a subview's offsets, sizes or strides, in another order.
-
-    Offsets that are constants become numbers: upstream's folding does that, too, and then expects another type than the view has.
-    """
+    """The dynamic values and the static numbers of a subview's offsets, sizes or strides, in another order."""
     numbers = list(ir.DenseI64ArrayAttr(view.attributes[key]))
     segments = list(ir.DenseI32ArrayAttr(view.attributes["operandSegmentSizes"]))
     first = sum(segments[: segment + 1])
     values = iter(list(view.operands)[first : first + segments[segment + 1]])
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset() if segment != 1 else ir.ShapedType.get_dynamic_size()
     mixed = [next(values) if number == dynamic else number for number in numbers]
-    if segment == 0:
-        mixed = [known(start) for start in mixed]
     turned = [mixed[d] for d in back]
     return [m for m in turned if not isinstance(m, int)], [m if isinstance(m, int) else dynamic for m in turned]
 

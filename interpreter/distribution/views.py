@@ -40,6 +40,11 @@ def _in_block(op: ir.Operation) -> bool:
     return parent is not None
 
 
+def permutation_of(transpose: ir.Operation) -> list[int]:
+    """Dimension d of the result is dimension `permutation[d]` of the source."""
+    return [result.position for result in ir.AffineMapAttr(transpose.attributes["permutation"]).value.results]
+
+
 def drop_dead_view(value: ir.Value) -> None:
     """Erase a view, and the views behind it, if nobody looks through it any more."""
     op = producer(value)
@@ -64,7 +69,12 @@ def retype(value: ir.Value, kind: ir.MemRefType) -> None:
 
 
 def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
-    layout = _subview_layout(view, source) if view.name == "memref.subview" and old.rank == source.rank else old.layout
+    layout = old.layout
+    if view.name == "memref.subview" and old.rank == source.rank:
+        layout = _subview_layout(view, source)
+    elif view.name == "memref.transpose":
+        strides, offset = source.get_strides_and_offset()
+        layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
     return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
 
 

@@ -75,6 +75,41 @@ def test_static(way: str, spelling: str, tmp_path: Path) -> None:
     assert not made(tmp_path, NESTS[spelling], WAYS[way]).wrong()
 
 
+EXPANDED = """\
+func.func @f(
+  %A: memref<12x30xf32> {weft.name = "A"}, %D: memref<?xf32> {weft.name = "D"}, %B: memref<2x5x4xf32> {weft.name = "B"},
+  %n: index {weft.name = "n"}
+) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %S = memref.subview %A[2, 3] [6, 20] [1, 1] : memref<12x30xf32> to memref<6x20xf32, strided<[30, 1], offset: 63>>
+  %E = memref.expand_shape %S [[0], [1, 2]] output_shape [6, 5, 4]
+    : memref<6x20xf32, strided<[30, 1], offset: 63>> into memref<6x5x4xf32, strided<[30, 4, 1], offset: 63>>
+  %F = memref.expand_shape %D [[0, 1, 2]] output_shape [2, %n, 4] : memref<?xf32> into memref<2x?x4xf32>
+  scf.parallel (%h, %i, %j) = (%c0, %c0, %c0) to (%c2, %c5, %c4) step (%c1, %c1, %c1) {
+    %u = memref.load %E[%h, %i, %j] : memref<6x5x4xf32, strided<[30, 4, 1], offset: 63>>
+    %v = memref.load %F[%h, %i, %j] : memref<2x?x4xf32>
+    %w = arith.addf %u, %v : f32
+    memref.store %w, %B[%h, %i, %j] : memref<2x5x4xf32>
+  }
+  return
+}
+"""
+
+
+def test_reshapes(tmp_path: Path) -> None:
+    """A view that takes a dimension apart puts the indices of its accesses together: sums, and no op that nobody knows."""
+    found = program(tmp_path, EXPANDED, "let l = match scf.parallel\nmap l to grid(z, y, x)\nlaunch l")
+    assert "linearize_index" not in found.module
+    sizes = {"A": (12, 30), "D": (48,), "B": (2, 5, 4)}
+    draw = np.random.default_rng(0)
+    inputs = {name: draw.random(shape, np.float32) for name, shape in sizes.items()}
+    assert not found.wrong({**inputs, "n": np.int64(6)}, native=True, folder=tmp_path)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_proven_race_free(way: str, tmp_path: Path) -> None:
     """Independent iterations need no barrier under any map, and the analysis of the kernel proves it."""
