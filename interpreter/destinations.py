@@ -77,11 +77,19 @@ def _write_over_an_input(op: ir.Operation) -> None:
 
 
 def _split(op: ir.Operation) -> None:
-    """A copy of a `tensor.empty` for each of its uses but the last."""
-    for use in list(op.results[0].uses)[1:]:
-        with ir.InsertionPoint(use.owner):
-            copy = op.clone().operation
-        use.owner.operation.operands[use.operand_number] = copy.results[0]
+    """A copy of a `tensor.empty` for each of its uses but one beside it: what a loop makes for itself, it makes inside.
+
+    Common subexpressions take a block's temporary out of its loop where it is as large as what the loop fills.
+    """
+    uses = [(use.owner.operation, use.operand_number) for use in op.results[0].uses]
+    beside = next((use for use in uses if use[0].block == op.block), None)
+    for user, number in uses:
+        if (user, number) != beside:
+            with ir.InsertionPoint(user):
+                copy = op.clone().operation
+            user.operands[number] = copy.results[0]
+    if beside is None:
+        op.erase()
 
 
 def _separate_slices(body: ir.Block, output: ir.Value) -> None:

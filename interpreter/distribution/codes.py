@@ -110,7 +110,8 @@ CODES: dict[str, Explanation] = {
         "a write-back whose owner is not to be seen",
         "The copy of a temporary to global memory follows the map of the loop that fills the temporary: each "
         "thread writes back what it computed. Here the loop's tiles cannot be read off, or the copy permutes or "
-        "repeats the elements. Map the copy itself.",
+        "repeats the elements. The copy stands in the module after `bufferize`: `let back = match linalg.copy`, and map `back`. "
+        "Where the tiles divide the result there is no such copy.",
     ),
     "W0358": Explanation(
         "an op that has no lowering to loops",

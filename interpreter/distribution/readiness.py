@@ -13,6 +13,7 @@ from .legality import check_map, refusal
 from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
 from .trips import Mapped, most_trips
 from .warps import count_warps
+from .writeback import MARK as WRITEBACK
 
 
 def check_launch(root: ir.Operation) -> None:
@@ -79,7 +80,9 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     _collect_undistributed(root, undistributed)
     if not undistributed or _single_thread(geometry, undistributed):
         return
+    undistributed.sort(key=_is_made)  # what the user wrote comes first
     first = undistributed[0]
+    own = "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"
     hints = {
         "scf.forall": "map this loop to threads",
         "scf.parallel": "map this loop to threads",
@@ -92,11 +95,21 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
             "W0351",
             f"{describe(first)} is distributed by no map: every thread of the block would do it",
             notes=tuple(f"also: {describe(op)}" for op in undistributed[1:6]),
-            hint=hints.get(
-                first.name, "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"
-            ),
+            hint=_of_made(first) if _is_made(first) else hints.get(first.name, own),
             payload=describe(first),
         )
+    )
+
+
+def _is_made(op: ir.Operation) -> bool:
+    """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part of that."""
+    return WRITEBACK in op.attributes
+
+
+def _of_made(op: ir.Operation) -> str:
+    return (
+        f"name it behind a `bufferize` (`let back = match {op.name}`), and map it; or fuse the fill into the loop over blocks, "
+        "promote the accumulator to registers, or take tiles that divide the result: then there is none"
     )
 
 

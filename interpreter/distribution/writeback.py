@@ -80,7 +80,7 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
         owner = _owner(root, copy, temporary, writes=number in structured.input_numbers())
         if owner is None:
             continue
-        _check_view(copy, structured, number)
+        _check_view(owner, copy, structured, number)
         mapping = mapping_of(owner)
         with copy.location:
             if owner.name == "scf.forall":
@@ -122,7 +122,7 @@ def _written(op: ir.Operation) -> list[ir.Value]:
     return []
 
 
-def _check_view(copy: ir.Operation, structured: StructuredOp, number: int) -> None:
+def _check_view(owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int) -> None:
     """The copy walks the temporary from its first element, each element once."""
     results = list(structured.maps[number].results)
     once = structured.maps[number].is_permutation
@@ -132,8 +132,16 @@ def _check_view(copy: ir.Operation, structured: StructuredOp, number: int) -> No
         raise fail(
             "W0357",
             f"{describe(copy)} does not walk its temporary element by element, so it cannot follow the temporary's owner",
-            hint="map the copy itself: `threads(*) cyclic`",
+            hint=_by_hand(copy, owner),
         )
+
+
+def _by_hand(copy: ir.Operation, owner: ir.Operation) -> str:
+    """What to write where a copy cannot follow: bufferization has made it, so that no handle has its name yet."""
+    return (
+        f"name it behind a `bufferize` (`let back = match {copy.name}`) and map it, `cyclic`, to as many threads as "
+        f"`{mapping_of(owner)}`; tiles that divide the result need no copy"
+    )
 
 
 def _copy_tiles(
@@ -145,7 +153,7 @@ def _copy_tiles(
         raise fail(
             "W0357",
             f"which part of its temporary {describe(copy)} is to copy is not to be seen in the loop that fills it",
-            hint="map the copy itself: `threads(*) cyclic`",
+            hint=_by_hand(copy, owner),
         )
     tile = clone_nest(tiles[0], copy)
     with end_of(tile.nest[-1]):
@@ -192,7 +200,7 @@ def _copy_elements(
         raise fail(
             "W0357",
             f"which part of its temporary {describe(copy)} is to copy is not to be seen in {describe(owner)}",
-            hint="map the copy itself: `threads(*) cyclic`",
+            hint=_by_hand(copy, owner),
         )
     order, space = walked
     lanes = [1] * len(space)

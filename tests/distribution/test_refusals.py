@@ -182,6 +182,9 @@ LAUNCHES = {
     "tensors": over_blocks("%e = tensor.empty() : tensor<4xf32>\n" + INNER),
     "a barrier among threads": over_blocks(f"scf.forall (%t) in (4) {{ {STORED}\ngpu.barrier }} {THREADS}"),
     "an inner loop": over_blocks(INNER.replace("{weft", "{" + ROOT + ", weft"), mapped("blocks", "x", [-1])),
+    "a copy of what nobody owns": over_blocks(f"""%own = memref.alloc() : memref<6x10xf64>
+      linalg.copy {{weft.writeback}} ins(%own : memref<6x10xf64>) outs(%A : memref<6x10xf64>)
+      {INNER}"""),
     "a write-back that repeats": over_blocks(f"""%t = memref.alloc() : memref<10xf64>
       scf.forall (%i) in (4) {{ memref.store %z, %t[%i] : memref<10xf64> }} {THREADS}
       linalg.broadcast ins(%t : memref<10xf64>) outs(%A : memref<6x10xf64>) dimensions = [0] {{weft.writeback}}"""),
