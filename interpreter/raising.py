@@ -11,7 +11,7 @@ from __future__ import annotations
 from . import mlir
 from .mlir import ir, linalg
 from .rewriter import Rewriter
-from .structured import is_structured, segments, structure
+from .structured import is_structured, operand_names, segments, structure
 
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _PLAIN = ("arith.", "math.", "index.")
@@ -36,6 +36,29 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
     mlir.run_passes(rewrite.module, "cse")
     rewrite.remark("raised from memrefs to tensors (distinct arguments taken as distinct buffers)")
     return True
+
+
+def obstacle(op: ir.Operation) -> tuple[str, str]:
+    """Why an op on memrefs stays there, and what to do about it."""
+    names = operand_names(op)
+    for name, buffer in zip(names, op.operands, strict=True):
+        root = _root(buffer)
+        if isinstance(root.type, ir.MemRefType) and not _plain_layout(root):
+            what = f"`{name}` is {root.type}" if root == buffer else f"`{name}` is a window of {root.type}"
+            return (
+                f"{what}, a buffer with a layout, which no tensor has",
+                "take a buffer without a layout, and its window with `memref.subview` in the function",
+            )
+        window = _window(buffer)
+        if window is not None and not _is_window(window):
+            return (
+                f"`{name}` is a window of no known place and size, or of fewer axes than its buffer",
+                "give its `memref.subview` numbers, and keep every axis",
+            )
+    if _function(op) is not None and _overwrites_its_inputs(op):
+        return "it reads a buffer elsewhere than where it writes it", "give it a result of its own, or copy the input first"
+    hint = "use it before `bufferize`, in a function that is a straight line of linalg ops"
+    return "its function can't be raised to tensors", hint
 
 
 def _function(op: ir.Operation) -> ir.Operation | None:

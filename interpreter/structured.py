@@ -199,6 +199,23 @@ def _is_sum_of_products(op: ir.Operation) -> bool:
     return any(n in _PRODUCTS for n in names) and any(n in _SUMS for n in names)
 
 
+def beside_products(op: ir.Operation) -> tuple[str, ...]:
+    """What the body of an op that multiplies and adds up does besides: the names of those of its ops that are neither a product,
+    nor what adds it to the output, nor a conversion; empty where no product is added up."""
+    if not _is_sum_of_products(op):
+        return ()
+    inputs, _ = segments(op)
+    body = op.regions[0].blocks[0]
+    outputs, extra, multiplied = list(body.arguments)[inputs:], list[str](), False
+    for view in list(body.operations)[:-1]:
+        inner = view.operation
+        if inner.name in _PRODUCTS and not multiplied:
+            multiplied = True
+        elif inner.name not in _PASS_THROUGH and not (inner.name in _SUMS and any(v in outputs for v in inner.operands)):
+            extra.append(inner.name)
+    return tuple(dict.fromkeys(extra))
+
+
 # ---- neutral elements ----------------------------------------------------------------------------------------------------
 
 

@@ -62,7 +62,8 @@ def in_words(diagnostic: Diagnostic) -> Diagnostic:
     if found is None:
         return diagnostic
     message, notes, hint = found
-    return replace(diagnostic, message=f"{op.name}: {message}", notes=(*notes, f"upstream: {says}"), hint=hint)
+    echo = () if _overflows(op, says) else (f"upstream: {says}",)
+    return replace(diagnostic, message=f"{op.name}: {message}", notes=(*notes, *echo), hint=hint)
 
 
 _Said = tuple[str, tuple[str, ...], str]
@@ -75,6 +76,13 @@ def _bad_step(op: _Op) -> _Said | None:
             wrong = min(steps)
             return f"a {kind.removesuffix('s')} of {wrong}: {kind} = {steps}", (), f"{kind} are 1 or more along each axis"
     return None
+
+
+def _overflows(op: _Op, says: str) -> bool:
+    """Whether what a window needs has no place in 64 bits: upstream then prints any number at all, another one every time."""
+    found = _EXTENT.search(says)
+    window = _window(op, int(found[1]), int(found[2])) if found and found[3] else None
+    return window is not None and window.needed >= 1 << 63
 
 
 def _bad_rank(op: _Op, says: str) -> _Said | None:
@@ -91,7 +99,7 @@ def _bad_extent(op: _Op, says: str) -> _Said | None:
         return None
     operand, axis, least, needed, given = int(found[1]), int(found[2]), found[3], int(found[4]), int(found[5])
     if least:
-        return _bad_window(op, operand, axis, needed, given)
+        return _bad_window(op, operand, axis, given)
     for other, exprs in enumerate(op.maps):
         for place, expr in enumerate(exprs):
             if other != operand and expr == op.maps[operand][axis] and op.size(other, place) == needed:
@@ -104,18 +112,44 @@ def _bad_extent(op: _Op, says: str) -> _Said | None:
     return None
 
 
-def _bad_window(op: _Op, image: int, axis: int, needed: int, given: int) -> _Said | None:
-    """An axis that a window moves along is too short: for the filter alone, or for as many windows as the result has."""
+@dataclass(frozen=True)
+class _Window:
+    """What moves along an axis: so many windows, a stride apart, of so many taps, a dilation apart."""
+
+    windows: int
+    taps: int
+    stride: int
+    dilation: int
+
+    @property
+    def reach(self) -> int:
+        return self.dilation * (self.taps - 1) + 1
+
+    @property
+    def needed(self) -> int:
+        return (self.windows - 1) * self.stride + self.reach
+
+
+def _window(op: _Op, image: int, axis: int) -> _Window | None:
     terms = _terms(op.maps[image][axis])
     if terms is None:
         return None
-    sizes = {d: _extent(op, d) for d in terms}
     outputs = [d for d in terms if d in op.maps[-1]]
-    if len(terms) != 2 or len(outputs) != 1 or None in sizes.values():
+    taps = [d for d in terms if d not in outputs]
+    if len(outputs) != 1 or len(taps) != 1:
         return None
-    (out,), (tap,) = outputs, [d for d in terms if d not in outputs]
-    windows, taps, stride, dilation = sizes[out] or 0, sizes[tap] or 0, terms[out], terms[tap]
-    reach, what = dilation * (taps - 1) + 1, op.word(image, axis)
+    (out,), (tap,) = outputs, taps
+    windows, count = _extent(op, out), _extent(op, tap)
+    return None if windows is None or count is None else _Window(windows, count, terms[out], terms[tap])
+
+
+def _bad_window(op: _Op, image: int, axis: int, given: int) -> _Said | None:
+    """An axis that a window moves along is too short: for the filter alone, or for as many windows as the result has."""
+    found = _window(op, image, axis)
+    if found is None:
+        return None
+    windows, taps, stride, dilation, needed = found.windows, found.taps, found.stride, found.dilation, found.needed
+    reach, what = found.reach, op.word(image, axis)
     notes = (
         f"{windows} window{'s' * (windows != 1)}, {stride} apart, of {taps} taps, {dilation} apart: "
         f"({windows} - 1)·{stride} + ({taps} - 1)·{dilation} + 1 = {needed}",

@@ -36,8 +36,11 @@ CODES: dict[str, Explanation] = {
     ),
     "W0445": Explanation(
         "a convolution on memrefs",
-        "A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on whole "
-        "buffers. This one is not, or was bufferized by an earlier statement. Use `as-gemm` before `bufferize`.",
+        "A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on whole buffers "
+        "or windows of them. This one is not, or was bufferized by an earlier statement, or a buffer's type has a layout, which no "
+        "tensor has. Use `as-gemm` before `bufferize`, and `memref.subview` for windows.\n\n"
+        "wrong:  %x: memref<1x6x6x3xf32, strided<[200, 20, 3, 1]>>\n"
+        "right:  %b: memref<1x10x20x3xf32>, and in the function %x = memref.subview %b[0, 0, 0, 0] [1, 6, 6, 3] [1, 1, 1, 1]",
     ),
     "W0446": Explanation(
         "another padding than the payload's",

@@ -15,7 +15,7 @@ from math import prod
 from typing import Literal
 
 from ..mlir import ir
-from ..structured import Structure, operand_names, shape_of, structure
+from ..structured import Structure, beside_products, operand_names, shape_of, structure
 from .axes import Axis, linear
 
 Side = Literal["image", "filter", "both", "sum"]
@@ -124,6 +124,13 @@ def _space(op: ir.Operation) -> Structure:
             "W0440", f"{op.name} subtracts zero points from its operands, which a product does not",
             hint="subtract them in an op in front of it, or tile and map the convolution itself",
         )  # fmt: skip
+    windowed = "reduction" in space.iterators and not all(m.is_projected_permutation for m in space.maps)
+    if windowed and operand_names(op) != ("lhs", "rhs", "acc") and (others := beside_products(op)):
+        named = ", ".join(f"`{name}`" for name in others)
+        raise NoProductError(
+            "W0440", f"the body of {op.name} does more than add up products of an image and a filter: {named}",
+            hint="leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
+        )  # fmt: skip
     if operand_names(op) != ("lhs", "rhs", "acc"):
         raise NoProductError(
             "W0440",
@@ -131,6 +138,7 @@ def _space(op: ir.Operation) -> Structure:
             hint="pooling and elementwise ops are tiled and mapped as they are",
         )
     if 0 in space.extents:
+        _expect_room(op, space)
         raise NoProductError(
             "W0443", "the convolution has a dimension of size 0, and computes nothing", notes=(f"dimensions {space.spelled()}",),
             hint="leave it out of the payload",
@@ -144,6 +152,22 @@ def _space(op: ir.Operation) -> Structure:
             hint="give the payload static shapes, or tile and map the convolution itself",
         )
     return space
+
+
+def _expect_room(op: ir.Operation, space: Structure) -> None:
+    """Refuse a result without elements where that is because the filter is larger than the image."""
+    for operand in range(space.inputs):
+        for number, (expr, size) in enumerate(zip(space.maps[operand].results, shape_of(op.operands[operand]), strict=True)):
+            factors = (linear(expr) or ({}, 0))[0]
+            taps = {d: space.extents[d] for d in factors if space.iterators[d] == "reduction"}
+            reach = 1 + sum(((n or 0) - 1) * factors[d] for d, n in taps.items())
+            if len(factors) > 1 and size is not None and all(taps.values()) and size < reach:
+                raise NoProductError(
+                    "W0443",
+                    f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no window of it "
+                    "stays inside, and the result is empty",
+                    hint="make the filter smaller, or pad the image",
+                )
 
 
 def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[Axis, ...]]:

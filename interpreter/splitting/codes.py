@@ -27,8 +27,11 @@ CODES: dict[str, Explanation] = {
     ),
     "W0454": Explanation(
         "a sum on memrefs",
-        "A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on whole buffers. "
-        "This one is not, or was bufferized by an earlier statement. Use `split-k` before `bufferize`.",
+        "A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on whole buffers "
+        "or windows of them. This one is not, or was bufferized by an earlier statement, or a buffer's type has a layout, which no "
+        "tensor has. Use `split-k` before `bufferize`, and `memref.subview` for windows.\n\n"
+        "wrong:  %x: memref<16x16xf32, strided<[20, 1]>>\n"
+        "right:  %b: memref<16x20xf32>, and in the function %x = memref.subview %b[0, 0] [16, 16] [1, 1]",
     ),
     "W0455": Explanation(
         "a body that reads memory",

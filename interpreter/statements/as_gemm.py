@@ -64,6 +64,7 @@ class AsGemm(Statement):
         from ..convolution.product import product, runs
         from ..convolution.report import spelled
         from ..pieces import makers, remove_dead
+        from ..raising import obstacle
 
         op = rewrite.find(self.target)
         if not is_structured(op):
@@ -72,10 +73,8 @@ class AsGemm(Statement):
             )
         op = levels.on_tensors(rewrite, self.target)
         if levels.is_memref(op):
-            raise rewrite.error(
-                "W0445", "the convolution is on memrefs, in a function that can't be raised to tensors", at="target", payload=op,
-                hint="use it before `bufferize`, in a function that is a straight line of linalg ops",
-            )  # fmt: skip
+            why, hint = obstacle(op)
+            raise rewrite.error("W0445", f"the convolution is on memrefs, and {why}", at="target", payload=op, hint=hint)
         try:
             problem = read(op)
         except NoProductError as reason:

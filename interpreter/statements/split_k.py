@@ -67,6 +67,7 @@ class SplitK(Statement):
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..raising import obstacle
         from ..splitting.atomics import has_atomics
         from ..splitting.parts import NoSplitError, read, split
 
@@ -82,10 +83,8 @@ class SplitK(Statement):
                 at="target", payload=op, hint="use `split-k` before `tile`",
             )  # fmt: skip
         if levels.is_memref(op):
-            raise rewrite.error(
-                "W0454", "the op is on memrefs, in a function that can't be raised to tensors", at="target", payload=op,
-                hint="use `split-k` before `bufferize`, in a function that is a straight line of linalg ops",
-            )  # fmt: skip
+            why, hint = obstacle(op)
+            raise rewrite.error("W0454", f"the op is on memrefs, and {why}", at="target", payload=op, hint=hint)
         try:
             cut = read(op, self.parts, self.factor or 1)
         except NoSplitError as reason:

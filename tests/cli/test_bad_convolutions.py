@@ -99,6 +99,47 @@ func.func @offset(%x: tensor<8xf32>, %out: tensor<6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 """
+STRIDED = """\
+func.func @conv(%x: memref<1x6x6x4xf32, strided<[200, 20, 4, 1], offset: 5>>, %w: memref<3x3x4x8xf32>, %y: memref<1x4x4x8xf32>) {
+  linalg.conv_2d_nhwc_hwcf
+    ins(%x, %w : memref<1x6x6x4xf32, strided<[200, 20, 4, 1], offset: 5>>, memref<3x3x4x8xf32>) outs(%y : memref<1x4x4x8xf32>)
+  return
+}
+"""
+WINDOW = """\
+func.func @conv(%b: memref<1x10x20x4xf32>, %w: memref<3x3x4x8xf32>, %y: memref<1x4x4x8xf32>) {
+  %x = memref.subview %b[0, 1, 2, 0] [1, 6, 6, 4] [1, 1, 1, 1]
+    : memref<1x10x20x4xf32> to memref<1x6x6x4xf32, strided<[800, 80, 4, 1], offset: 88>>
+  linalg.conv_2d_nhwc_hwcf
+    ins(%x, %w : memref<1x6x6x4xf32, strided<[800, 80, 4, 1], offset: 88>>, memref<3x3x4x8xf32>) outs(%y : memref<1x4x4x8xf32>)
+  return
+}
+"""
+
+
+def body(*lines: str, scalar: bool = False) -> str:
+    """A convolution as a generic whose body makes `%s` of the product `%p` and the output `%o`, with a third input or without."""
+    d = "n, h, w, f, y, x, c"
+    number, indexed, type_, argument = (", %f", f"affine_map<({d}) -> ()>, ", ", f32", "%c: f32, ") if scalar else ("",) * 4
+    return f"""\
+func.func @conv(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x8xf32>, %out: tensor<1x6x6x8xf32>{", %f: f32" if scalar else ""})
+    -> tensor<1x6x6x8xf32> {{
+  %two = arith.constant 2.0 : f32
+  %r = linalg.generic {{
+      indexing_maps = [affine_map<({d}) -> (n, h + y, w + x, c)>, affine_map<({d}) -> (y, x, c, f)>,
+        {indexed}affine_map<({d}) -> (n, h, w, f)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}}
+      ins(%x, %w{number} : tensor<1x8x8x4xf32>, tensor<3x3x4x8xf32>{type_}) outs(%out : tensor<1x6x6x8xf32>) {{
+    ^bb0(%a: f32, %b: f32, {argument}%o: f32):
+      %p = arith.mulf %a, %b : f32
+      {" ".join(lines)}
+      linalg.yield %s : f32
+  }} -> tensor<1x6x6x8xf32>
+  return %r : tensor<1x6x6x8xf32>
+}}
+"""
+
+
 DEPTHWISE = "linalg.depthwise_conv_2d_nhwc_hwc"
 MULTIPLIED = "linalg.depthwise_conv_2d_nhwc_hwcm"
 
@@ -123,7 +164,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         ": tensor<8x8xf32>, tensor<8x8xf32>)", ": tensor<8x8xf32>, tensor<7x8xf32>)")),
     "an index with an offset": (schedule("linalg.generic"), OFFSET),
     "an index with a negative offset": (schedule("linalg.generic"), OFFSET.replace("i * 2 + 3", "i * 2 - 1")),
+    "a dilation that no number holds": (schedule(), conv(dilations=str(2**63 - 1))),
     # ---- what the statement says
+    "a filter larger than the image, and an empty result": (schedule(), conv(filters="9x3x4x8", result="1x0x6x8")),
+    "an empty result of a filter that fits": (schedule(), conv(result="1x0x6x8")),
+    "no channels": (schedule(), conv("1x8x8x0", "3x3x0x8")),
+    "products times a constant": (schedule("linalg.generic"), body(
+        "%t = arith.mulf %p, %two : f32", "%s = arith.addf %o, %t : f32")),
+    "products times a number": (schedule("linalg.generic"), body(
+        "%t = arith.mulf %p, %c : f32", "%s = arith.addf %o, %t : f32", scalar=True)),
+    "a ReLU of each sum": (schedule("linalg.generic"), body("%t = arith.addf %o, %p : f32", "%s = arith.maximumf %t, %two : f32")),
+    "products times an index": (schedule("linalg.generic"), body(
+        "%i = linalg.index 1 : index", "%j = arith.index_cast %i : index to i32", "%k = arith.sitofp %j : i32 to f32",
+        "%t = arith.mulf %p, %k : f32", "%s = arith.addf %o, %t : f32")),
+    "a buffer with a layout": (schedule(), STRIDED),
+    "a window of unknown place": (schedule(), WINDOW.replace("%b[0, 1,", "%b[0, %i,").replace("offset: 88", "offset: ?").replace(
+        "%y: memref<1x4x4x8xf32>)", "%y: memref<1x4x4x8xf32>, %i: index)", 1)),
+    "a buffer with a layout, split": (schedule(NHWC, "split-k conv 2"), STRIDED),
     "dynamic batches": (schedule(), conv("?x8x8x4", result="?x6x6x8")),
     "dynamic rows": (schedule(), conv("1x?x8x4", result="1x?x6x8")),
     "a depthwise convolution": (schedule(DEPTHWISE), conv(filters="3x3x4", result="1x6x6x4", op=DEPTHWISE)),
@@ -230,13 +287,14 @@ def test_settings(name: str, capsys: pytest.CaptureFixture[str], snapshot: Snaps
 
 
 def test_what_is_no_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    """Loops around a convolution on tensors, tiles of one, and buffers in a straight line."""
+    """Loops around a convolution on tensors, tiles of one, buffers in a straight line, and windows of buffers."""
     counter = "%z = arith.constant 0 : index\n  %o = arith.constant 1 : index\n  "
     carried = "%r = scf.for %i = %z to %o step %o iter_args(%acc = %out) -> (tensor<1x6x6x8xf32>) {\n  %s ="
     ended = "  scf.yield %s : tensor<1x6x6x8xf32>\n  }\n  return"
     loop = conv().replace("%r =", counter + carried).replace("outs(%out", "outs(%acc").replace("  return", ended)
     tiled = schedule(NHWC, "let (tiles, one) = tile conv [1, 2, 3, 4]", "as-gemm one")
-    for text, payload in ((schedule(), loop), (tiled, conv()), (schedule(NHWC, "bufferize", "as-gemm conv"), conv())):
+    buffers = (schedule(NHWC, "bufferize", "as-gemm conv"), conv())
+    for text, payload in ((schedule(), loop), (tiled, conv()), buffers, (schedule(), WINDOW)):
         Path("t.weft").write_text(text)
         Path("p.mlir").write_text(payload)
         assert cli.run(["apply", "t.weft", "--payload", "p.mlir", "-o", "out.mlir"]) == 0, capsys.readouterr().err
