@@ -110,6 +110,32 @@ def test_reshapes(tmp_path: Path) -> None:
     assert not found.wrong({**inputs, "n": np.int64(6)}, native=True, folder=tmp_path)
 
 
+WIDE = {
+    "a row": ("1x8", "memref.subview %A[0, 0] [1, 8] [1, 1] : memref<1x8xf32> to", "memref<8xf32, strided<[1]>>", True),
+    "a column": ("8x1", "memref.subview %A[0, 0] [8, 1] [1, 1] : memref<8x1xf32> to", "memref<8xf32, strided<[1]>>", False),
+    "a column on its side": (
+        "8x1", "memref.transpose %A (i, j) -> (j, i) : memref<8x1xf32> to", "memref<1x8xf32, strided<[1, 1]>>", False,
+    ),
+    "rows end to end": ("4x2", "memref.collapse_shape %A [[0, 1]] : memref<4x2xf32> into", "memref<8xf32>", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("view", WIDE)
+def test_wide_accesses_stay_in_their_row(view: str, tmp_path: Path) -> None:
+    """A column of one element per row lies in one piece, and yet no access of four elements may begin in it."""
+    shape, made_by, kind, wide = WIDE[view]
+    result = f"memref<{kind[7:].split(',')[0].strip('>')}>"
+    text = f"""func.func @f(%A: memref<{shape}xf32> {{weft.name = "A"}}, %B: {result} {{weft.name = "B"}}) {{
+  %v = {made_by} {kind}
+  linalg.copy ins(%v : {kind}) outs(%B : {result})
+  return
+}}
+"""
+    found = program(tmp_path, text, "let c = match linalg.copy\nmap c to grid(x) vector 4\nlaunch c")
+    assert not found.wrong(native=True)
+    assert ("vector.load" in found.module) == wide and "vector.store" in found.module
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_proven_race_free(way: str, tmp_path: Path) -> None:
     """Independent iterations need no barrier under any map, and the analysis of the kernel proves it."""
