@@ -229,7 +229,7 @@ def _position(expr: ir.AffineExpr) -> int:
 def _result_groups(space: Structure, sides: Sequence[Side]) -> list[Group]:
     order = [_position(e) for e in space.maps[-1].results]
     return [
-        _group(space, side, part)
+        _group(space, sides[part[0]], part)
         for side, same in groupby(order, key=lambda d: sides[d])
         for part in ([(d,) for d in same] if side == "both" else [tuple(same)])
     ]

@@ -72,7 +72,7 @@ def verify(
         return 0 if verdict.ok else 1
     groups = _alike(verdict.kernels)
     if not verdict.ok:
-        show([d for group in groups for d in _said(group)] + [d for host in verdict.hosts for d in host.diagnostics])
+        show((*(d for group in groups for d in _said(group)), *(d for host in verdict.hosts for d in host.diagnostics)))
     _summary(verdict, groups)
     return 0 if verdict.ok else 1
 
