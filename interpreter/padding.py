@@ -157,7 +157,25 @@ def _neutral(
             ),
             hint=f"choose a tile size that divides {space.extents[d]}",
         )
+    for d in ragged:
+        if space.iterators[d] == "reduction" and not _alone(space, found, d):
+            raise rewrite.error(
+                "W0321",
+                f"dimension d{d} walks a window over its input: what lies beyond the {space.extents[d]} positions of the window is "
+                "still input, and no neutral element",
+                at="sizes", payload=op, notes=(f"dimensions {space.spelled()}",),
+                hint=f"choose a tile size that divides {space.extents[d]}",
+            )  # fmt: skip
     return (*found, *(None for _ in range(space.outputs)))
+
+
+def _alone(space: Structure, neutral: Sequence[Neutral], d: int) -> bool:
+    """Whether an input that must be neutral beyond `d` is indexed with `d` alone on an axis: then it ends where `d` does.
+
+    Of a product, one such factor is enough; the other may be the window of an image.
+    """
+    indexed = (space.maps[i] for i, value in enumerate(neutral) if value is not None)
+    return any(dimension_of(e) == d for indexing in indexed for e in indexing.results)
 
 
 def _harmless(op: ir.Operation) -> Neutral:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .mlir import DYNAMIC, ir, producer
-from .structured import shape_of
+from .structured import element_type, shape_of
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _of_insertion(op: ir.Operation) -> Piece | None:
         return None
     image, copy = op.operands[0], producer(op.operands[0])
     if copy is not None and copy.name == "linalg.copy":
-        if _has_handle(copy):
+        if _has_handle(copy) or element_type(copy.operands[0]) != element_type(image):
             return None
         image = copy.operands[0]
     spans = tuple(Span(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)

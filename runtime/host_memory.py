@@ -46,6 +46,12 @@ def _dealloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     last = list(op.operands)[-2:]
     source, target = (last[1], last[0]) if op.name == "gpu.memcpy" else (last[0], last[1])
+    kinds = [getattr(v.type, "element_type", None) for v in (source, target)]
+    if None not in kinds and kinds[0] != kinds[1]:
+        raise host.error(
+            "W0730", op, f"{describe(op)} converts {kinds[0]} to {kinds[1]}, which no copy of memory does, and is in no launch",
+            hint="map it and launch it",
+        )  # fmt: skip
     from_ = host.view(source, op)
     to = host.value(target, op)
     if isinstance(to, BufferView) and to.buffer in host.shapeless:

@@ -37,7 +37,8 @@ def has_atomics(kind: ir.Type) -> bool:
 
 def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:
     """Whether the value is a result of the loop, or that cut back to its real shape."""
-    return producer(_uncut(value)) == loop
+    maker = producer(_uncut(value))
+    return maker is not None and maker == loop
 
 
 def adds_into(loop: ir.Operation, start: ir.Value) -> bool:

@@ -77,7 +77,10 @@ class Vectorize(Statement):
             self._mark(rewrite, op)
             return {}
         inputs, names = segments(op)[0], operand_names(op)
-        numbers = [n for n, v in enumerate(op.operands) if isinstance(v.type, ir.MemRefType) and not in_own_array(v)]
+        numbers = [
+            n for n, v in enumerate(op.operands)  # a scalar in memory has no neighbours
+            if isinstance(v.type, ir.MemRefType) and ir.MemRefType(v.type).rank and not in_own_array(v)
+        ]  # fmt: skip
         if not numbers:
             masked = any(True for inner in operations(op, "memref.load"))
             what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from native_device import NativeDevice
 
+from weft.execution import RunOptions, run_schedule
 from weft.interpreter import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime import functions
@@ -132,3 +133,24 @@ def test_the_report_says_how_wide(tmp_path: Path, n: int, said: str) -> None:
     steps = made(tmp_path, 30 if n != 64 else 32, n).applied.session.steps
     (step,) = [s for s in steps if "vectorize done" in str(s.text)]
     assert any(said in remark for remark in step.remarks), step.remarks
+
+
+def test_a_scalar_in_memory_is_read_as_it_is(tmp_path: Path) -> None:
+    """Of an op that turns its input, so that the tiles become fragments: a factor without dimensions does not."""
+    (tmp_path / "p.mlir").write_text("""\
+func.func @f(%x: memref<8x4xf32>, %s: memref<f32>, %y: memref<4x8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> (j, i)>],
+                  iterator_types = ["parallel", "parallel"]}
+    ins(%x, %s : memref<8x4xf32>, memref<f32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.mulf %a, %b : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+""")
+    body = "let c = match linalg.generic\n  let (lanes, one) = tile c [4, 4]\n  map lanes to grid(y, x)\n  vectorize one\n"
+    body += "  launch lanes"
+    (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n  {body}\n}}\n')
+    report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 3)).report
+    assert report.ok and not report.races and not report.faults, report

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.dsl.diagnostics import WeftError
 from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Recipe, applied, planned
 from weft.runtime.plan import Launch
@@ -83,3 +84,31 @@ def test_only_the_product_is_launched(name: str, how: str, tmp_path: Path) -> No
     assert report.ok and report.races == () and report.faults == ()
     steps = planned(applied(Recipe.open(str(schedule), source, {}))).plan.steps
     assert [type(step) for step in steps] == [Launch]
+
+
+def test_a_copy_that_converts_is_no_image(tmp_path: Path) -> None:
+    """What is put into the fill has another type than what was copied."""
+    (tmp_path / "p.mlir").write_text("""\
+func.func @f(%x: tensor<4x6xf32>) -> tensor<6x8xf16> {
+  %c = arith.constant 1.5 : f16
+  %e = tensor.empty() : tensor<6x8xf16>
+  %f = linalg.fill ins(%c : f16) outs(%e : tensor<6x8xf16>) -> tensor<6x8xf16>
+  %n = tensor.empty() : tensor<4x6xf16>
+  %h = linalg.copy ins(%x : tensor<4x6xf32>) outs(%n : tensor<4x6xf16>) -> tensor<4x6xf16>
+  %v = tensor.insert_slice %h into %f[1, 1] [4, 6] [1, 1] : tensor<4x6xf16> into tensor<6x8xf16>
+  %y = linalg.add ins(%v, %v : tensor<6x8xf16>, tensor<6x8xf16>) outs(%e : tensor<6x8xf16>) -> tensor<6x8xf16>
+  return %y : tensor<6x8xf16>
+}
+""")
+    statements = ["let sum = match linalg.add", "let fill = match linalg.fill", "let (tiles, one) = tile sum [4, 4]"]
+    statements += ["map tiles to grid(y, x)", "map fill to grid(y, x)"]
+    launches = ["launch fill", "launch tiles"]
+
+    def run(lines: list[str]) -> bool:
+        (tmp_path / "s.weft").write_text('payload "p.mlir"\nschedule s() {\n  ' + "\n  ".join(lines) + "\n}\n")
+        report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 3)).report
+        return report.ok and not report.races and not report.faults
+
+    with pytest.raises(WeftError, match=r"W0730: linalg\.copy"):
+        run([*statements, *launches])
+    assert run(["let half = match linalg.copy", *statements, "map half to grid(y, x)", "launch half", *launches])
