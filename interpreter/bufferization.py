@@ -19,9 +19,9 @@ from .mlir import ir, linalg
 from .padded_copies import name_padded_copies, padded_copies
 from .padding import absorb_all_pads
 from .reshaping import allocate_expanded, fold_reshapes, start_reshaped
+from .structured import WRITEBACK
 from .tidy import tidy
 
-WRITEBACK = "weft.writeback"
 _WRITABLE = "bufferization.writable"
 _BUFFERIZE = (
     "eliminate-empty-tensors,"

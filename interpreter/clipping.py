@@ -217,12 +217,13 @@ def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:
     return affine.AffineMinOp(bounds, [offset]).result
 
 
-def part_of(value: ir.Value, sizes: Sequence[int | ir.Value]) -> ir.Value:
-    """The first `sizes` elements of a tile."""
+def part_of(value: ir.Value, sizes: Sequence[int | ir.Value], offsets: Sequence[ir.Value] | None = None) -> ir.Value:
+    """`sizes` elements of a tile or tensor, from `offsets` on, or from the first."""
     dynamic = ir.ShapedType.get_dynamic_size()
     static = [s if isinstance(s, int) else dynamic for s in sizes]
     kind = ir.RankedTensorType.get(static, element_type(value))
+    start = 0 if offsets is None else ir.ShapedType.get_dynamic_stride_or_offset()
     return tensor.ExtractSliceOp(
-        kind, value, [], [s for s in sizes if not isinstance(s, int)], [],
-        [0] * len(sizes), static, [1] * len(sizes),
+        kind, value, offsets or [], [s for s in sizes if not isinstance(s, int)], [],
+        [start] * len(sizes), static, [1] * len(sizes),
     ).result  # fmt: skip

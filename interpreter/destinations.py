@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import gathers, mlir
 from .fusing import loop_inits
 from .mlir import ir
-from .padding import from_origin
+from .padding import from_origin, sliced
 from .structured import element_type, is_structured, segments, shape_of, structure
 
 
@@ -23,7 +23,7 @@ def separate_destinations(module: ir.Module) -> None:
             inits = loop_inits(loop)
             outputs = list(body.arguments)[len(body.arguments) - len(inits) :]
             for output, init in zip(outputs, inits, strict=True):
-                if gathers.is_empty(init) or _sliced(init) in without_contents:
+                if gathers.is_empty(init) or sliced(init) in without_contents:
                     without_contents.add(output)
                     _separate_slices(body, output)
         for op in mlir.operations(module.operation):
@@ -50,12 +50,6 @@ def fill_what_is_wanted(module: ir.Module) -> None:
             for part in parts:
                 part.results[0].replace_all_uses_with(op.results[0])
                 part.erase()
-
-
-def _sliced(value: ir.Value) -> ir.Value:
-    """What a value is a slice of; itself if it is none."""
-    op = mlir.producer(value)
-    return op.operands[0] if op is not None and op.name == "tensor.extract_slice" else value
 
 
 def _write_over_an_input(op: ir.Operation) -> None:

@@ -6,6 +6,7 @@ from . import mlir
 from .gathers import is_gather
 from .mlir import ir
 from .nesting import is_within
+from .padding import uncut
 from .rewriter import Rewriter
 from .statement import Handle
 
@@ -87,6 +88,12 @@ def loop_inits(loop: ir.Operation) -> list[ir.Value]:
     operands = list(loop.operands)
     return operands[len(operands) - count :] if count else []
 
+
+
+def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether the value is a result of the loop, or that cut back to its real shape."""
+    maker = mlir.producer(uncut(value))
+    return maker is not None and maker == loop
 
 
 def remove_if_dead(op: ir.Operation) -> bool:

@@ -265,6 +265,18 @@ def from_origin(op: ir.Operation) -> bool:
     return not any(offsets) and all(s == 1 for s in strides) and None not in shape and len(shape) == len(offsets)
 
 
+def uncut(value: ir.Value) -> ir.Value:
+    """What a value is cut back from; itself if it is whole."""
+    op = mlir.producer(value)
+    return op.operands[0] if op is not None and from_origin(op) else value
+
+
+def sliced(value: ir.Value) -> ir.Value:
+    """What a value is a slice of; itself if it is none."""
+    op = mlir.producer(value)
+    return op.operands[0] if op is not None and op.name == "tensor.extract_slice" else value
+
+
 def _is_staged(producer: ir.Operation) -> bool:
     """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
     for value in list(producer.operands)[segments(producer)[0] :]:

@@ -23,6 +23,8 @@ _PASS_THROUGH = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "ar
 _PRODUCTS = {"arith.mulf", "arith.muli"}
 _SUMS = {"arith.addf", "arith.addi", "arith.subf", "arith.subi"}
 
+WRITEBACK = "weft.writeback"
+"""On a copy, or an op that adds to a result: it takes a tile back to its buffer, and follows its temporary's owner."""
 ATOMIC = "weft.atomic"
 """On an elementwise op: its iterations, those of other threads and blocks among them, add to elements of its output. On a sum: the
 blocks that make its summands may add them up."""

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ..mlir import ir, operations
 from ..rewriter import describe
+from ..structured import WRITEBACK
 from .geometry import Geometry
 from .legality import check_map, refusal
 from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
 from .trips import Mapped, most_trips
 from .warps import count_warps
-from .writeback import MARK as WRITEBACK
 
 
 def check_launch(root: ir.Operation) -> None:

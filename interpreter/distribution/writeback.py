@@ -12,6 +12,7 @@ import math
 from ...dsl.diagnostics import fail
 from ..mlir import ir, operations, producer, scf
 from ..rewriter import describe
+from ..structured import WRITEBACK
 from .alone import VECTOR
 from .arithmetic import Sum, delinearise
 from .elements import StructuredOp
@@ -25,8 +26,6 @@ from .symbolic import spelled
 from .temporaries import REGISTERS
 from .tiles import clone_nest, end_of, thread_nest, tiles_of
 from .views import base_of, drop_dead_view, is_temporary
-
-MARK = "weft.writeback"
 
 
 def inherit_maps(kernel: Outlined) -> list[str]:
@@ -49,7 +48,7 @@ def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
 
     def visit(op: ir.Operation) -> None:
         mapping = mapping_of(op)
-        if mapping is None and (op.name in ("memref.copy", "linalg.copy") or MARK in op.attributes):
+        if mapping is None and (op.name in ("memref.copy", "linalg.copy") or WRITEBACK in op.attributes):
             found.append(op)
             return
         if mapping is not None and mapping.space != "blocks":

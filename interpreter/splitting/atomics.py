@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from .. import gathers, mlir
 from ..clipping import insert, inside_of, mixed_offsets, part_of, rebuilt
 from ..fusing import loop_inits
-from ..mlir import arith, ir, linalg, producer, tensor
-from ..padding import from_origin
-from ..structured import ATOMIC, bare_generic, element_type, shape_of
-
-_WRITEBACK = "weft.writeback"
+from ..mlir import arith, ir, linalg, producer
+from ..padding import sliced, uncut
+from ..structured import ATOMIC, WRITEBACK, bare_generic, element_type, shape_of
 
 
 class NotFusedError(Exception):
@@ -35,19 +33,13 @@ def has_atomics(kind: ir.Type) -> bool:
     return isinstance(kind, (ir.F32Type, ir.F64Type))
 
 
-def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether the value is a result of the loop, or that cut back to its real shape."""
-    maker = producer(_uncut(value))
-    return maker is not None and maker == loop
-
-
 def adds_into(loop: ir.Operation, start: ir.Value) -> bool:
     """Whether the loop adds atomically to a shared output that starts as `start`."""
     body = loop.regions[0].blocks[0]
     inits = loop_inits(loop)
     first = len(body.arguments) - len(inits)
     outputs = [body.arguments[first + n] for n, init in enumerate(inits) if init == start]
-    return any(_sliced(op.operands[1]) in outputs for op in mlir.operations(loop) if ATOMIC in op.attributes)
+    return any(sliced(op.operands[1]) in outputs for op in mlir.operations(loop) if ATOMIC in op.attributes)
 
 
 def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
@@ -88,7 +80,7 @@ class _Sum:
     @classmethod
     def of(cls, total: ir.Operation, loop: ir.Operation) -> _Sum:
         partial = total.operands[0]
-        result = _uncut(partial)
+        result = uncut(partial)
         cut = producer(partial) if partial != result else None
         number = ir.OpResult(result).result_number
         if any(len(list(value.uses)) != 1 for value in {partial, result}):
@@ -113,16 +105,6 @@ class _Sum:
                 f"an iteration of the loop makes {parts} parts", hint="tile the parts by 1: the first size of `tile` is theirs"
             )
         return cls(number, cut)
-
-
-def _uncut(value: ir.Value) -> ir.Value:
-    maker = producer(value)
-    return maker.operands[0] if maker is not None and from_origin(maker) else value
-
-
-def _sliced(value: ir.Value) -> ir.Value:
-    maker = producer(value)
-    return maker.operands[0] if maker is not None and maker.name == "tensor.extract_slice" else value
 
 
 def _insertion(output: ir.Value) -> ir.Operation:
@@ -155,24 +137,15 @@ def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
         offsets = mixed_offsets(insertion)[1:]
         inside = inside_of(offsets, sizes, shape)
         tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
-        place = _slice(output, offsets, inside)
+        place = part_of(output, inside, offsets)
         all_of_it = ir.AffineMap.get_identity(rank + 1)
         made = bare_generic([tile], place, [all_of_it, all_of_it.get_submap(list(range(1, rank + 1)))], ["parallel"] * (rank + 1))
         block = made.regions[0].blocks[0]
         with ir.InsertionPoint(block):
             add = arith.addi if isinstance(element_type(output), ir.IntegerType) else arith.addf
             linalg.YieldOp([add(block.arguments[1], block.arguments[0])])
-        made.attributes[_WRITEBACK] = ir.UnitAttr.get()
+        made.attributes[WRITEBACK] = ir.UnitAttr.get()
     with ir.InsertionPoint(insertion), insertion.location:
         insert(made.results[0], output, offsets, inside)
     insertion.erase()
     return made
-
-
-def _slice(value: ir.Value, offsets: list[ir.Value], sizes: list[int | ir.Value]) -> ir.Value:
-    dynamic = ir.ShapedType.get_dynamic_size()
-    static = [n if isinstance(n, int) else dynamic for n in sizes]
-    kind = ir.RankedTensorType.get(static, element_type(value))
-    at = [ir.ShapedType.get_dynamic_stride_or_offset()] * len(offsets)
-    given = [n for n in sizes if not isinstance(n, int)]
-    return tensor.ExtractSliceOp(kind, value, offsets, given, [], at, static, [1] * len(offsets)).result

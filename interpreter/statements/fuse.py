@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import levels, mlir
-from ..fusing import fuse_gathers, fuse_tagged, remove_if_dead
+from ..fusing import fuse_gathers, fuse_tagged, is_result_of, remove_if_dead
 from ..mlir import ir
 from ..nesting import is_within
 from ..padding import absorb_pads
@@ -76,8 +76,6 @@ class Fuse(Statement):
 
     def _reads(self, op: ir.Operation, loop: ir.Operation) -> bool:
         """Whether the op is an atomic sum of what the loop makes."""
-        from ..splitting.atomics import is_result_of
-
         return ATOMIC in op.attributes and loop.name == "scf.forall" and is_result_of(op.operands[0], loop)
 
     def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:
@@ -101,8 +99,6 @@ class Fuse(Statement):
             )  # fmt: skip
 
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
-        from ..splitting.atomics import is_result_of
-
         uses = [u.owner.operation for r in producer.results for u in r.uses]
         if not any(is_within(user, loop) for user in uses):
             if any(is_result_of(v, loop) for v in producer.operands):
