@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from .banks import BankCounter, Kind, Tally
 from .lanes import Lane, Lanes, first_lane
 from .memory import Memory, Tracked, Window, poison_of, row_major
 from .shadow import Index, KeyLayout, Mask, Shadow
+from .vector_values import gather
 
 
 class Shared(Tracked):
@@ -135,7 +137,8 @@ class Shared(Tracked):
 class Private(Memory):
     """A thread's own memory: per element one value of all lanes, never changed in place.
 
-    The first access whose element differs between lanes turns the elements into one array.
+    An access whose elements all lanes agree on (a scalar's, or a vector's) moves these values. The first whose element differs
+    between lanes turns all of them into one array.
     """
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, check: bool) -> None:
@@ -149,39 +152,70 @@ class Private(Memory):
         self.dense_written: np.ndarray | None = None
 
     def load(self, flat: Index, mask: Mask, site: int) -> Lane:
-        if isinstance(flat, np.ndarray) and flat.ndim:
+        if not isinstance(flat, np.ndarray) or not flat.ndim:
+            return self._load_one(int(flat), mask, site)
+        if flat.shape[:2] != (1, 1):
             return self._load_dense(flat, mask, site)
-        if self.dense is not None:
-            return self._load_dense(np.full((1, 1), flat), mask, site)
-        at = int(flat)
+        same = flat.ravel().tolist()
+        if flat.ndim == 2:
+            return self._load_one(same[0], mask, site)
+        if self.check:
+            self._check_written(same, mask, site)
+        each = self.values if self.dense is None else self.dense
+        return gather([each[at] for at in same], flat.shape[2:], self.dtype)
+
+    def _load_one(self, at: int, mask: Mask, site: int) -> Lane:
         if self.check and self.written[at] is not None:
-            missing = self.lanes.full(mask) & ~self._where_written(at)
-            self._report(missing, site, np.full(self.lanes.shape, at))
-        return self.values[at]
+            self._check_written([at], mask, site)
+        return self.values[at] if self.dense is None else self.dense[at].copy()
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
-        if (isinstance(flat, np.ndarray) and flat.ndim) or self.dense is not None:
-            self._store_dense(np.asarray(flat), value, mask)
-            return
-        at = int(flat)
-        if mask is None:
+        if not isinstance(flat, np.ndarray) or not flat.ndim:
+            self._store_one(int(flat), value, mask)
+        elif flat.shape[:2] != (1, 1):
+            self._store_dense(flat, value, mask)
+        elif flat.ndim == 2 or not np.ndim(value):
+            for at in flat.ravel().tolist():
+                self._store_one(at, value, mask)
+        else:
+            lanes = np.shape(value)[:2]
+            parts = np.broadcast_to(value, (*lanes, *flat.shape[2:])).reshape(*lanes, -1)
+            for at, part in zip(flat.ravel().tolist(), np.ascontiguousarray(np.moveaxis(parts, -1, 0)), strict=True):
+                self._store_one(at, part, mask)
+
+    def _store_one(self, at: int, value: Lane, mask: Mask) -> None:
+        if self.dense is not None and self.dense_written is not None:
+            active = self.lanes.full(mask)
+            np.copyto(self.dense[at], value, where=active)
+            self.dense_written[at] |= active
+        elif mask is None:
             self.values[at], self.written[at] = value, None
-            return
-        self.values[at] = np.where(mask, value, self.values[at])
-        if self.written[at] is not None:
-            everywhere = self._where_written(at) | mask
-            self.written[at] = None if everywhere.all() else everywhere
+        else:
+            self.values[at] = np.where(mask, value, self.values[at])
+            if self.written[at] is not None:
+                everywhere = self._where_written(at) | mask
+                self.written[at] = None if everywhere.all() else everywhere
+
+    def _check_written(self, same: Sequence[int], mask: Mask, site: int) -> None:
+        """Fault for the lanes that have not written one of the elements, which all of them read."""
+        unsure = [at for at in same if self.written[at] is not None]
+        if unsure:
+            missing = np.stack([~self._where_written(at) for at in unsure], axis=-1) & self.lanes.full(mask)[..., None]
+            self._report(missing, site, np.asarray(unsure).reshape(1, 1, -1))
 
     def _where_written(self, at: int) -> np.ndarray:
+        if self.dense_written is not None:
+            return self.dense_written[at]
         return self.lanes.full(self.written[at]) if self.written[at] is not False else np.zeros(self.lanes.shape, bool)
 
     def _densify(self) -> tuple[np.ndarray, np.ndarray]:
         if self.dense is None or self.dense_written is None:
             shape = (self.size, *self.lanes.shape)
-            self.dense, self.dense_written = np.empty(shape, self.dtype), np.empty(shape, bool)
+            dense, written = np.empty(shape, self.dtype), np.empty(shape, bool)
             for at, value in enumerate(self.values):
-                self.dense[at] = value
-                self.dense_written[at] = self._where_written(at)
+                dense[at] = value
+                written[at] = self._where_written(at)
+            self.dense, self.dense_written = dense, written
         return self.dense, self.dense_written
 
     def _positions(self, flat: np.ndarray) -> np.ndarray:
@@ -193,10 +227,8 @@ class Private(Memory):
         dense, written = self._densify()
         at = self._positions(flat)
         if self.check:
-            missing = ~written.reshape(-1).take(at)
-            vector = tuple(range(2, missing.ndim))
-            lanes = missing.any(axis=vector) & self.lanes.full(mask)
-            self._report(lanes, site, np.broadcast_to(flat.min(axis=vector) if vector else flat, self.lanes.shape))
+            missing = ~written.reshape(-1).take(at).reshape(*self.lanes.shape, -1) & self.lanes.full(mask)[..., None]
+            self._report(missing, site, flat.reshape(*flat.shape[:2], -1))
         return dense.reshape(-1).take(at)
 
     def _store_dense(self, flat: np.ndarray, value: Lane, mask: Mask) -> None:
@@ -207,7 +239,12 @@ class Private(Memory):
         written.reshape(-1)[at[active]] = True
 
     def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
+        """`missing`: by lane and element read; `flat`: which elements these are."""
         if missing.any():
-            name, element = self.element(int(flat[first_lane(missing)]))
+            bad = missing.any(axis=-1)
+            row, column = first_lane(bad)
+            at = np.broadcast_to(flat, missing.shape)[row, column, missing[row, column].argmax()]
+            name, element = self.element(int(at))
             message = f"`{name}`{list(element)} is read and this thread has not written it"
-            self.lanes.fault("uninitialized read", missing, site, message, name, element)
+            self.lanes.fault("uninitialized read", bad, site, message, name, element)
+
