@@ -215,6 +215,18 @@ CODES: dict[str, Explanation] = {
         "first and `insert-barriers` afterwards.",
     ),
     "W0389": Explanation("pipelined already", "The copies of this loop run one iteration ahead already."),
+    "W0398": Explanation(
+        "a memref whose layout has no strides",
+        "Weft finds an element of a memref by an offset and one stride per dimension. A layout such as `affine_map<(i) -> "
+        "(i floordiv 4, i mod 4)>` has none. Write it as `strided<[8, 1]>`, or have upstream take it out: `normalize-memrefs` puts "
+        "the map into the indices of each access.",
+    ),
+    "W0399": Explanation(
+        "elements that are no numbers",
+        "A ragged tile, a padding or a split sum needs numbers of the operand's element type: what is read outside of it, or what "
+        "a sum starts with. Weft has numbers of the integer and floating-point types, and of `index`; elements of other types "
+        "(`complex<f32>`, vectors, types of other dialects) can be tiled where the tile sizes divide.",
+    ),
     "W0401": Explanation(
         "nothing matches",
         "No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that may be "

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..dsl.diagnostics import fail
 from .mlir import affine, arith, ir, linalg, producer, scf, tensor
 from .structured import element_type, segments, shape_of
 
@@ -23,7 +24,9 @@ def constant(value: Neutral, kind: ir.Type) -> ir.Value:
 
 
 def attribute(value: Neutral, kind: ir.Type) -> ir.Attribute:
-    """The attribute of `constant(value, kind)`."""
+    """The attribute of `constant(value, kind)`. Raises W0399 for a type that is neither an integer nor a float."""
+    if not isinstance(kind, (ir.IntegerType, ir.IndexType, ir.FloatType)):
+        raise fail("W0399", f"elements of type {kind} are no numbers that Weft can make")
     number = _number(value, kind)
     return ir.FloatAttr.get(kind, number) if isinstance(number, float) else ir.IntegerAttr.get(kind, number)
 

@@ -9,6 +9,7 @@ Each op becomes the same op on those values; at the end every argument that was 
 from __future__ import annotations
 
 from . import mlir
+from .layouts import is_plain
 from .mlir import ir, linalg
 from .rewriter import Rewriter
 from .structured import is_structured, operand_names, segments, structure
@@ -129,8 +130,7 @@ def _overwrites_its_inputs(op: ir.Operation) -> bool:
 
 def _plain_layout(value: ir.Value) -> bool:
     """A buffer without a layout: it converts to a tensor of the same shape."""
-    kind = value.type
-    return isinstance(kind, ir.MemRefType) and kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
+    return is_plain(value.type)
 
 
 class _Raising:

@@ -8,6 +8,7 @@ buffers that bufferization allocates, whatever they start with (`allocate_expand
 from __future__ import annotations
 
 from . import gathers, mlir
+from .layouts import is_plain
 from .mlir import ir, producer, tensor
 from .structured import is_structured, segments, shape_of
 
@@ -106,8 +107,7 @@ def _on_host(op: ir.Operation) -> bool:
 
 def _is_plain(kind: ir.Type) -> bool:
     """Whether it is a memref of static shape without a layout."""
-    identity = isinstance(kind, ir.MemRefType) and ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
-    return isinstance(kind, ir.MemRefType) and kind.has_static_shape and kind.layout == identity
+    return isinstance(kind, ir.MemRefType) and kind.has_static_shape and is_plain(kind)
 
 
 def fold_reshapes(module: ir.Module) -> None:

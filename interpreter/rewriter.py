@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from ..dsl.diagnostics import Diagnostic, Span, WeftError
 from ..dsl.tree import Node
@@ -139,6 +140,16 @@ class Rewriter:
         return WeftError.of(
             dataclasses.replace(d, span=span, statement=keyword, payload=d.payload or where) for d in error.diagnostics
         )
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Errors that know no place are this statement's."""
+        try:
+            yield
+        except WeftError as error:
+            if all(d.span is not None for d in error.diagnostics):
+                raise
+            raise self.placed(error) from error
 
 
 WAS = "weft.was"

@@ -257,7 +257,7 @@ class Session:
         numbers = itertools.count(state.numbers)
         statement = cls(node=node, **values)
         rewrite = Rewriter(module, statement, numbers)
-        with module.context, ir.Location.unknown():
+        with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))
             self._finish(rewrite)
         dead, made = self._account(state, cls, values, results, node, let)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .layouts import strided
 from .mlir import ir, memref
 
 WORKGROUP = "#gpu.address_space<workgroup>"
@@ -73,7 +74,7 @@ def _exchanged(value: ir.Value) -> ir.Value:
     rank = len(kind.shape)
     order = [*range(rank - 2), rank - 1, rank - 2]
     permutation = ir.AffineMap.get_permutation(order)
-    offset, strides = kind.get_strides_and_offset()[1], kind.get_strides_and_offset()[0]
+    strides, offset = strided(kind)
     layout = ir.StridedLayoutAttr.get(offset, [strides[i] for i in order])
     result = ir.MemRefType.get(
         [kind.shape[i] for i in order], kind.element_type, layout=layout, memory_space=kind.memory_space

@@ -61,9 +61,8 @@ class Structure:
 
 
 def is_structured(op: ir.Operation | ir.OpView) -> bool:
-    """Whether `op` is a linalg op with an iteration space."""
-    name = op.operation.name
-    return name.startswith("linalg.") and name not in ("linalg.yield", "linalg.index", "linalg.softmax")
+    """Whether `op` is a linalg op with an iteration space: `linalg.pack`, `linalg.softmax`, `linalg.winograd_…` have none."""
+    return op.operation.name.startswith("linalg.") and linalg.get_indexing_maps(op.operation) is not None
 
 
 def segments(op: ir.Operation) -> tuple[int, int]:
@@ -87,10 +86,7 @@ def structure(op: ir.Operation) -> Structure:
 
 
 def _maps(op: ir.Operation) -> tuple[ir.AffineMap, ...]:
-    found = linalg.get_indexing_maps(op)
-    if found is None:
-        raise ValueError(f"{op.name} has no indexing maps")
-    return tuple(m.value for m in found)
+    return tuple(m.value for m in linalg.get_indexing_maps(op))
 
 
 def _iterators(op: ir.Operation, maps: Sequence[ir.AffineMap], inputs: int, rank: int) -> tuple[Iterator, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..dsl.diagnostics import fail
+from ..interpreter.layouts import is_plain
 from ..interpreter.mlir import ir
 from . import host_arithmetic, host_launch, host_memory
 from .functions import (
@@ -199,7 +200,7 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
         what = f"parameter `{name}` of @{symbol(kernel)}"
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)
-        if None in (strides or ()) and not str(ir.MemRefType(value.type).layout).startswith("strided"):
+        if None in (strides or ()) and is_plain(value.type):
             strides = ()  # row-major whatever its sizes are: the text works the strides out
         params.append(Param(name, dtype, shape, strides, offset))
     return tuple(params)

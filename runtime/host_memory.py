@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..dsl.diagnostics import fail
+from ..interpreter.layouts import strided
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .constants import constant_bytes
@@ -178,14 +178,7 @@ def _transpose(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def static_strides(type_: ir.MemRefType, what: str) -> tuple[tuple[int | None, ...], int | None]:
     """Strides and offset of a memref type; None where they are dynamic.
 
-    Error: W0733 for a layout that strides cannot express; MLIR takes that of a map that permutes dimensions for one.
+    Error: W0398 for a layout that strides cannot express; MLIR takes that of a map that permutes dimensions for one.
     """
-    try:
-        strides, offset = type_.get_strides_and_offset()
-    except RuntimeError as error:
-        raise fail(
-            "W0733",
-            f"{what} is {type_}: its layout has no strides",
-            hint="write the layout as strides, `strided<[8, 1]>`, or leave it out: arrays are passed contiguous",
-        ) from error
+    strides, offset = strided(type_, what=what)
     return tuple(None if s == DYNAMIC else s for s in strides), None if offset == DYNAMIC else offset

@@ -126,9 +126,11 @@ def _copy(value: Any, result: Argument) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape, dtype)
     strides = tuple(s * dtype.itemsize for s in value.strides) if result.shape else ()
-    reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
-    raw = (ctypes.c_uint8 * reach).from_address(value.aligned + value.offset * dtype.itemsize)
-    return np.ndarray(shape, dtype, memoryview(raw), strides=strides).copy()
+    steps = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    before = -sum(s for s in steps if s < 0)
+    reach = before + sum(s for s in steps if s > 0) + dtype.itemsize
+    raw = (ctypes.c_uint8 * reach).from_address(value.aligned + value.offset * dtype.itemsize - before)
+    return np.ndarray(shape, dtype, memoryview(raw), before, strides).copy()
 
 
 def _scalar(value: Any, dtype: str) -> np.ndarray:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -99,7 +99,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     with clock.phase("inputs"):
         arrays = _inputs(made.plan, signature, options)
     text = made.cuda if device.wants == "cuda" else done.located_text
-    result = _run(made.plan, device, arrays, text, clock, options)
+    result = _with_untouched(_run(made.plan, device, arrays, text, clock, options), signature, arrays)
     shown = _traced(options.trace, result, made.plan, device)
     reference = _reference_name(options.reference)
     try:
@@ -170,6 +170,12 @@ def _run(
         result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None, graph=options.graph)
     clock.add(result.seconds)
     return result
+
+
+def _with_untouched(result: RunResult, signature: FunctionSignature, given: Mapping[str, np.ndarray]) -> RunResult:
+    """The result with those arguments, too, that the payload writes (or may write) and the scheduled module does not: as given."""
+    untouched = {a.name: given[a.name] for a in signature.arguments if a.role == "inout" and a.name not in result.outputs}
+    return replace(result, outputs={**untouched, **result.outputs})
 
 
 def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) -> Timeline | None:

@@ -83,10 +83,13 @@ def parse_module(source: Source) -> ir.Module:
     from .foreign_constants import read_constants
     from .interpreter import mlir
     from .refusals import expect_order, in_our_words
+    from .unregistered import expect_known_holders
 
     older: Older | None = None
+    context = mlir.context()
+    expect_known_holders(source, context)
     try:
-        module = mlir.parse(source.text, mlir.context())
+        module = mlir.parse(source.text, context)
     except mlir.ir.MLIRError as error:
         if (older := older_text(source, error)) is None:
             raise in_our_words(WeftError(*_parse_diagnostics(source, error))) from error

@@ -139,5 +139,5 @@ def _tokens(source: Source) -> dict[str, tuple[int, tuple[str, ...]]]:
     found: dict[str, tuple[int, tuple[str, ...]]] = {}
     for number, line in enumerate(source.text.split("\n"), 1):
         for match in _TOKEN_OP.finditer(line.split("//")[0]):
-            found[match[1]] = (number, tuple(_NAME.findall(match[2] or match[3])))
+            found[match[1]] = (number, tuple(_NAME.findall(match[2] or match[3] or "")))
     return found

@@ -171,7 +171,7 @@ def verify_source(
                 alike[key] = _judge(use, model, source, may_alias)
             judged.append(alike[key].launched_by(use.place, said=launches[use.name] > 1))
         except WeftError as error:
-            refused += error.diagnostics
+            refused += (replace(d, payload=d.payload or use.place) for d in error.diagnostics)
     try:
         hosts = _judge_hosts(module, source, names, may_alias, called, effort)
     except WeftError as error:

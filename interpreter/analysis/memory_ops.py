@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..mlir import ir
+from ..structured import segments
 from .linear import THREAD, Linear
 from .values import Values
 
@@ -100,7 +101,7 @@ def _unknown(op: ir.Operation, operands: list[ir.Value], values: Values) -> Iter
 
 def _structured(op: ir.Operation, operands: list[ir.Value], values: Values) -> Iterator[Touch]:
     """A linalg op touches all of each operand, and nothing else. Only `linalg.fill` and `linalg.copy` do not read the result."""
-    inputs = next(iter(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])))
+    inputs, _ = segments(op)
     for number, value in enumerate(operands):
         if isinstance(value.type, ir.MemRefType):
             if number < inputs or op.name not in OVERWRITING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..layouts import strided
 from ..mlir import DYNAMIC, ir
 
 Space = Literal["workgroup", "global", "private"]
@@ -70,7 +71,7 @@ def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
 def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, ...] | None:
     if any(kind.is_dynamic_dim(d) for d in range(1, kind.rank)):
         return None
-    strides, offset = kind.get_strides_and_offset()
+    strides, offset = strided(kind)
     if any(s == DYNAMIC or s <= 0 for s in strides) or (offset_counts and offset != 0):
         return None
     return tuple(strides)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import mlir
+from ..layouts import strided
 from ..mlir import DYNAMIC, ir
 from .accesses import ALLOCATIONS, VIEWS
 from .affine_offsets import Offset, added, moving_offset
@@ -86,7 +87,7 @@ def _dims(value: ir.Value) -> tuple[tuple[int, int], ...] | None:
         return None
     shape = _static_shape(type_)
     try:
-        strides, offset = type_.get_strides_and_offset()
+        strides, offset = strided(type_)
     except RuntimeError:
         return None
     if shape is None or offset != 0 or DYNAMIC in strides:
@@ -148,7 +149,7 @@ def _dims_of_view(type_: ir.Type) -> tuple[tuple[int, int], ...] | None:
     if not isinstance(type_, ir.MemRefType):
         return None
     try:
-        strides, _ = type_.get_strides_and_offset()
+        strides, _ = strided(type_)
     except RuntimeError:
         return None
     if DYNAMIC in strides:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..layouts import strided
 from ..mlir import ir, producer
 from .arithmetic import Bound, known
 from .counters.linear import DELINEARIZE
@@ -21,7 +22,7 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
     """
     if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
         return False
-    strides, _ = memref.type.get_strides_and_offset()
+    strides, _ = strided(memref.type)
     outer = [s for s, extent in zip(strides[:-1], memref.type.shape[:-1], strict=True) if extent != 1]
     if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in outer):
         return False
@@ -58,7 +59,7 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     kind = memref.type
     if not isinstance(kind, ir.MemRefType):
         return False
-    _, offset = kind.get_strides_and_offset()
+    _, offset = strided(kind)
     if offset != DYNAMIC:
         return offset % lanes == 0
     owner = producer(memref)
@@ -70,7 +71,7 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
         return False
     source = owner.operands[0]
     assert isinstance(source.type, ir.MemRefType)
-    strides, _ = source.type.get_strides_and_offset()
+    strides, _ = strided(source.type)
     parts = zip(subview_offsets(owner), strides, strict=True)
     return _offset_divisible(source, lanes) and all(
         divisible(offset, lanes) or (stride != DYNAMIC and stride % lanes == 0) for offset, stride in parts

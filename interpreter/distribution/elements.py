@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ..layouts import strided
 from ..mlir import DYNAMIC, affine, arith, ir, memref, operations, producer, vector
 from ..rewriter import describe
 from ..structured import ATOMIC
@@ -87,7 +88,7 @@ class StructuredOp:
     def lies_apart(self, number: int) -> bool:
         """Whether neighbours along the op's last dimension are no neighbours in this operand's memory."""
         kind, last = self.operands[number].type, self.maps[number].n_dims - 1
-        strides, _ = ir.MemRefType(kind).get_strides_and_offset()
+        strides, _ = strided(kind)
         axes = [a for a, r in enumerate(self.maps[number].results) if isinstance(r, ir.AffineDimExpr) and r.position == last]
         return any(strides[axis] not in (1, DYNAMIC) for axis in axes)
 

@@ -211,11 +211,15 @@ def _named(operand: ir.Value) -> dict[str, ir.Attribute]:
 
 
 def host_function(root: ir.Operation) -> ir.Operation:
-    """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already."""
+    """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already, or of an op that nobody
+    knows (upstream's verifier ends the process at a launch in one)."""
     parent = root.parent
     while parent is not None and parent.operation.name != "func.func":
         if parent.operation.name in ("gpu.func", "gpu.launch"):
             raise fail("W0359", f"{describe(root)} stands in a kernel already", hint="launch the outermost loop only")
+        if not parent.operation.context.is_registered_operation(parent.operation.name):
+            raise fail("W0359", f"{describe(root)} stands in {describe(parent)}, an op that is not registered",
+                       hint="a kernel is launched from a function, from its loops and branches")  # fmt: skip
         parent = parent.operation.parent
     if parent is None:
         raise fail("W0359", f"{describe(root)} stands in no function", hint="a kernel is launched by a host function")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from ..layouts import strided
 from ..mlir import DYNAMIC, ir, memref, operations
 from .ranges import range_of
 from .space import subview_offsets
@@ -62,7 +63,7 @@ def _follow(source: ir.Value) -> None:
     kind = ir.MemRefType(source.type)
     for user in users(source):
         if user.name in _MOVED:
-            offset = kind.get_strides_and_offset()[1]
+            offset = strided(kind)[1]
             if user.name == "memref.subview":
                 offset = offset_after(list(ir.DenseI64ArrayAttr(user.attributes["static_offsets"])), kind)
             user.results[0].set_type(_moved(user.results[0].type, offset))
@@ -72,13 +73,13 @@ def _follow(source: ir.Value) -> None:
 def _moved(kind: ir.Type, offset: int) -> ir.MemRefType:
     """The type of the same view, beginning somewhere else."""
     assert isinstance(kind, ir.MemRefType)
-    layout = ir.StridedLayoutAttr.get(offset, kind.get_strides_and_offset()[0])
+    layout = ir.StridedLayoutAttr.get(offset, strided(kind)[0])
     return ir.MemRefType.get(kind.shape, kind.element_type, layout, kind.memory_space)
 
 
 def offset_after(starts: Sequence[int], source: ir.MemRefType) -> int:
     """Where a subview of `source` starts, as upstream infers it: a number if its offsets are numbers."""
-    strides, offset = source.get_strides_and_offset()
+    strides, offset = strided(source)
     for start, stride in zip(starts, strides, strict=True):
         if DYNAMIC in (start, stride, offset):
             return DYNAMIC

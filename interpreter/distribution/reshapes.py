@@ -7,6 +7,7 @@ that pass makes `affine.linearize_index`es: sums, which the rooms behind take as
 
 from __future__ import annotations
 
+from ..layouts import is_plain, strided
 from ..mlir import DYNAMIC, affine, ir, memref, operations
 
 LINEARIZE = "affine.linearize_index"
@@ -21,7 +22,7 @@ def keep_reshapes(function: ir.Operation) -> None:
         if not becomes_a_cast(op):
             continue
         made = ir.MemRefType(op.results[0].type)
-        strides, _ = made.get_strides_and_offset()
+        strides, _ = strided(made)
         with ir.InsertionPoint(op), op.location:
             view = memref.ReinterpretCastOp(made, op.operands[0], [], [], [], [0], list(made.shape), list(strides))
         op.results[0].replace_all_uses_with(view.result)
@@ -35,11 +36,7 @@ def becomes_a_cast(view: ir.Operation) -> bool:
 
 def _in_one_piece(kind: ir.Type) -> bool:
     """Whether a memref has static sizes and no layout."""
-    return (
-        isinstance(kind, ir.MemRefType)
-        and kind.has_static_shape
-        and kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
-    )
+    return isinstance(kind, ir.MemRefType) and kind.has_static_shape and is_plain(kind)
 
 
 def join_digits(function: ir.Operation) -> None:

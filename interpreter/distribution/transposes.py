@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..layouts import strided
 from ..mlir import ir, memref, operations, producer
 from .offsets import offset_after
 from .views import permutation_of, retype
@@ -31,7 +32,7 @@ def _sink(view: ir.Operation, turned: ir.Operation) -> None:
     back = [order.index(axis) for axis in range(len(order))]
     kind = view.results[0].type
     assert isinstance(kind, ir.MemRefType)
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strided(kind)
     parts = [_permuted(view, key, number, back) for number, key in enumerate(_STATIC)]
     offset = offset_after(parts[0][1], ir.MemRefType(turned.operands[0].type))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..layouts import strided
 from ..mlir import ir, producer
 from .space import DYNAMIC, subview_offsets
 
@@ -73,13 +74,13 @@ def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) ->
     if view.name == "memref.subview" and old.rank == source.rank:
         layout = _subview_layout(view, source)
     elif view.name == "memref.transpose":
-        strides, offset = source.get_strides_and_offset()
+        strides, offset = strided(source)
         layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
     return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
 
 
 def _subview_layout(view: ir.Operation, source: ir.MemRefType) -> ir.Attribute:
-    strides, offset = source.get_strides_and_offset()
+    strides, offset = strided(source)
     steps = list(ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
     new_strides = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
     for start, stride in zip(subview_offsets(view), strides, strict=True):

@@ -13,6 +13,7 @@ from ..distribution.owned import when
 from ..distribution.ranges import range_of
 from ..distribution.staging import ATTRIBUTE
 from ..distribution.views import users
+from ..layouts import strided
 from ..mlir import DYNAMIC, affine, arith, ir, linalg, memref, operations
 from .found import Pipelined, StagedCopy
 
@@ -142,7 +143,7 @@ def _replace_operands(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> Non
 def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
     """One of the two tiles of a buffer, as a buffer of its own."""
     kind = ir.MemRefType(buffer.type)
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strided(kind)
     static = number if isinstance(number, int) else DYNAMIC
     offset = static * strides[0] if isinstance(number, int) else DYNAMIC
     layout = ir.StridedLayoutAttr.get(offset, strides[1:])
@@ -173,8 +174,8 @@ def _view_of(view: ir.Operation, source: ir.Value) -> ir.Value:
 
 def _moved(kind: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
     """A view's type, of a buffer that starts where nobody knows (or where it did, if the buffer starts at 0)."""
-    strides, offset = kind.get_strides_and_offset()
-    start = source.get_strides_and_offset()[1]
+    strides, offset = strided(kind)
+    start = strided(source)[1]
     return ir.MemRefType.get(
         kind.shape,
         kind.element_type,

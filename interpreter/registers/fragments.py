@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ..distribution.alone import widest
 from ..distribution.views import base_of, is_temporary
+from ..layouts import strided
 from ..mlir import DYNAMIC, ir, memref, producer
 from ..origin import origin
 from .copies import copy
@@ -52,7 +53,7 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
 
 def _why_not(kind: ir.MemRefType) -> str:
     """Why the accesses of a tile, in the order in which it lies in memory, are not wide."""
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strided(kind)
     if all(extent == 1 for extent in kind.shape):
         return "a single one"
     return "alignment not proven" if strides[-1] == 1 else "they do not lie side by side"
@@ -73,7 +74,7 @@ def _name_of(value: ir.Value) -> str | None:
 
 def _memory_order(kind: ir.MemRefType) -> list[int]:
     """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not known."""
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strided(kind)
     if DYNAMIC in strides:
         return list(range(kind.rank))
     return sorted(range(kind.rank), key=lambda axis: (kind.shape[axis] != 1, -strides[axis]))
@@ -88,7 +89,7 @@ def _permuted(value: ir.Value, order: Sequence[int]) -> ir.Value:
     if list(order) == sorted(order):
         return value
     kind = ir.MemRefType(value.type)
-    strides, offset = kind.get_strides_and_offset()
+    strides, offset = strided(kind)
     layout = ir.StridedLayoutAttr.get(offset, [strides[a] for a in order])
     shape = [kind.shape[a] for a in order]
     permuted = ir.MemRefType.get(shape, kind.element_type, layout=layout, memory_space=kind.memory_space)

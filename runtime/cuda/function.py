@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from ...interpreter.layouts import is_plain, strided
 from ...interpreter.mlir import ir
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref
@@ -179,7 +180,7 @@ def _bind_memref(
     """A pointer, and a parameter for each size, stride and offset that the type leaves open (abi.py)."""
     type = ir.MemRefType(argument.type)
     kind = scalar(type.element_type, func)
-    static_strides, static_offset = memref.layout_of(type, func)
+    static_strides, static_offset = strided(type, func)
     declared[variable] = kind.cxx
     parameters = [Parameter("pointer", number, variable, kind.name)]
 
@@ -189,9 +190,8 @@ def _bind_memref(
         parameters.append(Parameter(word, number, own, "i64", axis))  # type: ignore[arg-type]
         return name(own, "long long", known)
 
-    identity = not str(type.layout).startswith("strided")
     sizes = tuple(extra("size", d, SIZE) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
-    if identity:
+    if is_plain(type):
         strides = _row_major(kernel, variable, sizes)
     else:
         strides = tuple(

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...interpreter.layouts import strided
 from ...interpreter.mlir import ir
 from .report import Site
-from .types import element_dtype, place, refuse, strided, value_type
+from .types import element_dtype, place, refuse, value_type
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)

@@ -57,14 +57,6 @@ def dense(attribute: ir.Attribute, kind: ir.Type, op: ir.Operation) -> np.ndarra
     return found.reshape(tuple(shaped.shape))
 
 
-def strided(kind: ir.MemRefType, op: ir.Operation | ir.OpView) -> tuple[list[int], int]:
-    """Strides and offset of a memref type. Raises W0751 where its layout has none."""
-    try:
-        return kind.get_strides_and_offset()
-    except RuntimeError as error:
-        raise refuse("W0751", f"`{kind}` has a layout that is not strided", op) from error
-
-
 def integers(op: ir.Operation, name: str) -> list[int]:
     """A `array<i64: …>` or `array<i32: …>` attribute."""
     return [int(i) for i in op.attributes[name]]

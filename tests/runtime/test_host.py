@@ -383,5 +383,5 @@ def test_free_steps_come_last() -> None:
 
 @pytest.mark.parametrize("layout", ["affine_map<(i, j) -> (j, i)>", "affine_map<(i, j) -> (i floordiv 2, j)>"])
 def test_layouts_without_strides_are_refused(layout: str) -> None:
-    with pytest.raises(WeftError, match=r"W0733: argument `arg0` of @f is memref<4x8xf32, .*has no strides"):
+    with pytest.raises(WeftError, match=r"W0398: argument `arg0` of @f is memref<4x8xf32, .*has no strides"):
         plan_of(f"func.func @f(%a: memref<4x8xf32, {layout}>) {{ return }}", kernels="")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..interpreter.layouts import strided
 from ..runtime.simulator.banks import BANKS, WORD
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def banks_of(op: ir.Operation) -> np.ndarray | None:
     if not maps or not is_shared(op.operands[-1].type):
         return None
     kind, extents = ir.MemRefType(op.operands[-1].type), static_extents(op)
-    strides, offset = kind.get_strides_and_offset()
+    strides, offset = strided(kind)
     sizes = [extent for extent in extents if extent is not None]
     positions = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)]
     if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ....interpreter.layouts import strided
 from ....interpreter.mlir import ir
 from ..errors import refuse
 from ..expression import Expr, call, cast, name
@@ -109,22 +110,13 @@ def declaration(buffer: Buffer) -> str:
 
 def array(kernel: Kernel, type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> Buffer:
     """A buffer that the kernel itself declares: static, row-major."""
-    strides, offset = layout_of(type, op)
+    strides, offset = strided(type, op)
     sizes = list(type.shape)
     if DYNAMIC in (*sizes, *strides, offset) or not _row_major(sizes, strides) or offset:
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op)
     sizes, strides = (sizes, strides) if sizes else ([1], [1])
     return Buffer(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
                   tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
-
-
-def layout_of(type: ir.MemRefType, op: ir.Operation) -> tuple[list[int], int]:
-    """Strides and offset. Raises W0502 for a layout that has none."""
-    try:
-        strides, offset = type.get_strides_and_offset()
-    except RuntimeError as error:
-        raise refuse("W0502", f"the layout of {type} has no strides", op) from error
-    return list(strides), offset
 
 
 def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....interpreter.layouts import strided
 from ....interpreter.mlir import ir
 from ..errors import refuse
 from ..expression import Expr
@@ -52,10 +53,10 @@ def kept_dimensions(op: ir.Operation) -> list[int]:
     sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
     if result.rank == len(sizes):
         return list(range(len(sizes)))
-    source_strides, _ = ir.MemRefType(op.operands[0].type).get_strides_and_offset()
+    source_strides, _ = strided(op.operands[0].type, op)
     steps = list(ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
     full = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(source_strides, steps, strict=True)]
-    wanted = list(zip(result.shape, result.get_strides_and_offset()[0], strict=True))
+    wanted = list(zip(result.shape, strided(result, op)[0], strict=True))
     kept, drop = [], len(sizes) - result.rank
     for d, pair in enumerate(zip(sizes, full, strict=True)):
         left_over = len(wanted) - len(kept)

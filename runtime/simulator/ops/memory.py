@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....interpreter.layouts import strided
 from ....interpreter.mlir import ir
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import DYNAMIC, dense, element_dtype, integers, refuse, strided
+from ..types import DYNAMIC, dense, element_dtype, integers, refuse
 
 _WORKGROUP = ("#gpu.address_space<workgroup>", "3 : i64", "3 : i32", "3")
 

@@ -1,0 +1,122 @@
+// Payloads of schedules: structured ops and loops with types, layouts and shapes that are seldom met.
+
+// verify: W0611
+func.func @transposes(%a: tensor<6x5xf32>) -> tensor<5x6xf32> {
+  %e = tensor.empty() : tensor<5x6xf32>
+  %t = linalg.transpose ins(%a : tensor<6x5xf32>) outs(%e : tensor<5x6xf32>) permutation = [1, 0]
+  return %t : tensor<5x6xf32>
+}
+// -----
+// verify: W0611
+func.func @broadcasts(%a: memref<6xf32>, %b: memref<6x5xf32>) {
+  linalg.broadcast ins(%a : memref<6xf32>) outs(%b : memref<6x5xf32>) dimensions = [1]
+  return
+}
+// -----
+// verify: W0611
+func.func @reduces(%a: tensor<6x5xf32>, %b: tensor<6xf32>) -> tensor<6xf32> {
+  %r = linalg.reduce { arith.maximumf } ins(%a : tensor<6x5xf32>) outs(%b : tensor<6xf32>) dimensions = [1]
+  return %r : tensor<6xf32>
+}
+// -----
+// verify: W0611
+func.func @to_one(%a: memref<7xf32>, %b: memref<f32>) {
+  linalg.reduce { arith.addf } ins(%a : memref<7xf32>) outs(%b : memref<f32>) dimensions = [0]
+  return
+}
+// -----
+// verify: W0611
+func.func @complex(%a: tensor<6x8xcomplex<f32>>, %b: tensor<8x10xcomplex<f32>>, %c: tensor<6x10xcomplex<f32>>) -> tensor<6x10xcomplex<f32>> {
+  %z = linalg.matmul ins(%a, %b : tensor<6x8xcomplex<f32>>, tensor<8x10xcomplex<f32>>) outs(%c : tensor<6x10xcomplex<f32>>) -> tensor<6x10xcomplex<f32>>
+  return %z : tensor<6x10xcomplex<f32>>
+}
+// -----
+// verify: W0611
+func.func @packs(%a: tensor<16x8xf32>, %b: tensor<4x4x4x2xf32>, %c: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %p = linalg.pack %a inner_dims_pos = [0, 1] inner_tiles = [4, 2] into %b : tensor<16x8xf32> -> tensor<4x4x4x2xf32>
+  %e = tensor.empty() : tensor<4x4x4x2xf32>
+  %q = linalg.exp ins(%p : tensor<4x4x4x2xf32>) outs(%e : tensor<4x4x4x2xf32>) -> tensor<4x4x4x2xf32>
+  %u = linalg.unpack %q inner_dims_pos = [0, 1] inner_tiles = [4, 2] into %c : tensor<4x4x4x2xf32> -> tensor<16x8xf32>
+  return %u : tensor<16x8xf32>
+}
+// -----
+// verify: W0611
+func.func @softmax(%a: tensor<6x5xf32>, %b: tensor<6x5xf32>) -> tensor<6x5xf32> {
+  %s = linalg.softmax dimension(1) ins(%a : tensor<6x5xf32>) outs(%b : tensor<6x5xf32>) -> tensor<6x5xf32>
+  %e = linalg.exp ins(%s : tensor<6x5xf32>) outs(%a : tensor<6x5xf32>) -> tensor<6x5xf32>
+  return %e : tensor<6x5xf32>
+}
+// -----
+// verify: W0611
+func.func @winograd(%f: tensor<2x3x3x5xf32>, %o: tensor<6x6x5x2xf32>) -> tensor<6x6x5x2xf32> {
+  %w = linalg.winograd_filter_transform fmr(F_4_3) ins(%f : tensor<2x3x3x5xf32>) outs(%o : tensor<6x6x5x2xf32>) -> tensor<6x6x5x2xf32>
+  return %w : tensor<6x6x5x2xf32>
+}
+// -----
+// verify: W0611
+#tiled = affine_map<(d0) -> (d0 floordiv 32, d0 mod 32)>
+func.func @tiled(%a: memref<64xf32, #tiled>) {
+  affine.for %i = 0 to 64 {
+    %v = affine.load %a[%i] : memref<64xf32, #tiled>
+    affine.store %v, %a[%i] : memref<64xf32, #tiled>
+  }
+  return
+}
+// -----
+// verify: W0611
+func.func @unranked(%a: memref<*xf32>, %t: tensor<*xf32>, %b: memref<8xf32>) {
+  %m = memref.cast %a : memref<*xf32> to memref<8xf32>
+  linalg.copy ins(%m : memref<8xf32>) outs(%b : memref<8xf32>)
+  return
+}
+// -----
+// verify: W0611
+func.func @onto_itself(%a: memref<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  memref.copy %a, %a : memref<8xf32> to memref<8xf32>
+  %e = linalg.exp ins(%b : tensor<8xf32>) outs(%b : tensor<8xf32>) -> tensor<8xf32>
+  return %e : tensor<8xf32>
+}
+// -----
+// verify: W0611
+func.func @backwards(%a: memref<7xf32>) -> memref<?xf32, strided<[?], offset: ?>> {
+  %c0 = arith.constant 0 : index
+  %back = arith.constant -1 : index
+  %n = memref.dim %a, %c0 : memref<7xf32>
+  %last = arith.addi %n, %back : index
+  %v = memref.subview %a[%last] [%last] [%back] : memref<7xf32> to memref<?xf32, strided<[?], offset: ?>>
+  return %v : memref<?xf32, strided<[?], offset: ?>>
+}
+// -----
+// verify: W0611
+func.func @small_types(%a: tensor<6x5xf8E4M3FN>, %b: tensor<6x5xi4>, %c: tensor<6x5xvector<2xf32>>, %d: tensor<6x5xi128>)
+    -> (tensor<6x5xf8E4M3FN>, tensor<6x5xi4>, tensor<6x5xvector<2xf32>>, tensor<6x5xi128>) {
+  %0 = linalg.copy ins(%a : tensor<6x5xf8E4M3FN>) outs(%a : tensor<6x5xf8E4M3FN>) -> tensor<6x5xf8E4M3FN>
+  %1 = linalg.copy ins(%b : tensor<6x5xi4>) outs(%b : tensor<6x5xi4>) -> tensor<6x5xi4>
+  %2 = linalg.copy ins(%c : tensor<6x5xvector<2xf32>>) outs(%c : tensor<6x5xvector<2xf32>>) -> tensor<6x5xvector<2xf32>>
+  %3 = linalg.copy ins(%d : tensor<6x5xi128>) outs(%d : tensor<6x5xi128>) -> tensor<6x5xi128>
+  return %0, %1, %2, %3 : tensor<6x5xf8E4M3FN>, tensor<6x5xi4>, tensor<6x5xvector<2xf32>>, tensor<6x5xi128>
+}
+// -----
+// verify: W0611
+func.func @rank_zero(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %e = linalg.exp ins(%a : tensor<f32>) outs(%b : tensor<f32>) -> tensor<f32>
+  return %e : tensor<f32>
+}
+// -----
+// verify: W0611
+func.func @nothing_in_it(%a: tensor<0x5xf32>, %b: tensor<0x5xf32>) -> tensor<0x5xf32> {
+  %e = linalg.exp ins(%a : tensor<0x5xf32>) outs(%b : tensor<0x5xf32>) -> tensor<0x5xf32>
+  return %e : tensor<0x5xf32>
+}
+// -----
+// verify: W0611
+module attributes {gpu.container_module} {
+  func.func @in_an_unknown_op(%a: memref<8xf32>) {
+    "test.region"() ({
+      affine.parallel (%i) = (0) to (8) {
+        "test.use"(%i) : (index) -> ()
+      }
+    }) : () -> ()
+    return
+  }
+}

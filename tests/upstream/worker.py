@@ -1,0 +1,96 @@
+"""The process that runs cases: one JSON line in per piece, `{"text": …, "first": n}`, and lines out as each case begins and ends.
+
+It may die at any case, that is what it is there for: who reads its lines knows which one it was, and starts another. A case that
+computes for longer than `SECONDS` is ended by the system itself, with the lines of Python that it stood in on stderr.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import io
+import json
+import os
+import signal
+import sys
+import tempfile
+import traceback
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from cases import Case, cases
+
+from weft.cli import run
+
+SECONDS = 20
+MEMORY = 4 << 30
+
+
+def judge(folder: Path, schedule: str | None) -> dict[str, str]:
+    """Run one case in this process. A kernel that says no size of its blocks gets one."""
+    payload, file = str(folder / "piece.mlir"), folder / "s.weft"
+    if schedule is not None:
+        file.write_text(schedule)
+        return outcome_of(["run", str(file), "--payload", payload, "--target", "sim", "--json"])
+    found = outcome_of(["verify", payload])
+    return outcome_of(["verify", payload, "--block", "8,2,1"]) if "W0612" in found["said"] else found
+
+
+def outcome_of(arguments: list[str]) -> dict[str, str]:
+    """What comes of a command line, and what it says. Whatever an exception tells is the answer, too."""
+    out, err = io.StringIO(), io.StringIO()
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(arguments)
+    except Exception:  # noqa: BLE001 - what a user would see as a traceback is what is looked for
+        return {"outcome": "traceback", "said": traceback.format_exc()}
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    if code == 0:
+        return {"outcome": "right", "said": ""}
+    if out.getvalue().startswith("{"):
+        return {"outcome": "wrong", "said": out.getvalue()}
+    return {"outcome": "refused", "said": err.getvalue()}
+
+
+def asked_for(text: str, number: int, share: int) -> bool:
+    """Whether a case is among one in `share` of all; the same ones each time, and `weft verify` always."""
+    return number == 0 or zlib.crc32(f"{number}{text}".encode()) % share == 0
+
+
+def _cases(text: str) -> Iterator[Case]:
+    """Those of a piece; `weft verify` alone, which then shows it, for one on which reading itself fails."""
+    try:
+        yield from cases(text)
+    except Exception:  # noqa: BLE001 - likewise
+        return
+
+
+def main() -> None:
+    import resource
+
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what compiled code prints is no answer
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)
+    os.environ["WEFT_SIM_SECONDS"] = "5"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            (folder / "piece.mlir").write_text(asked["text"])
+            answers.write(json.dumps({"begins": "reading"}) + "\n")
+            for number, case in enumerate(_cases(asked["text"])):
+                if number < asked["first"] or not asked_for(asked["text"], number, asked["share"]):
+                    continue
+                answers.write(json.dumps({"begins": case.name, "number": number, "schedule": case.schedule}) + "\n")
+                answers.write(json.dumps({"ends": case.name, **judge(folder, case.schedule)}) + "\n")
+            answers.write(json.dumps({"done": True}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
