@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .conflicts import Conflict, as_conflict, colliding_classes, residue
+from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
 from .model import Barrier, KernelModel
-from .relations import PairClass, Solver
+from .phases import Phases
+from .relations import PairClass, residue
+from .solver import Solver, Unknown
 
 NODE_LIMIT = 20_000
 
@@ -88,8 +90,7 @@ class _Demand:
         if not parts:
             return False
         if parts not in self.left:
-            left = residue(self.pair, [*self.fixed, *(self.part[n] for n in sorted(parts))])
-            self.left[parts] = left is not None and self.pair.solver.is_empty(left)
+            self.left[parts] = empty(self.pair, residue(self.pair, [*self.fixed, *(self.part[n] for n in sorted(parts))]))
         return self.left[parts]
 
 
@@ -107,12 +108,11 @@ class _Search:
         self.unseparated: list[Conflict] = []
         self.nodes = 0
         self.best: tuple[Cost, frozenset[int]] | None = None
-        for pair in colliding_classes(model, solver):
+        for pair in colliding_classes(model, Phases(fixed), solver):
             self._demand(pair, fixed)
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
-        left = residue(pair, fixed)
-        if left is not None and pair.solver.is_empty(left):
+        if empty(pair, residue(pair, fixed)):
             return
         demand = _Demand(pair, set(), {}, fixed)
         for number, barrier in self.barriers.items():
@@ -133,7 +133,10 @@ class _Search:
     @staticmethod
     def _separates(pair: PairClass, barrier: Barrier) -> bool | None:
         """True: all; False: none; None: perhaps some."""
-        separated = pair.try_separated_by(barrier)
+        try:
+            separated = pair.separated_by(barrier)
+        except Unknown:
+            return False  # a barrier of which it is not known what it separates is taken to separate nothing
         return separated if isinstance(separated, bool) else None
 
     def run(self) -> Choice:
@@ -187,11 +190,22 @@ def _separation(pair: PairClass) -> Separation:
 
 def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> list[Barrier]:
     """The barriers of a race-free kernel each of which could go: the others separate all conflicts without it."""
-    pairs = colliding_classes(model, solver)
-    out: list[Barrier] = []
-    for barrier in model.barriers:
-        others = [b for b in model.barriers if b is not barrier]
-        left = [residue(pair, others) for pair in pairs]
-        if all(rest is not None and pair.solver.is_empty(rest) for pair, rest in zip(pairs, left, strict=True)):
-            out.append(barrier)
-    return out
+    phases = Phases(model.barriers)
+    idle = dict.fromkeys(model.barriers)
+    for pair in possible_classes(model, Phases(()), solver):
+        sure = _two_that_suffice(pair, phases)
+        for barrier in [b for b in sure or idle if b in idle] if len(sure) < 2 else ():
+            others = [b for b in model.barriers if b is not barrier]
+            if not empty(pair, pair.collisions) and not empty(pair, residue(pair, others)):
+                del idle[barrier]
+    return list(idle)
+
+
+def _two_that_suffice(pair: PairClass, phases: Phases) -> set[Barrier]:
+    """Of the barriers that are sure to separate the class, as many as tell whether there are several."""
+    found: set[Barrier] = set()
+    for barriers in phases.sure(pair.first.place, pair.second.place, pair.first.buffer.space, pair.loop):
+        found.update(barriers[:2])
+        if len(found) > 1:
+            break
+    return found

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import islpy as isl
 
 from .injective import apart, same_owner
-from .linear import Linear, Naming
+from .linear import Linear, Symbol
 from .model import Access, Barrier, KernelModel, Loop
-from .relations import PairClass, Solver, Unknown, meeting
+from .naming import Naming
+from .phases import Phases, meeting
+from .relations import PairClass, residue
+from .solver import Solver, Unknown
+from .views import Buffer
 
 Kind = Literal["RAW", "WAR", "WAW"]
 
@@ -93,21 +97,30 @@ def conflicts(
 ) -> list[Conflict]:
     """The conflicts within a block that `barriers` (those of the model, if None) leave; one for each pair of accesses and
     way they follow each other. `solver` bounds the effort; a question it gives up on is a conflict, `assumed`."""
-    used = list(model.barriers if barriers is None else barriers)
+    used = Phases(model.barriers if barriers is None else barriers)
     out: list[Conflict] = []
-    for pair in colliding_classes(model, solver):
-        left = residue(pair, used)
-        if left is None or not pair.solver.is_empty(left):
+    for pair in colliding_classes(model, used, solver):
+        left = residue(pair, used.barriers)
+        if left is None or not empty(pair, left):
             out.append(as_conflict(pair, left))
     return out
+
+
+def empty(pair: PairClass, left: isl.Set | None) -> bool:
+    """Whether it is known that nothing is left."""
+    try:
+        return left is not None and pair.solver.is_empty(left)
+    except Unknown:
+        return False
 
 
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
     """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
     solver = solver or Solver()
+    ids = model.values.block_ids()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if a.buffer.space == "global" and not same_owner(a, b, model.values.block_ids()):
+        if a.buffer.space == "global" and not apart(a, b) and not same_owner(a, b, ids):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
@@ -117,46 +130,72 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
 # ---- classes ----------------------------------------------------------------------------------------------------------
 
 
-def colliding_classes(model: KernelModel, solver: Solver | None = None) -> list[PairClass]:
-    """All classes of pairs in a block that collide, whatever barriers there are. Without a `solver` they are found once."""
-    if solver is not None:
-        return _find_colliding(model, solver)
-    if model.colliding is None:
-        model.colliding = _find_colliding(model, Solver())
-    return model.colliding
+def colliding_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> list[PairClass]:
+    """The classes of pairs in a block that collide, less those that one of the `fixed` barriers is sure to separate."""
+    return [pair for pair in possible_classes(model, fixed, solver) if _collides(pair)]
 
 
-def _find_colliding(model: KernelModel, solver: Solver) -> list[PairClass]:
+def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> Iterator[PairClass]:
+    """The classes of pairs in a block that may collide: not all of them do. Without a `solver` the model's own is asked."""
     if model.shape.threads == 1:
-        return []
+        return
+    solver = solver or model.solver
+    ids = model.values.thread_ids()
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops}
-    out: list[PairClass] = []
+    met: dict[Hashable, bool] = {}
     for a, b in _pairs(model):
-        if same_owner(a, b, model.values.thread_ids()):
-            continue
         loops, order = meeting(a.place, b.place)
         shared = tuple(loop for loop in loops if loop in holding)
         if order > 0:
             a, b = b, a
-        if not shared or _collides(PairClass(model, a, b, (), 0, False, solver)):
-            out += [c for c in _classes(model, a, b, shared, solver) if _collides(c)]
-    return out
+        ways = [way for way in _ways(a, b, shared) if not _separated(way, fixed)]
+        if not ways or apart(a, b) or same_owner(a, b, ids):
+            continue
+        if shared:  # whether they meet at all, in whatever iterations: asked once of accesses that are alike
+            key = a is b, a.buffer, b.buffer, *((x.coordinates, x.place.guards, x.when) for x in (a, b))
+            if key not in met:
+                met[key] = _collides(PairClass(model, a, b, (), 0, False, solver))
+            if not met[key]:
+                continue
+        for first, second, loop in ways:
+            equal = len(shared) if loop is None else shared.index(loop)
+            yield PairClass(model, first, second, shared, equal, loop is not None, solver)
 
 
-def _classes(model: KernelModel, a: Access, b: Access, shared: tuple[Loop, ...], solver: Solver) -> Iterator[PairClass]:
-    yield PairClass(model, a, b, shared, len(shared), False, solver)
-    for level in range(len(shared)):
-        yield PairClass(model, a, b, shared, level, True, solver)
+Way = tuple[Access, Access, "Loop | None"]
+
+
+def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
+    """In what order, and carried by which loop, instances of the two can follow each other."""
+    yield a, b, None
+    for loop in shared:
+        yield a, b, loop
         if a is not b:
-            yield PairClass(model, b, a, shared, level, True, solver)
+            yield b, a, loop
+
+
+def _separated(way: Way, fixed: Phases) -> bool:
+    first, second, loop = way
+    return fixed.separate(first.place, second.place, first.buffer.space, loop)
 
 
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
-    for i, a in enumerate(model.accesses):
-        for b in model.accesses[i:]:
-            written = "write" in (a.kind, b.kind) and not (a.atomic and b.atomic)
-            if written and model.may_meet(a, b) and not apart(a, b):
+    """Accesses that may touch the same memory, at least one of which writes it."""
+    of_buffer: dict[Buffer | None, list[Access]] = {}
+    for access in model.accesses:
+        of_buffer.setdefault(_group(model, access), []).append(access)
+    place = dict.fromkeys(of_buffer, 0)
+    for a in model.accesses:
+        group = _group(model, a)
+        for b in of_buffer[group][place[group] :]:
+            if "write" in (a.kind, b.kind) and not (a.atomic and b.atomic) and model.may_meet(a, b):
                 yield a, b
+        place[group] += 1
+
+
+def _group(model: KernelModel, access: Access) -> Buffer | None:
+    """Accesses of different groups never meet."""
+    return None if model.may_alias and access.buffer.foreign else access.buffer
 
 
 def _collides(pair: PairClass) -> bool:
@@ -165,24 +204,6 @@ def _collides(pair: PairClass) -> bool:
     except Unknown:
         pair.unknown = True
         return True
-
-
-def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
-    """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
-    left: isl.Set | None = None if pair.unknown else pair.collisions
-    pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
-    for barrier in barriers:
-        if not barrier.place.settled and pair.may_separate(barrier):
-            pair.unsure = barrier
-        try:
-            separated = pair.separated_by(barrier)
-            if separated is True:
-                return pair.solver.set(pair.names, ["1 = 0"])
-            if left is not None and not isinstance(separated, bool):
-                left = pair.solver.subtract(left, separated)
-        except Unknown:
-            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
-    return left
 
 
 # ---- witnesses --------------------------------------------------------------------------------------------------------
@@ -210,7 +231,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     )  # fmt: skip
 
 
-def _instance(pair: PairClass, access: Access, naming: Naming, point: dict[str, int]) -> Instance:
+def _instance(pair: PairClass, access: Access, naming: Naming, point: dict[Symbol, int]) -> Instance:
     values = pair.model.values
 
     def ids(forms: tuple[Linear, ...]) -> tuple[int | None, ...]:

@@ -12,7 +12,6 @@ from .digits import split_ids
 from .linear import NOTHING
 from .model import KernelModel
 from .reader import Reader, only_block
-from .relations import Solver
 from .shape import LaunchShape, Sizes
 from .uniformity import split_uniform
 from .values import Values
@@ -133,7 +132,7 @@ def _read(reader: Reader, op: ir.Operation, body: ir.Block) -> KernelModel:
     reader.block(body, ())
     model = reader.finish()
     split_ids(model)
-    model.barriers, model.divergent = split_uniform(model, Solver())
+    model.barriers, model.divergent = split_uniform(model, model.solver)
     return model
 
 

@@ -2,8 +2,7 @@
 
 A form is always normal: integer coefficients on symbols and on `Floor` terms, and a constant. Anything that is not affine is a
 fresh `Symbol` of kind "opaque" that knows on what its value depends, i.e. an uninterpreted function: two instances that agree
-on everything it depends on see the same value, others may see any. `mod` never appears (its spelling binds loosely in ISL's
-parser): `a mod n` is `a - n*floor(a/n)`.
+on everything it depends on see the same value, others may see any. `mod` never appears: `a mod n` is `a - n*floor(a/n)`.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Symbol:
     """A named integer.
 
     Args:
-        name: an ISL identifier, unique in its kernel.
+        name: unique in its kernel.
         kind: "thread" and "block" ids; "loop": the iteration counter of a loop, from 0; "parameter": the same for the whole
             grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane": any of
             `low … high` (an element of a vector, a byte of an element).
@@ -93,18 +92,24 @@ class Linear:
     def __init__(self, terms: Mapping[Term, int], constant: int) -> None:
         self.terms = {term: c for term, c in terms.items() if c}
         self.constant = constant
-        self._key = (frozenset(self.terms.items()), constant)
+        self._key: tuple[frozenset[tuple[Term, int]], int] | None = None
         self._bounds: tuple[int | None, int | None] | None = None
 
     @staticmethod
     def of(value: int | Symbol) -> Linear:
         return Linear({}, value) if isinstance(value, int) else Linear({value: 1}, 0)
 
+    @property
+    def key(self) -> tuple[frozenset[tuple[Term, int]], int]:
+        if self._key is None:
+            self._key = frozenset(self.terms.items()), self.constant
+        return self._key
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Linear) and self._key == other._key
+        return self is other or (isinstance(other, Linear) and self.key == other.key)
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self.key)
 
     def __add__(self, other: Linear | int) -> Linear:
         if isinstance(other, int):
@@ -192,8 +197,32 @@ class Linear:
                 if len(rest.terms) < len(self.terms):
                     yield factor * (term.divisor - 1), rest
 
+    def renamed(self, name: Callable[[Symbol], Symbol]) -> Linear:
+        """The form with `name(s)` in place of each symbol; different symbols stay different."""
+        if not self.terms:
+            return self
+        terms: dict[Term, int] = {}
+        for term, c in self.terms.items():
+            terms[Floor(term.numerator.renamed(name), term.divisor) if isinstance(term, Floor) else name(term)] = c
+        return Linear(terms, self.constant)
+
+    def value(self, point: Mapping[Symbol, int]) -> int | None:
+        """The form's value where its symbols have these values; None if one of them has none."""
+        total = self.constant
+        for term, c in self.terms.items():
+            if isinstance(term, Floor):
+                inner = term.numerator.value(point)
+                value = None if inner is None else inner // term.divisor
+            else:
+                value = point.get(term)
+            if value is None:
+                return None
+            total += c * value
+        return total
+
     def __repr__(self) -> str:
-        return render(self, lambda s: s.name)
+        parts = [f"{c}*{f'floor(({t.numerator})/{t.divisor})' if isinstance(t, Floor) else t.name}" for t, c in self.terms.items()]
+        return " + ".join([*parts, str(self.constant)])
 
 
 def _tighter(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
@@ -245,6 +274,11 @@ class Formula:
             out = out | symbol.depends
         return out
 
+    def renamed(self, name: Callable[[Symbol], Symbol]) -> Formula:
+        """The formula with `name(s)` in place of each symbol."""
+        form = None if self.form is None else self.form.renamed(name)
+        return Formula(self.kind, form, tuple(part.renamed(name) for part in self.parts))
+
 
 TRUE = Formula("and")
 FALSE = Formula("or")
@@ -271,75 +305,3 @@ def both(*parts: Formula) -> Formula:
 def either(*parts: Formula) -> Formula:
     flat = [q for p in parts for q in (p.parts if p.kind == "or" else (p,))]
     return TRUE if TRUE in flat else flat[0] if len(flat) == 1 else Formula("or", None, tuple(flat))
-
-
-# ---- ISL text ---------------------------------------------------------------------------------------------------------
-
-
-class Naming:
-    """How one instance calls its symbols. Collects the names it handed out, with the ranges and definitions they need.
-
-    Args:
-        prefix: what sets this instance's own names apart.
-        parent: who names the symbols whose value this instance shares with another.
-        shares: whether a symbol's value is such a shared one.
-    """
-
-    def __init__(
-        self, prefix: str, parent: Naming | None = None, shares: Callable[[Symbol], bool] = lambda _: False
-    ) -> None:
-        self.prefix = prefix
-        self.parent = parent
-        self.shares = shares
-        self.names: dict[Symbol, str] = {}
-
-    def __call__(self, symbol: Symbol) -> str:
-        name = self.names.get(symbol)
-        if name is None:
-            if self.parent is not None and (symbol.kind == "parameter" or self.shares(symbol)):
-                return self.parent(symbol)
-            name = self.names[symbol] = self.prefix + symbol.name
-        return name
-
-    def mention(self, form: Linear) -> None:
-        """Name the form's symbols."""
-        for symbol in form.symbols():
-            self(symbol)
-
-    def facts(self) -> list[str]:
-        """Ranges and definitions of every symbol named so far (a definition may name more, here or in the parent)."""
-        out: list[str] = []
-        done: set[Symbol] = set()
-        while todo := [s for s in self.names if s not in done]:
-            for symbol in todo:
-                done.add(symbol)
-                name = self.names[symbol]
-                if symbol.low is not None:
-                    out.append(f"{name} >= {symbol.low}")
-                if symbol.high is not None:
-                    out.append(f"{name} <= {symbol.high}")
-                if symbol.definition is not None:
-                    out.append(spell(symbol.definition, self))
-        return out
-
-
-def render(form: Linear, name: Callable[[Symbol], str]) -> str:
-    """The form as ISL reads it; floors always in full parentheses."""
-    parts: list[str] = []
-    for term, c in form.terms.items():
-        if isinstance(term, Floor):
-            parts.append(f"{c}*floor(({render(term.numerator, name)})/{term.divisor})")
-        else:
-            parts.append(f"{c}*{name(term)}")
-    if form.constant or not parts:
-        parts.append(str(form.constant))
-    return " + ".join(parts)
-
-
-def spell(formula: Formula, name: Callable[[Symbol], str]) -> str:
-    """The formula as ISL reads it."""
-    if formula.form is not None:
-        return f"{render(formula.form, name)} {'>=' if formula.kind == 'ge' else '='} 0"
-    if not formula.parts:
-        return "1 = 1" if formula.kind == "and" else "1 = 0"
-    return "(" + f" {formula.kind} ".join(spell(p, name) for p in formula.parts) + ")"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import Literal
 
 from .linear import Formula, Linear, Symbol, settled
 from .shape import LaunchShape
+from .solver import Solver
 from .values import Values
 from .views import Buffer
-
-if TYPE_CHECKING:
-    from .relations import PairClass
 
 NOMINAL_TRIPS = 1024
 """How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
@@ -137,7 +136,7 @@ class KernelModel:
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
         may_alias: buffers from outside may be the same memory, in any overlap.
-        colliding: what `conflicts.colliding_classes` found, once it was asked: finding it is most of the work.
+        solver: who is asked about the model where nobody else is named: what it has answered, it knows.
     """
 
     name: str
@@ -149,7 +148,14 @@ class KernelModel:
     divergent: list[Barrier] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
     may_alias: bool = False
-    colliding: list[PairClass] | None = field(default=None, repr=False)
+    solver: Solver = field(default_factory=Solver, repr=False)
+
+    @cached_property
+    def deciding(self) -> tuple[Symbol, ...]:
+        """Values that decide whether a barrier is executed, and are the same for all threads of a block."""
+        steps = dict.fromkeys(step for barrier in self.barriers for step in barrier.place.steps)
+        symbols = dict.fromkeys(s for step in steps for guard in step.guards for s in guard.symbols())
+        return tuple(s for s in symbols if s.kind not in ("loop", "lane") and not s.depends.thread)
 
     def may_meet(self, a: Access, b: Access) -> bool:
         """Whether the accesses may touch the same memory, as far as their buffers tell."""

@@ -12,7 +12,7 @@ keeps the sets small. Most questions about barriers are then answered without IS
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -20,88 +20,11 @@ from itertools import product
 import islpy as isl
 
 from .algebra import at_or_above
-from .linear import Linear, Naming, Symbol, render, spell
-from .model import Access, Barrier, KernelModel, Loop, Place, Step
-
-OPERATION_LIMIT = 4_000_000
-"""ISL operations per question. Beyond, the answer is "unknown", which counts as a conflict."""
-
-
-class Unknown(Exception):
-    """ISL gave up within its limit."""
-
-
-class Solver:
-    """An ISL context with a limit on operations per question."""
-
-    def __init__(self, limit: int = OPERATION_LIMIT) -> None:
-        self.context = isl.Context()
-        self.limit = limit
-        self.questions = 0
-        self._sets: dict[str, isl.Set] = {}
-
-    def set(self, names: Sequence[str], constraints: Sequence[str]) -> isl.Set:
-        """The points that meet all constraints; sets with one text are built once.
-
-        ISL takes constraint after constraint: ranges come first, then equations, and alternatives last, because it makes a
-        piece of each, and what follows would be worked out in all of them.
-        """
-        ordered = dict.fromkeys(sorted(constraints, key=lambda text: (" or " in text, " = " in text)))
-        text = f"{{ [{', '.join(names)}] : {' and '.join(ordered) or '1 = 1'} }}"
-        if text not in self._sets:
-            self._sets[text] = self._limited(lambda: isl.Set.read_from_str(self.context, text))
-        return self._sets[text]
-
-    def is_empty(self, what: isl.Set) -> bool:
-        return self._limited(what.is_empty)
-
-    def subtract(self, a: isl.Set, b: isl.Set) -> isl.Set:
-        return self._limited(lambda: a.subtract(b))
-
-    def sample(self, what: isl.Set) -> list[int] | None:
-        """The coordinates of a point, the lexicographically least where there is one."""
-        try:
-            point = self._limited(lambda: (what.lexmin() if what.is_bounded() else what).sample_point())
-        except Unknown:  # ISL's lexmin does not manage every set that it can sample
-            try:
-                point = self._limited(what.sample_point)
-            except Unknown:
-                return None
-        if point.is_void():
-            return None
-        count = point.get_space().dim(isl.dim_type.set)
-        return [point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(count)]
-
-    def _limited(self, ask):  # type: ignore[no-untyped-def]
-        self.questions += 1
-        self.context.reset_operations()
-        self.context.set_max_operations(self.limit)
-        try:
-            return ask()
-        except isl.Error as error:
-            # mostly the limit (of which the parser speaks as a syntax error), seldom a set that ISL does not manage
-            raise Unknown from error
-        finally:
-            self.context.set_max_operations(0)
-
-
-def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
-    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same op)."""
-    loops: list[Loop] = []
-    for s, t in zip(a.steps, b.steps, strict=False):
-        if s.position != t.position:
-            return tuple(loops), -1 if s.position < t.position else 1
-        if s.loop is not None:
-            loops.append(s.loop)
-        if s.region != t.region:
-            return tuple(loops), -1 if s.region < t.region else 1
-    depth = min(len(a.steps), len(b.steps))
-    p, q = _position(a, depth), _position(b, depth)
-    return tuple(loops), (p > q) - (p < q)
-
-
-def _position(place: Place, depth: int) -> int:
-    return place.steps[depth].position if depth < len(place.steps) else place.position
+from .linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
+from .model import Access, Barrier, KernelModel, Loop, Step
+from .naming import BarrierNaming, Naming
+from .phases import meeting
+from .solver import Solver, Unknown
 
 
 @dataclass(eq=False)
@@ -125,7 +48,8 @@ class PairClass:
     same_block: bool = True
     unknown: bool = False
     unsure: Barrier | None = None
-    names: list[str] = field(default_factory=list)
+    names: list[Symbol] = field(default_factory=list)
+    _separated: dict[tuple[tuple[Step, ...], int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         fixed = {loop.number for loop in self.shared[: self.equal]}
@@ -146,81 +70,75 @@ class PairClass:
     @cached_property
     def collisions(self) -> isl.Set:
         """Pairs of instances of two threads that touch one element."""
-        parts: list[str] = []
+        parts: list[Formula] = []
         for access, name in ((self.first, self.x), (self.second, self.y)):
-            parts += [spell(g, name) for g in (*access.place.guards, access.when, *self.model.facts)]
+            parts += [name.formula(g) for g in (*access.place.guards, access.when, *self.model.facts)]
             for loop in access.place.loops:
                 name(loop.counter)
         one_buffer = self.first.buffer is self.second.buffer
         if one_buffer and self.first.coordinates is not None and self.second.coordinates is not None:
             for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
-                parts.append(f"{render(p, self.x)} = {render(q, self.y)}")
+                parts.append(equal(self.x.form(p), self.y.form(q)))
         if self.loop is not None:
-            parts.append(f"{self.x(self.loop.counter)} < {self.y(self.loop.counter)}")
+            parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
         parts.append(self._different_threads() if self.same_block else self._different_blocks())
         self._name_what_barriers_need()
         parts += self._links()
-        for naming in (self.x, self.y, self.shared_names):
-            parts += naming.facts()
+        namings = (self.x, self.y, self.shared_names)
+        for naming in namings:
+            parts += naming.definitions()
         self.names = [n for naming in (self.shared_names, self.x, self.y) for n in naming.names.values()]
-        return self.solver.set(self.names, parts)
+        return self.solver.set(self.names, parts, self.names)
 
-    def _different_threads(self) -> str:
+    def _different_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
         if self.model.shape.threads is not None:
             linear = self.model.shape.linear_id(ids)
-            x, y = render(linear, self.x), render(linear, self.y)
+            x, y = self.x.form(linear), self.y.form(linear)
             # a pair of instances of one access is met twice, once in each order
-            return f"{x} < {y}" if self.first is self.second and not self.carried else f"({x} < {y} or {x} > {y})"
-        return "(" + " or ".join(f"{render(i, self.x)} != {render(i, self.y)}" for i in ids) + ")"
+            return less(x, y) if self.first is self.second and not self.carried else either(less(x, y), less(y, x))
+        return either(*(part for i in ids for part in self._unequal(i)))
 
-    def _different_blocks(self) -> str:
+    def _unequal(self, form: Linear) -> tuple[Formula, Formula]:
+        x, y = self.x.form(form), self.y.form(form)
+        return less(x, y), less(y, x)
+
+    def _different_blocks(self) -> Formula:
         ids = [i for i in self.model.values.block_ids() if not i.is_constant]
         for i in (*ids, *self.model.values.thread_ids()):
             self.x.mention(i)
             self.y.mention(i)
-        sides = [f"{render(i, self.x)} {sign} {render(i, self.y)}" for i in ids for sign in ("<", ">")]
+        sides = [part for i in ids for part in self._unequal(i)]
         if self.first is self.second:
             sides = sides[::2]
-        return "(" + " or ".join(sides) + ")" if sides else "1 = 0"
+        return either(*sides) if sides else FALSE
 
-    def _links(self) -> list[str]:
+    def _links(self) -> list[Formula]:
         """What uninterpreted values of both instances tell of their processors."""
         linked = [s for naming in (self.x, self.y, self.shared_names) for s in naming.names if s.link is not None]
-        out: list[str] = []
+        out: list[Formula] = []
         for p, q in product(dict.fromkeys(linked), repeat=2):
             assert p.link is not None and q.link is not None
             if p.link != q.link or self.x.shares(p.link.processor):
                 continue
-            processor, value = (self.x(p.link.processor), self.y(p.link.processor)), (self.x(p), self.y(q))
+            ours, theirs = Linear.of(self.x(p.link.processor)), Linear.of(self.y(p.link.processor))
+            mine, other = Linear.of(self.x(p)), Linear.of(self.y(q))
             if p.link.chunk is None:
-                out.append(f"({value[0]} < {value[1]} or {value[0]} > {value[1]} or {processor[0]} = {processor[1]})")
+                out.append(either(less(mine, other), less(other, mine), equal(ours, theirs)))
             elif p is q:
-                chunk = render(p.link.chunk, self.x)
+                chunk = self.x.form(p.link.chunk)
                 apart = [
-                    f"({processor[i]} < {processor[j]} and {value[i]} + {chunk} <= {value[j]})"
-                    for i, j in ((0, 1), (1, 0))
+                    both(less(ours, theirs), less(mine + chunk, other + 1)),
+                    both(less(theirs, ours), less(other + chunk, mine + 1)),
                 ]
                 if not at_or_above(p.link.chunk, 0):
-                    apart.append(f"{chunk} < 0")  # then it says nothing
-                out.append(f"({processor[0]} = {processor[1]} and {value[0]} = {value[1]} or {' or '.join(apart)})")
+                    apart.append(less(chunk, Linear.of(0)))  # then it says nothing
+                out.append(either(both(equal(ours, theirs), equal(mine, other)), *apart))
         return out
 
-    def value(self, form: Linear | None, naming: Naming, point: dict[str, int]) -> int | None:
+    def value(self, form: Linear, naming: Naming, point: dict[Symbol, int]) -> int | None:
         """The form's value at a point of `collisions`; None if the point does not fix it."""
-        if form is None:
-            return None
-        total = form.constant
-        for term, c in form.terms.items():
-            if isinstance(term, Symbol):
-                value = point.get(naming(term))
-            else:
-                inner = self.value(term.numerator, naming, point)
-                value = None if inner is None else inner // term.divisor
-            if value is None:
-                return None
-            total += c * value
-        return total
+        return naming.form(form).value(point)
 
     # ---- barriers between ----------------------------------------------------------------------------------------------
 
@@ -228,24 +146,15 @@ class PairClass:
         """Those collisions that `barrier` separates: all (True), none (False), or a set over the same dimensions."""
         if self.first.buffer.space not in barrier.spaces:
             return False
-        pieces: list[isl.Set] = []
-        for piece in self._between(barrier):
-            if isinstance(piece, bool):
-                return True
-            pieces.append(piece)
-        if not pieces:
-            return False
-        out = pieces[0]
-        for piece in pieces[1:]:
-            out = out.union(piece)
-        return out
-
-    def try_separated_by(self, barrier: Barrier) -> isl.Set | bool:
-        """As `separated_by`; a barrier of which it is not known what it separates is taken to separate nothing."""
-        try:
-            return self.separated_by(barrier)
-        except Unknown:
-            return False
+        above, before = meeting(self.first.place, barrier.place)
+        below, after = meeting(barrier.place, self.second.place)
+        key = barrier.place.steps, before, after
+        if key not in self._separated:  # the same for all barriers of a block between the same two positions
+            self._separated[key] = self._between(barrier, (len(above), before), (len(below), after))
+        found = self._separated[key]
+        if found is None:
+            raise Unknown
+        return found
 
     def may_separate(self, barrier: Barrier) -> bool:
         """Whether an instance of the barrier may come between, whatever the conditions around it."""
@@ -254,16 +163,26 @@ class PairClass:
         in_time = (before < 0 or len(above) > self.equal) and (after < 0 or len(below) > self.equal)
         return in_time and self.first.buffer.space in barrier.spaces
 
-    def _between(self, barrier: Barrier) -> Iterator[isl.Set | bool]:
-        """The pieces of `first < barrier < second` that are not empty, one for each pair of levels at which they part."""
-        above, before = meeting(self.first.place, barrier.place)
-        below, after = meeting(barrier.place, self.second.place)
+    def _between(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool | None:
+        """The union of all pieces of `first < barrier < second`; None if ISL gave up on one of them."""
+        try:
+            out: isl.Set | bool = False
+            for piece in self._pieces(barrier, up, down):
+                if isinstance(piece, bool):
+                    return True
+                out = piece if isinstance(out, bool) else self.solver.union(out, piece)
+            return out
+        except Unknown:
+            return None
+
+    def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:
+        """Those that are not empty, one for each pair of levels at which they part."""
         static = len(barrier.place.loops) + 1
         # those that part by their positions first: most of them need no ISL
-        for i in (*((static,) if before < 0 else ()), *range(len(above))):
-            for j in (*((static,) if after < 0 else ()), *range(len(below))):
+        for i in (*((static,) if up[1] < 0 else ()), *range(up[0])):
+            for j in (*((static,) if down[1] < 0 else ()), *range(down[0])):
                 if i >= self.equal and j >= self.equal:
-                    piece = self._piece(barrier, (i, len(above)), (j, len(below)))
+                    piece = self._piece(barrier, (i, up[0]), (j, down[0]))
                     if piece is not False:
                         yield piece
 
@@ -272,25 +191,28 @@ class PairClass:
         loops = barrier.place.loops
         as_x, as_y = min(up), min(down)  # so many of the barrier's counters are those of x, of y
         x, y = self.x, self.y
-        naming = _BarrierNaming(x, y, loops[:as_x], loops[:as_y])
-        constraints = [f"{x(lp.counter)} = {y(lp.counter)}" for lp in loops[self.equal : min(as_x, as_y)]]
+        if self.carried and min(as_x, as_y) > self.equal:
+            return False  # it would be in the iteration of both, which are in different ones
+        naming = BarrierNaming(x, y, loops[:as_x], loops[:as_y])
+        formulas = [
+            equal(Linear.of(x(lp.counter)), Linear.of(y(lp.counter))) for lp in loops[self.equal : min(as_x, as_y)]
+        ]
         for level, other, earlier in ((up[0], x, True), (down[0], y, False)):
             if level < len(loops):
                 counter = loops[level].counter
                 pair = (other(counter), naming(counter)) if earlier else (naming(counter), other(counter))
                 if not (self.carried and level == self.equal and pair == (x(counter), y(counter))):
-                    constraints.append(f"{pair[0]} < {pair[1]}")
-        constraints += self._sure(barrier, naming, as_x, as_y)
-        constraints += naming.facts()
+                    formulas.append(_below(*pair))
+        formulas += self._sure(barrier, naming, as_x, as_y)
+        formulas += naming.definitions()
         if naming.unsure:
             return False
-        if not constraints:
-            return True
         own = list(naming.names.values())
-        made = self.solver.set([*self.names, *own], constraints)
-        return made.project_out(isl.dim_type.set, len(self.names), len(own)) if own else made
+        if not formulas and not own:
+            return True
+        return self.solver.project(self.solver.set([*self.names, *own], formulas, own), len(self.names))
 
-    def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[str]:
+    def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[Formula]:
         """What makes this instance of the barrier be executed, less what x or y being there already says."""
         implied: set[Step] = set()
         for access, same in ((self.first, as_x), (self.second, as_y)):
@@ -300,35 +222,34 @@ class PairClass:
                 if mine is not theirs or depth > same:
                     break
                 implied.add(mine)
-        return [spell(g, naming) for s in barrier.place.steps if s not in implied for g in s.guards]
+        return [naming.formula(g) for s in barrier.place.steps if s not in implied for g in s.guards]
 
     def _name_what_barriers_need(self) -> None:
         """Values that decide whether a barrier is executed are dimensions of the collisions: it must be for all of them."""
-        for barrier in self.model.barriers:
-            for guard in barrier.place.guards:
-                for symbol in guard.symbols():
-                    if symbol.kind not in ("loop", "lane") and not symbol.depends.thread:
-                        self.x(symbol)
-                        self.y(symbol)
+        for symbol in self.model.deciding:
+            self.x(symbol)
+            self.y(symbol)
 
 
-class _BarrierNaming(Naming):
-    """How a barrier instance calls its symbols: those whose value it shares with x or y have theirs.
+def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
+    """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
+    left: isl.Set | None = None if pair.unknown else pair.collisions
+    pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
+    subtracted: set[int] = set()
+    for barrier in barriers:
+        if not barrier.place.settled and pair.may_separate(barrier):
+            pair.unsure = barrier
+        try:
+            separated = pair.separated_by(barrier)
+            if separated is True:
+                return pair.solver.nothing(pair.names)
+            if left is not None and not isinstance(separated, bool) and id(separated) not in subtracted:
+                subtracted.add(id(separated))
+                left = pair.solver.subtract(left, separated)
+        except Unknown:
+            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
+    return left
 
-    An uninterpreted value that neither fixes may be anything: the barrier is then not sure to be executed (`unsure`).
-    """
 
-    def __init__(self, x: Naming, y: Naming, with_x: Sequence[Loop], with_y: Sequence[Loop]) -> None:
-        super().__init__("s_")
-        self.sides = ((x, {lp.number for lp in with_x}), (y, {lp.number for lp in with_y}))
-        self.unsure = False
-
-    def __call__(self, symbol: Symbol) -> str:
-        on = symbol.depends
-        if symbol not in self.names and not on.thread:
-            for naming, loops in self.sides:
-                if on.loops <= loops:
-                    return naming(symbol)
-        if symbol.kind == "opaque":
-            self.unsure = True
-        return super().__call__(symbol)
+def _below(a: Symbol, b: Symbol) -> Formula:
+    return less(Linear.of(a), Linear.of(b))

@@ -6,9 +6,10 @@ import dataclasses
 from typing import Literal
 
 from .dependence import WARP
-from .linear import Naming, Symbol, render, settled, spell
+from .linear import Symbol, equal, settled
 from .model import Barrier, KernelModel
-from .relations import Solver, Unknown
+from .naming import Naming
+from .solver import Solver, Unknown
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
@@ -40,17 +41,17 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
         return not symbol.depends.thread
 
     x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
-    here = [spell(g, x) for g in (*barrier.place.guards, *model.facts)] + [spell(g, y) for g in model.facts]
+    here = [x.formula(g) for g in (*barrier.place.guards, *model.facts)] + [y.formula(g) for g in model.facts]
     if barrier.narrow and model.shape.threads is not None:
         warp = model.shape.linear_id(model.values.thread_ids()).floordiv(WARP)
-        here.append(f"{render(warp, x)} = {render(warp, y)}")
-    there = [spell(g, y) for g in barrier.place.guards]
-    ranges = [f for naming in (x, y, shared) for f in naming.facts()]
+        here.append(equal(x.form(warp), y.form(warp)))
+    there = [y.formula(g) for g in barrier.place.guards]
+    here += [f for naming in (x, y, shared) for f in naming.definitions()]
     if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
         return "unknown"  # a thread's own minimum: existential, and its complement is not what `there` negated says
     names = [n for naming in (shared, x, y) for n in naming.names.values()]
     try:
-        alone = solver.subtract(solver.set(names, here + ranges), solver.set(names, there))
+        alone = solver.subtract(solver.set(names, here, names), solver.set(names, there))
         if solver.is_empty(alone):
             return "together"
     except Unknown:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import islpy as isl
 
 from .conflicts import Instance
-from .linear import THREAD, TRUE, Linear, Naming, Symbol, render, settled, spell
+from .linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
 from .memory_ops import OVERWRITING
 from .model import Access, KernelModel, Loop, Place
-from .relations import Solver, Unknown, meeting
+from .naming import Naming
+from .phases import meeting
+from .solver import Solver, Unknown
 
-QUICK_LIMIT = 200_000
-"""ISL operations for a question that is only asked because its answer may spare another."""
 _PARTIAL = ("vector.maskedstore", "vector.transfer_write", "vector.scatter", "linalg.")
 """Writes that may leave out elements (`memory_ops.OVERWRITING` never do)."""
 
@@ -55,7 +55,7 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
 
 def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRead | None:
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and not a.atomic]
-    if _all_written(model, read, writes):
+    if _all_written(model, read, writes, solver):
         return None
     question = _Question(model, read, solver)
     pieces = [piece for write in writes for piece in question.written(write)]
@@ -74,7 +74,7 @@ def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRea
     return UnwrittenRead(read.buffer.name, element, read.op, _instance(model, read, question.naming, point), assumed)
 
 
-def _all_written(model: KernelModel, read: Access, writes: Sequence[Access]) -> bool:
+def _all_written(model: KernelModel, read: Access, writes: Sequence[Access], solver: Solver) -> bool:
     """Whether every element of the buffer is written before the read, whichever it reads and whoever does.
 
     A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
@@ -87,7 +87,6 @@ def _all_written(model: KernelModel, read: Access, writes: Sequence[Access]) -> 
     anywhere = tuple(Linear.of(model.values.fresh("lane", THREAD, 0, extent - 1)) for extent in extents if extent is not None)
     steps = tuple(dataclasses.replace(s, guards=tuple(g for g in s.guards if not g.depends().thread)) for s in read.place.steps)
     anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, flat=flat, place=Place(steps, read.place.position))
-    solver = Solver(QUICK_LIMIT)
     question = _Question(model, anyone, solver)
     try:
         return solver.is_empty(question.without([p for write in writes for p in question.written(write)]))
@@ -99,8 +98,8 @@ def _all_written(model: KernelModel, read: Access, writes: Sequence[Access]) -> 
 class _Piece:
     """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions."""
 
-    own: tuple[str, ...]
-    constraints: tuple[str, ...]
+    own: tuple[Symbol, ...]
+    formulas: tuple[Formula, ...]
 
 
 class _Question:
@@ -110,17 +109,17 @@ class _Question:
         self.model, self.read, self.solver = model, read, solver
         self.naming = Naming("r_")
         self.unsure = read.coordinates is None
-        self.names: list[str] = []
-        self.here = [spell(g, self.naming) for g in (*read.place.guards, read.when, *model.facts)]
+        self.names: list[Symbol] = []
+        self.here = [self.naming.formula(g) for g in (*read.place.guards, read.when, *model.facts)]
         for form in (*model.values.thread_ids(), *model.values.block_ids()):
             self.naming.mention(form)
         for loop in read.place.loops:
             self.naming(loop.counter)
         if read.coordinates is not None:
             for coordinate, extent in zip(read.coordinates, _extents(read), strict=True):
-                self.here.append(f"{render(coordinate, self.naming)} >= 0")
+                self.here.append(at_least(self.naming.form(coordinate), 0))
                 if extent is not None:
-                    self.here.append(f"{render(coordinate, self.naming)} < {extent}")
+                    self.here.append(less(self.naming.form(coordinate), Linear.of(extent)))
 
     def written(self, write: Access) -> Iterator[_Piece]:
         """One piece for each way in which an instance of `write` can come before the read."""
@@ -142,14 +141,14 @@ class _Question:
             return not symbol.depends.thread and symbol.depends.loops <= fixed
 
         naming = Naming("w_", self.naming, shares)
-        parts = [spell(g, naming) for g in (*write.place.guards, write.when, *self.model.facts)]
+        parts = [naming.formula(g) for g in (*write.place.guards, write.when, *self.model.facts)]
         for mine, theirs in zip(self.read.coordinates or (), write.coordinates or (), strict=True):
-            parts.append(f"{render(mine, self.naming)} = {render(theirs, naming)}")
+            parts.append(equal(self.naming.form(mine), naming.form(theirs)))
         for loop in loops[:level]:
-            parts.append(f"{self.naming(loop.counter)} = {naming(loop.counter)}")
+            parts.append(equal(Linear.of(self.naming(loop.counter)), Linear.of(naming(loop.counter))))
         if level < len(loops):
-            parts.append(f"{naming(loops[level].counter)} < {self.naming(loops[level].counter)}")
-        parts += naming.facts()
+            parts.append(less(Linear.of(naming(loops[level].counter)), Linear.of(self.naming(loops[level].counter))))
+        parts += naming.definitions()
         if any(s.kind == "opaque" for s in naming.names):
             self.unsure = True  # such a value may be anything: that an instance exists is not known
             return None
@@ -157,13 +156,12 @@ class _Question:
 
     def without(self, pieces: Sequence[_Piece]) -> isl.Set:
         """The read's instances that no piece covers. Raises Unknown."""
-        ranges = self.naming.facts()
+        definitions = self.naming.definitions()
         self.names = list(self.naming.names.values())
-        left = self.solver.set(self.names, [*self.here, *ranges])
+        left = self.solver.set(self.names, [*self.here, *definitions], self.names)
         for piece in pieces:
-            made = self.solver.set([*self.names, *piece.own], piece.constraints)
-            covered = made.project_out(isl.dim_type.set, len(self.names), len(piece.own)) if piece.own else made
-            left = self.solver.subtract(left, covered)
+            covered = self.solver.set([*self.names, *piece.own], piece.formulas, piece.own)
+            left = self.solver.subtract(left, self.solver.project(covered, len(self.names)))
             if self.solver.is_empty(left):
                 break
         return left
@@ -188,15 +186,13 @@ def _extents(read: Access) -> tuple[int | None, ...]:
     return (total,)
 
 
-def _value(form: Linear, naming: Naming, point: dict[str, int]) -> int:
-    total = form.constant
-    for term, coefficient in form.terms.items():
-        value = point[naming(term)] if isinstance(term, Symbol) else _value(term.numerator, naming, point) // term.divisor
-        total += coefficient * value
-    return total
+def _value(form: Linear, naming: Naming, point: dict[Symbol, int]) -> int:
+    value = naming.form(form).value(point)
+    assert value is not None, "every symbol of the read is a dimension"
+    return value
 
 
-def _instance(model: KernelModel, read: Access, naming: Naming, point: dict[str, int]) -> Instance:
+def _instance(model: KernelModel, read: Access, naming: Naming, point: dict[Symbol, int]) -> Instance:
     x, y, z = (_value(form, naming, point) for form in model.values.thread_ids())
     bx, by, bz = (_value(form, naming, point) for form in model.values.block_ids())
     iterations = tuple(

@@ -7,7 +7,10 @@ from random_kernels import Kernel, Maker
 
 from weft.interpreter import mlir
 from weft.interpreter.analysis import KernelModel, choose_barriers, conflicts, kernel_model
-from weft.interpreter.analysis.relations import Solver
+from weft.interpreter.analysis.conflicts import colliding_classes
+from weft.interpreter.analysis.phases import Phases
+from weft.interpreter.analysis.relations import residue
+from weft.interpreter.analysis.solver import Solver
 
 BATCHES = 8
 PER_BATCH = 25
@@ -22,11 +25,10 @@ def model_of(kernel: Kernel) -> KernelModel:
 def found_pairs(model: KernelModel, barriers: list | None = None) -> set[frozenset[int]]:
     """The colliding pairs, by position in the text: what the oracle numbers."""
     number = {id(a): n for n, a in enumerate(sorted(model.accesses, key=lambda a: a.place.order))}
-    from weft.interpreter.analysis.conflicts import colliding_classes, residue
-
+    used = Phases(model.barriers if barriers is None else barriers)
     out: set[frozenset[int]] = set()
-    for pair in colliding_classes(model, Solver()):
-        left = residue(pair, model.barriers if barriers is None else barriers)
+    for pair in colliding_classes(model, used, Solver()):
+        left = residue(pair, used.barriers)
         assert left is not None
         if not left.is_empty():
             out.add(frozenset({number[id(pair.first)], number[id(pair.second)]}))

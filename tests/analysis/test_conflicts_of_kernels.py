@@ -8,7 +8,7 @@ from kernel_text import TILE, WORKGROUP, loop, model, read, write
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
 from weft.interpreter.analysis import conflicts, conflicts_between_blocks, kernel_model
-from weft.interpreter.analysis.relations import Solver
+from weft.interpreter.analysis.solver import Solver
 
 GLOBAL = "memref<64x64xf32>"
 FLAT = f"memref<256xf32, {WORKGROUP}>"

@@ -6,8 +6,8 @@ import pytest
 from kernel_text import WORKGROUP, model, read, write
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter.analysis import KernelModel, findings, unwritten
-from weft.interpreter.analysis.relations import Solver
+from weft.interpreter.analysis import KernelModel, findings
+from weft.interpreter.analysis.solver import Solver
 from weft.interpreter.analysis.unwritten import unwritten_reads
 
 TILE = f"memref<5x4x3xf32, {WORKGROUP}>"
@@ -111,7 +111,6 @@ def test_every_iteration_anew() -> None:
 def test_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Out of its limit the analysis says so, and does not speak of data."""
     monkeypatch.setattr(findings, "unwritten_reads", lambda made: unwritten_reads(made, Solver(limit=100)))
-    monkeypatch.setattr(unwritten, "QUICK_LIMIT", 100)
     (diagnostic,) = findings.Findings(kernel(fill(60), RAGGED), Source("p.mlir", "")).diagnostics()
     assert diagnostic.code == "W0610"
     assert "assumed, not proven: the analysis reached its limit" in diagnostic.notes
