@@ -179,8 +179,9 @@ REFERENCE: dict[str, Explanation] = {
     ),
     "W0802": Explanation(
         "the CPU reference cannot run this op",
-        "The payload calls a function that has no body, or has ops of a dialect that is not upstream's. Kernels that the payload "
-        "launches itself are run thread after thread, cut at their barriers: not if threads exchange values otherwise (shuffles, "
+        "The payload calls a function that has no body, has ops of a dialect that is not upstream's, or ops that ask for a "
+        "rounding mode of their own (the reference rounds to nearest). Kernels that the payload launches itself are "
+        "run thread after thread, cut at their barriers: not if threads exchange values otherwise (shuffles, "
         "tensor cores), nor if a barrier stands where not certainly all threads get (in a loop or a branch whose bounds or "
         "condition the threads compute or read), nor if the kernels were seen to fault. Run without a reference: "
         "`--reference none`.",

@@ -7,6 +7,7 @@ from math import prod
 from ..interpreter import mlir
 from ..interpreter.cropping import crop_before_padding
 from ..interpreter.mlir import ir
+from .cpu_math import lower_functions
 
 BUFFERIZE = (
     "empty-tensor-to-alloc-tensor,"
@@ -16,10 +17,11 @@ BUFFERIZE = (
 DEALLOCATE = "buffer-deallocation-pipeline,convert-bufferization-to-memref"
 GENERALIZE = "func.func(linalg-generalize-named-ops)"
 LOWER = (
-    "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),func.func(convert-vector-to-scf),"
-    "convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
+    "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),func.func(lower-vector-multi-reduction),"
+    "func.func(convert-vector-to-scf),convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
     "func.func(arith-emulate-unsupported-floats{source-types=f16,bf16 target-type=f32}),math-extend-to-supported-types,"
-    "arith-expand{include-bf16},func.func(convert-math-to-llvm{approximate-log1p=false}),convert-math-to-libm,"
+    "arith-expand{include-bf16},math-expand-ops{ops=clampf},convert-math-to-funcs,"
+    "func.func(convert-math-to-llvm{approximate-log1p=false}),convert-math-to-libm,"
     "convert-vector-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
 )
@@ -45,6 +47,7 @@ def lower(module: ir.Module) -> None:
     copies_to_linalg(module)
     mlir.run_passes(module, GENERALIZE)
     tile_contractions(module)
+    lower_functions(module)
     mlir.run_passes(module, LOWER)
 
 

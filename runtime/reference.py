@@ -17,6 +17,7 @@ from .dtypes import NUMPY, widen
 from .functions import argument_names, entry_function, out_arguments, signature
 from .inputs import check_inputs
 from .jit import call
+from .rounding import own_rounding
 from .serial_launches import serialize_launches
 from .signature import Argument, FunctionSignature
 from .widening import HALVES, widen_halves
@@ -60,6 +61,8 @@ def _refuse_foreign(module: ir.Module) -> None:
             message = f"the payload calls @{ir.StringAttr(op.attributes['sym_name']).value}, which has no body"
         elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
             message = f"the payload has `{op.name}`, an op of a dialect that is not upstream's"
+        elif own_rounding(op) is not None:  # LLVM would take it that the processor rounds so already
+            message = f"the payload has `{op.name}` that rounds {own_rounding(op)}; the reference rounds to nearest"
         else:
             continue
         raise WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))

@@ -1,6 +1,7 @@
 """Run emitted CUDA C++ on the CPU: by g++ behind `cuda/shim/cuda_shim.h`, the text as it is.
 
     run_native(text, "mm", grid, block, [a, b, c])                  # fibers: fast, for values; arrays change in place
+    run_native(text, "mm", grid, block, [a, b, c], mode="quick")    # the same for texts that run shorter than they compile
     run_native(text, "mm", grid, block, [a, b, c], mode="tsan")     # threads under the thread sanitizer: .races
     run_native(text, "mm", grid, block, [a, b, c], mode="ucontext") # fibers, switched as on machines without an assembly switch
 
@@ -28,10 +29,10 @@ import numpy as np
 
 SHIM = Path(__file__).parent / "cuda" / "shim"
 KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:launch_bounds|maxnreg)__\([\d, ]+\) )?(\w+)\(')
-FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-w", f"-I{SHIM}")
+FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing", f"-I{SHIM}")
 
 Argument = np.ndarray | np.generic | int | float | bool
-Mode = Literal["fibers", "ucontext", "tsan"]
+Mode = Literal["fibers", "quick", "ucontext", "tsan"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def build(text: str, mode: Mode = "fibers") -> Path:
     unit = source(text)
     extra = {
         "fibers": ("-O1", "-shared", "-fPIC"),
+        "quick": ("-O0", "-shared", "-fPIC"),
         "ucontext": ("-O1", "-shared", "-fPIC", "-DSHIM_UCONTEXT"),
         "tsan": ("-O1", "-g", "-fsanitize=thread", "-DSHIM_THREADS", "-pthread"),
     }[mode]

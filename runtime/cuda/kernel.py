@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...interpreter.mlir import ir, operations
+from ..rounding import own_rounding
 from .errors import refuse
 from .expression import Expr, name
 from .integers import literal
@@ -53,6 +54,7 @@ class Kernel:
         func: the `gpu.func`.
         need: called with the name of each piece of the prelude that the text uses.
         arrays: the declarations of private arrays, by name.
+        vectors: the types of variables that hold what one wide access has read.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
     """
 
@@ -67,6 +69,7 @@ class Kernel:
     shared: list[tuple[Buffer, int]] = field(default_factory=list)
     aligned: set[str] = field(default_factory=set)
     arrays: dict[str, str] = field(default_factory=dict)
+    vectors: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
 
     # ---- the text -------------------------------------------------------------------------------------------------
@@ -270,6 +273,9 @@ class Kernel:
         if writer is None:
             raise refuse("W0501", f"the CUDA emitter does not know `{op.name}`", op,
                          hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip
+        mode = own_rounding(op)
+        if mode is not None:
+            raise refuse("W0503", f"`{op.name}` that rounds {mode}: the text rounds to nearest", op)
         if op.name in LOOPS or (len(op.regions) and has_effects(op)):
             self.flush()
         writer(self, op)

@@ -146,7 +146,7 @@ def emit_module(module: ir.Module) -> Emitted:
         signatures[symbol] = signature
     body = "\n\n".join(functions)
     constants = [text for _, text in unit.constants.values()]
-    mentioned = {name for name in ("f16", "bf16", "vec") if re.search(rf"\b{name}\b", body)}
+    mentioned = {name for name in ("f16", "bf16", "f16_of_bits", "bf16_of_bits", "vec") if re.search(rf"\b{name}\b", body)}
     parts = [*prelude((unit.needed | mentioned) & PIECES.keys()), *constants, body]
     return Emitted("\n\n".join(p for p in parts if p) + "\n", signatures)
 

@@ -49,6 +49,13 @@ __device__ inline float round_to_odd(double x) {
   return __uint_as_float(bits | 1u);
 }"""
 
+_ODD_DOUBLE = """\
+// Integers of 64 bits; those that a double does not hold rounded to odd.
+__device__ inline double odd_double(unsigned long long x) {
+  return x >> 53 ? (double)(x >> 11 | ((x & 2047) != 0)) * 2048.0 : (double)x;
+}
+__device__ inline double odd_double(long long x) { return x < 0 ? -odd_double(0ull - x) : odd_double((unsigned long long)x); }"""
+
 _SMALL = """\
 // {what}: 16 bits in memory; each operation calculates in float and rounds once.
 struct {name} {{
@@ -106,6 +113,13 @@ __device__ inline bf16::bf16(float x) {
 __device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
 __device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }"""
 
+_OF_BITS = """\
+__device__ inline {name} {name}_of_bits(int bits) {{
+  {name} r;
+  r.bits = (unsigned short)bits;
+  return r;
+}}"""
+
 _FMA = """\
 __device__ inline {name} fma({name} a, {name} b, {name} c) {{
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -136,8 +150,11 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "maximum": ((), _EXTREMES.format(name="maximum", ptx="max", compare=">", sign=">=")),
     "minimum": ((), _EXTREMES.format(name="minimum", ptx="min", compare="<", sign="<")),
     "round_to_odd": ((), _ODD),
+    "odd_double": ((), _ODD_DOUBLE),
     "f16": (("round_to_odd",), _SMALL.format(name="f16", what="IEEE half precision", conversions=_F16)),
     "bf16": (("round_to_odd",), _SMALL.format(name="bf16", what="The upper half of a float", conversions=_BF16)),
+    "f16_of_bits": (("f16",), _OF_BITS.format(name="f16")),
+    "bf16_of_bits": (("bf16",), _OF_BITS.format(name="bf16")),
     "fma.f16": (("f16",), _FMA.format(name="f16")),
     "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
     "ipow": ((), _IPOW),

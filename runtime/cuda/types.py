@@ -91,9 +91,22 @@ def constant(value: float | int | bool, kind: Scalar) -> Expr:
     if kind.integer is not None:
         number = literal(int(value))
         return number
+    if kind.small_float and math.isnan(value):  # a conversion would make another NaN of it
+        return of_bits(literal(small_bits(float(value), kind)), kind)
     if kind.small_float:
         return call(kind.cxx, kind.cxx, float_literal(float(value), "f32"))
     return float_literal(float(value), kind.name)
+
+
+def of_bits(bits: Expr, kind: Scalar) -> Expr:
+    """A 16-bit float from its bits, those of an integer."""
+    return call(f"{kind.cxx}_of_bits", kind.cxx, bits)
+
+
+def small_bits(nan: float, kind: Scalar) -> int:
+    """The bits of a NaN, of which the narrow type keeps the upper ones."""
+    bits = struct.unpack("<I", struct.pack("<f", nan))[0]
+    return bits >> 16 if kind.name == "bf16" else (bits >> 16 & 0x8000) | 0x7C00 | (bits >> 13 & 0x3FF)
 
 
 def float_literal(value: float, name: str) -> Expr:

@@ -16,6 +16,7 @@ from .arguments import Argument, bind
 from .bank_report import bank_uses
 from .banks import BankCounter
 from .budget import Budget, too_long
+from .combining import COMBINE
 from .lanes import Lanes
 from .local_memory import Private, Shared
 from .memory import Global, Window, row_major
@@ -57,7 +58,7 @@ class SimKernel:
         self.known_grid = _known(operation, "known_grid_size")
         self.arguments = Argument.of(operation, translator.writes)
         namespace: dict[str, Any] = {
-            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "atomic": warp.atomic,
+            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "atomic": warp.atomic,
             **translator.constants,
         }  # fmt: skip
         exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,8 @@ def mul_extended(a: Any, b: Any, signs: bool) -> tuple[Any, Any]:
 
 def add_extended(a: Any, b: Any) -> tuple[Any, Any]:
     """Sum and carry."""
+    if np.asarray(a).dtype.kind == "b":
+        return np.logical_xor(a, b), np.logical_and(a, b)
     total = np.add(unsigned(a), unsigned(b))
     return signed(total, a), np.less(total, unsigned(a))
 
@@ -97,18 +100,33 @@ def add_extended(a: Any, b: Any) -> tuple[Any, Any]:
 def convert(value: Any, dtype: np.dtype) -> Any:
     """To another type: sign extension, truncation, int ↔ float, float ↔ float (rounded to nearest even)."""
     value = np.asarray(typed(value))
-    if value.dtype.kind == "b" and dtype.kind in "if":
-        return value.astype(np.int8).astype(dtype)[()] * dtype.type(-1)
+    return _converted(np.negative(value.astype(np.int8)) if value.dtype.kind == "b" else value, dtype)
+
+
+def convert_unsigned(value: Any, dtype: np.dtype) -> Any:
+    """Zero extension, truncation, and unsigned integer → float."""
+    return _converted(unsigned(value), dtype)
+
+
+def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
+    """A value that its NumPy type shows as it is meant: i1 has become 0 and 1, or 0 and -1."""
     if dtype.kind == "b":
         return (value.astype(np.int64) & 1).astype(bool)[()]
+    if value.dtype.kind in "iu" and dtype.kind not in "iub" and dtype.itemsize == 2:
+        value = _integers_to_odd(value)
     if value.dtype == np.float64 and dtype.kind not in "iufb":
         return _to_odd(value).astype(dtype)[()]
     return value.astype(dtype)[()]
 
 
-def convert_unsigned(value: Any, dtype: np.dtype) -> Any:
-    """Zero extension, and unsigned integer → float."""
-    return unsigned(value).astype(dtype)[()]
+def _integers_to_odd(value: np.ndarray) -> np.ndarray:
+    """Integers in f64; those that it does not hold rounded to odd, so that a second rounding is right."""
+    if value.dtype.itemsize < 8:
+        return value.astype(np.float64)
+    bits = value.dtype.type(2047)
+    odd = (value >> value.dtype.type(11)) | ((value & bits) != 0)
+    long = (value >> value.dtype.type(53) != 0) & (value >> value.dtype.type(53) != value.dtype.type(0) - value.dtype.type(1))
+    return np.where(long, odd.astype(np.float64) * 2048.0, value.astype(np.float64))
 
 
 def to_unsigned(value: Any, dtype: np.dtype) -> Any:
@@ -197,8 +215,23 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
     low = ((xh * yh - high) + xh * (y - yh) + (x - xh) * yh) + (x - xh) * (y - yh)
     th, tl = _two_sum(z, low)
     vh, vl = _two_sum(high, th)
-    exact = vh + _odd(*_two_sum(tl, vl))
-    return np.where(np.isfinite(exact), exact, high + z)[()]
+    made = np.asarray(vh + _odd(*_two_sum(tl, vl)))
+    split = (np.abs(high) > 1e-280) & (np.abs(high) < 1e300) & (np.abs(x) < 1e300) & (np.abs(y) < 1e300)
+    plain = (x == 0) | (y == 0) | ~(np.isfinite(x) & np.isfinite(y) & np.isfinite(z))
+    made = np.where(plain, high + z, made)
+    rare = np.broadcast_to(~split & ~plain, made.shape)  # halves of the product over- or underflow
+    if rare.any():
+        made[rare] = [_fraction(*v) for v in zip(*(np.broadcast_to(v, made.shape)[rare] for v in (x, y, z)), strict=True)]
+    return made[()]
+
+
+def _fraction(x: float, y: float, z: float) -> float:
+    """x*y + z of finite numbers, by way of the exact sum."""
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    try:
+        return float(exact) if exact else 0.0 if z else x * y + z
+    except OverflowError:
+        return math.copysign(math.inf, 1 if exact > 0 else -1)
 
 
 def _upper_half(x: np.ndarray) -> np.ndarray:
@@ -243,7 +276,9 @@ def through_double(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _round_half_away(x: Any) -> Any:
-    return np.copysign(np.floor(np.abs(x) + np.where(np.abs(x) < 2.0**52, 0.5, 0.0)), x)
+    whole = np.trunc(x)
+    with np.errstate(invalid="ignore"):  # an infinity less itself
+        return np.copysign(np.abs(whole) + (np.abs(x - whole) >= 0.5), x)
 
 
 _MATH: dict[str, Callable[..., Any]] = {

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...interpreter.layouts import strided
 from ...interpreter.mlir import ir
+from ..rounding import own_rounding
 from .report import Site
 from .types import element_dtype, place, refuse, value_type
 
@@ -248,6 +249,9 @@ class Translator:
                     operation,
                     hint="lower it to gpu, scf, affine, arith, math, memref and vector first",
                 )
+            mode = own_rounding(operation)
+            if mode is not None:
+                raise refuse("W0750", f"`{operation.name}` that rounds {mode}: the simulator rounds to nearest", operation)
             handler(self, operation)
         return []
 

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import numeric
+from .combining import COMBINE
 from .lanes import Lane, Lanes
 
 if TYPE_CHECKING:
     from .memory import Memory
-
-_COMBINE = {
-    "add": np.add, "multiply": np.multiply, "minimum": np.minimum, "maximum": np.maximum, "minui": numeric.minui,
-    "maxui": numeric.maxui, "minnum": numeric.minnum, "maxnum": numeric.maxnum, "minimumf": numeric.minimum,
-    "maximumf": numeric.maximum, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor, "assign": lambda old, new: new,
-}  # fmt: skip
 
 WARP = 32
 
@@ -63,7 +57,7 @@ def reduce(lanes: Lanes, value: Lane, kind: str, size: int, mask: Any, site: int
         members = slice(first, min(first + size, lanes.nt))
         total = table[first]
         for row in table[members][1:]:
-            total = _COMBINE[kind](total, row)
+            total = COMBINE[kind](total, row)
         out[members] = total
         torn = here[members].any(axis=0) & ~here[members].all(axis=0)
         if torn.any():
@@ -94,7 +88,7 @@ def atomic(
         now.ravel()[order[first]] = True
         mask_now = None if now.all() else now
         found = memory.load_checked(spots, mask_now, site, tuple(where), bounds)
-        memory.store_checked(spots, _COMBINE[kind](found, what), mask_now, site, tuple(where), bounds)
+        memory.store_checked(spots, COMBINE[kind](found, what), mask_now, site, tuple(where), bounds)
         old = np.where(now, found, old)
         remaining &= ~now
     return old

@@ -1,8 +1,6 @@
-"""Ops one at a time: conversions of 16-bit floats, the math library, comparisons with NaN, vectors, atomics."""
+"""Ops one at a time: 16-bit floats on all their values, comparisons of indices, vectors, atomics; `tests/scalars` has the rest."""
 
 from __future__ import annotations
-
-import math
 
 import ml_dtypes
 import numpy as np
@@ -141,79 +139,6 @@ def test_f16_fma_rounds_once() -> None:
     with np.errstate(all="ignore"):
         wanted = (a.astype(np.longdouble) * b + c).astype(F16)  # 64 bits hold the exact sum of what is finite here
     assert same(elementwise("%r = math.fma %a, %b, %c : f16", [a, b, c], F16), wanted)
-
-
-LIBRARY = {
-    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
-    "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "floor": np.floor,
-    "ceil": np.ceil, "trunc": np.trunc, "roundeven": np.rint, "absf": np.abs, "erf": np.vectorize(math.erf),
-    "erfc": np.vectorize(math.erfc), "round": lambda x: np.trunc(x + np.copysign(0.5, x)),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("type", [F32, F64], ids=["f32", "f64"])
-def test_math_library(type: type) -> None:
-    """All functions in one kernel: one compilation."""
-    x = np.linspace(0.01, 3, N).astype(type)
-    name, rows = NAMES[type], len(LIBRARY)
-    lines = "\n".join(
-        f"%v{n} = math.{f} %a : {name}\n%n{n} = arith.constant {n} : index\n"
-        f"memref.store %v{n}, %out[%n{n}, %i] : memref<{rows}x{N}x{name}>"
-        for n, f in enumerate(LIBRARY)
-    )
-    text = f"""gpu.module @m {{ gpu.func @k(%in: memref<{N}x{name}>, %out: memref<{rows}x{N}x{name}>) kernel
-      attributes {{known_block_size = array<i32: {N}, 1, 1>}} {{
-      %i = gpu.thread_id x
-      %a = memref.load %in[%i] : memref<{N}x{name}>
-      {lines}
-      gpu.return }} }}"""
-    out = np.zeros((rows, N), type)
-    run_native(emit_text(text).text, "k", (1,), (N,), [x, out])
-    for row, (function, reference) in zip(out, LIBRARY.items(), strict=True):
-        wanted = reference(x.astype(F64))
-        assert np.allclose(row, wanted, rtol=1e-6 if type is F32 else 1e-14, atol=1e-12), function
-
-
-def test_math_on_half_precision_rounds_the_result() -> None:
-    x = np.linspace(-4, 4, N).astype(F16)
-    assert same(elementwise("%r = math.exp %a : f16", [x], F16), np.exp(x.astype(F32)).astype(F16))
-
-
-def test_other_math() -> None:
-    x, y = np.linspace(-3, 3, N).astype(F32), np.linspace(-2, 5, N).astype(F32)
-    assert np.allclose(elementwise("%r = math.atan2 %a, %b : f32", [x, y], F32), np.arctan2(x, y), rtol=1e-6)
-    assert np.allclose(elementwise("%r = math.powf %a, %b : f32", [np.abs(x), y], F32), np.abs(x) ** y, rtol=1e-5)
-    assert same(elementwise("%r = math.copysign %a, %b : f32", [x, y], F32), np.copysign(x, y))
-    n = (np.arange(N) % 9 - 4).astype(np.int32)
-    assert np.allclose(elementwise("%r = math.fpowi %a, %b : f32, i32", [x, n], F32), x.astype(F64) ** n, rtol=1e-5)
-    assert same(elementwise("%r = arith.remf %a, %b : f32", [x, y], F32), np.fmod(x, y))
-
-
-SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.5], F32)
-PAIRS = [np.tile(p.reshape(-1), 4) for p in np.meshgrid(SPECIAL, SPECIAL)]
-
-
-@pytest.mark.parametrize("type", [F32, F64, F16], ids=["f32", "f64", "f16"])
-def test_extremes_and_nan(type: type) -> None:
-    a, b = (p.astype(type) for p in PAIRS)
-    name = NAMES[type]
-    largest = np.where(a == b, np.where(np.signbit(a), b, a), np.maximum(a, b))
-    smallest = np.where(a == b, np.where(np.signbit(a), a, b), np.minimum(a, b))
-    assert same(elementwise(f"%r = arith.maximumf %a, %b : {name}", [a, b], type), largest)
-    assert same(elementwise(f"%r = arith.minimumf %a, %b : {name}", [a, b], type), smallest)
-    assert (elementwise(f"%r = arith.maxnumf %a, %b : {name}", [a, b], type) == np.fmax(a, b))[
-        ~np.isnan(np.fmax(a, b))
-    ].all()
-    assert (elementwise(f"%r = arith.minnumf %a, %b : {name}", [a, b], type) == np.fmin(a, b))[
-        ~np.isnan(np.fmin(a, b))
-    ].all()
-
-
-def test_tests_for_nan_and_infinity() -> None:
-    a = PAIRS[0].astype(F32)
-    for op, reference in (("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite)):
-        assert (elementwise(f"%r = math.{op} %a : f32", [a], np.bool_) == reference(a)).all()
 
 
 # ---- vectors, atomics ---------------------------------------------------------------------------------------------------

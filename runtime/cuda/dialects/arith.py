@@ -18,18 +18,20 @@ from ..types import Scalar, constant, element, scalar
 
 @dataclass(frozen=True)
 class Site:
-    """Where an elementwise function writes: the kernel, the op, and the scalar types of its operand and its result."""
+    """Where an elementwise function writes: the kernel, the op, the scalar types of its operand and its result, and what is
+    done: the op's own name, or of a reduction what it does with two elements."""
 
     kernel: Kernel
     op: ir.Operation
     source: Scalar
     result: Scalar
+    name: str
 
     @property
     def integer(self) -> Integer:
         kind = self.source.integer
         if kind is None:
-            raise refuse("W0502", f"`{self.op.name}` on {self.source.name}", self.op)
+            raise refuse("W0502", f"`{self.name}` on {self.source.name}", self.op)
         return kind
 
     def atom(self, e: Expr) -> Expr:
@@ -37,18 +39,23 @@ class Site:
 
 
 Function = Callable[..., Expr]
+Pair = Callable[..., tuple[Expr, Expr]]
+FUNCTIONS: dict[str, Function] = {}
+"""By the name of an op: the function that makes its result of scalars."""
 
 
 def elementwise(*names: str) -> Callable[[Function], Function]:
     """Register a function `(site, *operands) -> Expr` on scalars as the writer of ops on scalars and vectors."""
 
     def register(function: Function) -> Function:
+        FUNCTIONS.update(dict.fromkeys(names, function))
+
         @writes(*names)
         def write(kernel: Kernel, op: ir.Operation) -> None:
             result = op.results[0]
             kind, count = element(result.type, op)
             source, _ = element(op.operands[-1].type, op)
-            site = Site(kernel, op, source, kind)
+            site = Site(kernel, op, source, kind, op.name)
             if count is None:
                 kernel.bind(result, function(site, *kernel.exprs(list(op.operands))))
                 return
@@ -197,7 +204,7 @@ def shift_right_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
 
 @elementwise("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui")
 def extremes(site: Site, a: Expr, b: Expr) -> Expr:
-    function, unsigned = site.op.name[6:9], site.op.name.endswith("ui")
+    function, unsigned = site.name[6:9], site.name.endswith("ui")
     if site.result.boolean:  # as a signed number, true is -1
         return _logic("&&" if (function == "min") == unsigned else "||", a, b)
     kind = site.integer
@@ -249,26 +256,52 @@ def select(site: Site, condition: Expr, a: Expr, b: Expr) -> Expr:
     return ternary(condition, a, b, type, known)
 
 
-@writes("arith.addui_extended")
-def add_extended(kernel: Kernel, op: ir.Operation) -> None:
-    kind = scalar(op.operands[0].type, op).integer
-    if kind is None:
-        raise refuse("W0502", f"`{op.name}` on {op.operands[0].type}", op)
-    a, b = (to_unsigned(kernel.atom(v), kind) for v in op.operands)
-    wide = kind.unsigned
-    total = kernel.named(cast(wide, binary("+", cast(wide, a), cast(wide, b), "sum")), "sum")
-    kernel.values[op.results[0]] = total.typed(wide, None) if kind.bits >= 32 else cast(kind.signed, total, kind.range)
-    kernel.bind(op.results[1], binary("<", total, cast(wide, a), "bool"))
+def pairwise(*names: str) -> Callable[[Pair], Pair]:
+    """The same for functions `(site, a, b)` that make two results."""
+
+    def register(function: Pair) -> Pair:
+        @writes(*names)
+        def write(kernel: Kernel, op: ir.Operation) -> None:
+            first, second = op.results
+            kind, count = element(first.type, op)
+            site = Site(kernel, op, kind, kind, op.name)
+            rows = [kernel.lanes(v) for v in op.operands]
+            made = [function(site, *(site.atom(e) for e in row)) for row in zip(*rows, strict=True)]
+            for result, lanes in zip((first, second), zip(*made, strict=True), strict=True):
+                if count is None:
+                    kernel.bind(result, lanes[0])
+                else:
+                    kernel.bind_lanes(result, lanes)
+
+        return write
+
+    return register
 
 
-@writes("arith.mulsi_extended", "arith.mului_extended")
-def multiply_extended(kernel: Kernel, op: ir.Operation) -> None:
-    kind = scalar(op.operands[0].type, op).integer
-    if kind is None or kind.bits != 32:
-        raise refuse("W0503", f"`{op.name}` on {op.operands[0].type}: only i32 is known", op)
-    signed = op.name == "arith.mulsi_extended"
+@pairwise("arith.addui_extended")
+def add_extended(site: Site, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The sum, and whether it is below an operand: it wrapped then."""
+    if site.source.boolean:
+        return binary("!=", a, b, "bool"), binary("&&", a, b, "bool")
+    kind = site.integer
+    a, b = (cast(kind.unsigned, to_unsigned(e, kind)) for e in (a, b))
+    total = site.kernel.named(cast(kind.unsigned, binary("+", a, b, "sum")), "sum")
+    return cast(kind.signed, total, kind.range), binary("<", total, a, "bool")
+
+
+@pairwise("arith.mulsi_extended", "arith.mului_extended")
+def multiply_extended(site: Site, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The lower half of the product, and the upper one."""
+    if site.source.boolean:
+        return binary("&&", a, b, "bool"), Expr("false", "bool", range=Range.constant(0), atom=True)
+    kind, signed = site.integer, site.name == "arith.mulsi_extended"
+    a, b = ((to_signed if signed else to_unsigned)(e, kind) for e in (a, b))
+    if kind.bits == 64:
+        low = cast(kind.signed, binary("*", cast(kind.unsigned, a), cast(kind.unsigned, b), kind.unsigned), kind.range)
+        type = kind.signed if signed else kind.unsigned
+        high = call("__mul64hi" if signed else "__umul64hi", type, cast(type, a), cast(type, b), range=kind.range)
+        return low, cast(kind.signed, high, kind.range)
     wide = "long long" if signed else "unsigned long long"
-    a, b = ((to_signed if signed else to_unsigned)(kernel.expr(v), kind) for v in op.operands)
-    product = kernel.named(binary("*", cast(wide, a, kind.range), b, wide), "product")
-    kernel.bind(op.results[0], cast("int", product, kind.range))
-    kernel.bind(op.results[1], cast("int", binary(">>", product, literal(32), wide), kind.range))
+    product = site.kernel.named(binary("*", cast(wide, a, kind.range), b, wide), "product")
+    high = binary(">>", product, literal(kind.bits), wide, kind.range)
+    return cast(kind.signed, product, kind.range), cast(kind.signed, high, kind.range)

@@ -6,6 +6,7 @@ from ..errors import refuse
 from ..expression import Expr, binary, call, cast, combine, unary
 from ..integers import bounds, literal, to_signed, to_unsigned
 from ..ranges import Range
+from ..types import of_bits
 from .arith import Site, elementwise
 
 
@@ -21,7 +22,7 @@ def convert_signed(site: Site, a: Expr) -> Expr:
         return binary("!=", binary("&", a, literal(1), a.type), literal(0), "bool")
     kind = result.integer
     if kind is None:
-        raise refuse("W0502", f"`{site.op.name}` to {result.name}", site.op)
+        raise refuse("W0502", f"`{site.name}` to {result.name}", site.op)
     a = to_signed(a, site.integer)
     known = bounds(a, site.integer)
     return a if known.fits(kind.bits) else cast(kind.signed, a, kind.range)
@@ -49,12 +50,15 @@ def convert_unsigned(site: Site, a: Expr) -> Expr:
 def integer_to_float(site: Site, a: Expr) -> Expr:
     if site.source.boolean:
         a = cast("int", a)
-        a = unary("-", a, "int") if site.op.name == "arith.sitofp" else a
+        a = unary("-", a, "int") if site.name == "arith.sitofp" else a
     else:
         kind = site.integer
-        a = to_signed(a, kind) if site.op.name == "arith.sitofp" else to_unsigned(a, kind)
-    if site.result.small_float:
-        a = cast("double", a)  # exact for 32 bits; wider ones round to 53 bits first
+        a = to_signed(a, kind) if site.name == "arith.sitofp" else to_unsigned(a, kind)
+    if site.result.small_float and a.type in ("long long", "unsigned long long"):
+        site.kernel.need("odd_double")  # a double does not hold it: the rounding to 16 bits would be the second
+        a = call("odd_double", "double", a)
+    elif site.result.small_float:
+        a = cast("double", a)
     return cast(site.result.cxx, a).typed(site.result.cxx)
 
 
@@ -67,8 +71,8 @@ def float_to_integer(site: Site, a: Expr) -> Expr:
         return binary("!=", cast("int", a), literal(0), "bool")
     kind = result.integer
     if kind is None:
-        raise refuse("W0502", f"`{site.op.name}` to {result.name}", site.op)
-    if site.op.name == "arith.fptosi":
+        raise refuse("W0502", f"`{site.name}` to {result.name}", site.op)
+    if site.name == "arith.fptosi":
         return cast(kind.signed, a, kind.range)
     made = cast(kind.unsigned if kind.bits >= 32 else "int", a, kind.range)
     return made if kind.bits >= 32 else cast(kind.signed, made, kind.range)
@@ -76,8 +80,6 @@ def float_to_integer(site: Site, a: Expr) -> Expr:
 
 @elementwise("arith.extf", "arith.truncf")
 def convert_float(site: Site, a: Expr) -> Expr:
-    if "roundingmode" in site.op.attributes and "to_nearest_even" not in str(site.op.attributes["roundingmode"]):
-        raise refuse("W0503", "arith.truncf with a rounding mode of its own", site.op)
     if site.source.small_float and site.result.small_float and site.source != site.result:
         a = cast("float", a)
     return cast(site.result.cxx, a)
@@ -98,8 +100,10 @@ def bitcast(site: Site, a: Expr) -> Expr:
     if function is not None:
         a = to_signed(a, site.integer) if source.integer else a
         return call(function, result.cxx, a, range=result.full_range)
-    if source.small_float and result.integer is not None and result.integer.bits == 16:
-        return combine(f"(short){a.within(12)}.bits", "short", (a,), 11, result.full_range)
-    if result.small_float and source.name == "i16":
-        return combine(f"{result.cxx}{{(unsigned short){a.within(11)}}}", result.cxx, (a,))
+    bits = combine(f"{a.within(12)}.bits", "unsigned short", (a,), range=Range(0, 0xFFFF)) if source.small_float else a
+    if source.small_float and result.name == "i16":
+        return cast("short", bits, result.full_range)
+    if result.small_float and source.size == 2:
+        site.kernel.need(f"{result.cxx}_of_bits")
+        return of_bits(bits, result)
     raise refuse("W0503", f"arith.bitcast from {source.name} to {result.name}", site.op)

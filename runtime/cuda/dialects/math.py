@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....interpreter.mlir import ir
-from ..errors import refuse
 from ..expression import Expr, binary, call, cast, ternary, unary
 from ..integers import literal, to_signed, to_unsigned
 from ..ranges import Range
@@ -21,7 +20,7 @@ _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf":
 
 @elementwise(*_INFIX)
 def infix(site: Site, a: Expr, b: Expr) -> Expr:
-    return binary(_INFIX[site.op.name], a, b, site.result.cxx)
+    return binary(_INFIX[site.name], a, b, site.result.cxx)
 
 
 @elementwise("arith.negf")
@@ -71,15 +70,23 @@ def compare(site: Site, a: Expr, b: Expr) -> Expr:
 
 @elementwise("arith.maximumf", "arith.minimumf")
 def nan_extreme(site: Site, a: Expr, b: Expr) -> Expr:
-    function = site.op.name[6:13]
+    return _narrowed(site, _nan_extreme(site, site.name[6:13], _widened(site, a), _widened(site, b)))
+
+
+def _nan_extreme(site: Site, function: str, a: Expr, b: Expr) -> Expr:
     site.kernel.need(function)
-    type = "double" if site.source.name == "f64" else "float"
-    return _narrowed(site, call(function, type, _widened(site, a), _widened(site, b)))
+    return call(function, "double" if site.source.name == "f64" else "float", a, b)
+
+
+@elementwise("math.clampf")
+def clamp(site: Site, x: Expr, low: Expr, high: Expr) -> Expr:
+    x, low, high = (_widened(site, e) for e in (x, low, high))
+    return _narrowed(site, _nan_extreme(site, "minimum", _nan_extreme(site, "maximum", x, low), high))
 
 
 @elementwise("arith.maxnumf", "arith.minnumf")
 def number_extreme(site: Site, a: Expr, b: Expr) -> Expr:
-    return _function("fmax" if site.op.name == "arith.maxnumf" else "fmin", site, a, b)
+    return _function("fmax" if site.name == "arith.maxnumf" else "fmin", site, a, b)
 
 
 @elementwise("arith.remf")
@@ -100,7 +107,7 @@ _LIBRARY = {
 
 @elementwise(*(f"math.{name}" for name in _LIBRARY))
 def library(site: Site, *arguments: Expr) -> Expr:
-    return _function(_LIBRARY[site.op.name.removeprefix("math.")], site, *arguments)
+    return _function(_LIBRARY[site.name.removeprefix("math.")], site, *arguments)
 
 
 @elementwise("math.fma", "vector.fma")
@@ -122,6 +129,8 @@ def power_of_integer(site: Site, a: Expr, b: Expr) -> Expr:
 
 @elementwise("math.absi")
 def absolute(site: Site, a: Expr) -> Expr:
+    if site.source.boolean:  # -1 becomes 1, which is -1
+        return a
     kind = site.integer
     a = site.atom(to_signed(a, kind))
     negative = binary("<", a, literal(0), "bool")
@@ -157,6 +166,8 @@ _test("isfinite", lambda s, a: binary("<", _magnitude(s, a), _infinity(s), "bool
 
 @elementwise("math.ctpop")
 def count_ones(site: Site, a: Expr) -> Expr:
+    if site.source.boolean:
+        return a
     kind = site.integer
     suffix = "ll" if kind.bits == 64 else ""
     return call(f"__popc{suffix}", "int", to_unsigned(a, kind), range=Range(0, kind.bits))
@@ -164,6 +175,8 @@ def count_ones(site: Site, a: Expr) -> Expr:
 
 @elementwise("math.ctlz")
 def count_leading_zeros(site: Site, a: Expr) -> Expr:
+    if site.source.boolean:
+        return unary("!", a, "bool")
     kind = site.integer
     if kind.bits < 32:
         made = call("__clz", "int", to_unsigned(a, kind), range=Range(32 - kind.bits, 32))
@@ -173,9 +186,9 @@ def count_leading_zeros(site: Site, a: Expr) -> Expr:
 
 @elementwise("math.cttz")
 def count_trailing_zeros(site: Site, a: Expr) -> Expr:
+    if site.source.boolean:
+        return unary("!", a, "bool")
     kind = site.integer
-    if kind.bits < 32:
-        raise refuse("W0503", f"math.cttz on {site.source.name}", site.op)
     a = site.atom(to_signed(a, kind))
     find = call("__ffsll" if kind.bits == 64 else "__ffs", "int", a)
     zero = binary("==", a, literal(0), "bool")

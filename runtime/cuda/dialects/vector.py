@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 
 from ....interpreter.mlir import ir, producer
 from ..errors import refuse
-from ..expression import Expr, binary, call
-from ..integers import add, extreme, literal
+from ..expression import Expr, cast
+from ..integers import add, literal
 from ..kernel import Kernel, Lanes, has_effects
 from ..registry import writes
 from ..types import Scalar, element
 from ..views import View, access, access_width, lane, vector_type, wide_access
+from . import arith
 
 DYNAMIC = -(1 << 63)
 SHORT = 24  # characters of a subscript that may be repeated
@@ -69,6 +70,7 @@ def read(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Exp
             plain = view.buffer.root.lower()
             variable = kernel.fresh(plain if view.buffer.space == "global" and plain != view.buffer.root else "v")
             kernel.line(f"const {type} {variable} = {source.text};")
+            kernel.vectors[variable] = type
             made += [lane(variable, type, view.element, number) for number in range(width)]
     return tuple(made)
 
@@ -89,15 +91,16 @@ def write(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Ex
             kernel.align(view.buffer.root)
             kernel.target(view, tuple(start))
             target = wide_access(view.buffer, _shift(view, start, k), type, const=False)
-            kernel.line(f"{target.text} = {_gathered(type, view.element, row[k : k + width])};")
+            kernel.line(f"{target.text} = {_gathered(kernel, type, view.element, row[k : k + width])};")
 
 
-def _gathered(type: str, kind: Scalar, row: Lanes) -> str:
+def _gathered(kernel: Kernel, type: str, kind: Scalar, row: Lanes) -> str:
     """The elements as one value: the variable they come from if they are all of it."""
     variable = row[0].text.removesuffix(".x").removesuffix(".at[0]")
-    if [e.text for e in row] == [lane(variable, type, kind, n).text for n in range(len(row))]:
+    whole = kernel.vectors.get(variable) == type
+    if whole and [e.text for e in row] == [lane(variable, type, kind, n).text for n in range(len(row))]:
         return variable
-    inside = ", ".join(e.text for e in row)
+    inside = ", ".join(cast(kind.cxx, e).text for e in row)  # an `int` in braces does not become a narrower type by itself
     return f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
 
 
@@ -179,7 +182,7 @@ def _move(kernel: Kernel, load: ir.Operation, store: ir.Operation) -> bool:
 # ---- elements ---------------------------------------------------------------------------------------------------------
 
 
-@writes("vector.broadcast", "vector.splat")
+@writes("vector.broadcast")
 def broadcast(kernel: Kernel, op: ir.Operation) -> None:
     source, target = shape_of(op.operands[0]), shape_of(op.results[0])
     lanes = kernel.lanes(op.operands[0])
@@ -302,17 +305,11 @@ def reduction(kernel: Kernel, op: ir.Operation) -> None:
     kernel.bind(op.results[0], total)
 
 
+_ON_INTEGERS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}
+_ON_FLOATS = {"add": "addf", "mul": "mulf"}
+
+
 def _combined(kernel: Kernel, op: ir.Operation, word: str, kind: Scalar, a: Expr, b: Expr) -> Expr:
-    integer = kind.integer
-    if word == "add":
-        return add(a, b, integer) if integer else binary("+", a, b, kind.cxx)
-    if word == "mul" and integer is None:
-        return binary("*", a, b, kind.cxx)
-    if word in ("maxsi", "minsi") and integer is not None:
-        return extreme(word[:3], a, b, integer)
-    if word in ("maximumf", "minimumf") and not kind.small_float:
-        kernel.need(word[:7])
-        return call(word[:7], kind.cxx, a, b)
-    if word in ("maxnumf", "minnumf") and not kind.small_float:
-        return call(f"f{word[:3]}{'' if kind.name == 'f64' else 'f'}", kind.cxx, a, b)
-    raise refuse("W0503", f"vector.reduction <{word}> on {kind.name}", op)
+    """What the op of arith makes of two elements."""
+    name = f"arith.{(_ON_FLOATS if kind.floating else _ON_INTEGERS).get(word, word)}"
+    return arith.FUNCTIONS[name](arith.Site(kernel, op, kind, kind, name), a, b)

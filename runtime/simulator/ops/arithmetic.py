@@ -25,6 +25,10 @@ _ORDERED = {
     "arith.shrui": "N.shrui({0}, {1})",
 }  # fmt: skip
 
+_ORDERED_BIT = {  # as a signed number, true is -1
+    "arith.maxsi": "{0} & {1}", "arith.minsi": "{0} | {1}", "arith.maxui": "{0} | {1}", "arith.minui": "{0} & {1}",
+}  # fmt: skip
+
 _DIVISION = {
     "arith.divsi": "N.divsi({0}, {1})", "arith.divui": "N.divui({0}, {1})", "arith.remsi": "np.fmod({0}, {1})",
     "arith.remui": "N.remui({0}, {1})", "arith.floordivsi": "{0} // {1}", "arith.ceildivsi": "N.ceildivsi({0}, {1})",
@@ -88,9 +92,10 @@ def integer(t: Translator, op: ir.Operation) -> None:
 @handles(*_ORDERED)
 def ordered(t: Translator, op: ir.Operation) -> None:
     values = t.operands(op)
-    if values[0].dtype == BOOL:
-        raise refuse("W0750", "the simulator has no such op on i1", op, hint="use `arith.andi`, `arith.ori`")
-    _integer(t, op, _ORDERED[op.name], values)
+    table = _ORDERED_BIT if values[0].dtype == BOOL else _ORDERED
+    if op.name not in table:
+        raise refuse("W0750", "the simulator does not shift i1", op, hint="a shift of one bit is by 0: leave it out")
+    _integer(t, op, table[op.name], values)
 
 
 @handles(*_DIVISION)
@@ -192,9 +197,18 @@ def extended(t: Translator, op: ir.Operation) -> None:
         t.values[result] = t.define(f"{pair}[{number}]", [a, b], dtype, shape, pure=False)
 
 
+_MATH_BIT = {"math.absi": "{0}", "math.ctpop": "{0}", "math.ctlz": "~{0}", "math.cttz": "~{0}"}
+"""On i1: the count of zeros of `false` is 1, which is `true`."""
+
+
 @handles(*(f"math.{name}" for name in MATH))
 def math(t: Translator, op: ir.Operation) -> None:
     values = t.operands(op)
+    if values[0].dtype == BOOL:
+        if op.name not in _MATH_BIT:
+            raise refuse("W0750", "the simulator has no such op on i1", op)
+        t.result(op, _MATH_BIT[op.name].format(f"np.bool_({values[0].text})" if values[0].uniform else values[0].text), values)
+        return
     made = f"M[{op.name.removeprefix('math.')!r}]({', '.join(v.text for v in values)})"
     wide = str(op.results[0].type) == "i64" and all(v.uniform for v in values)
     if values[0].uniform and values[0].dtype == INT64:

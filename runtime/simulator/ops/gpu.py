@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ....interpreter.mlir import ir
+from ..combining import COMBINE
 from ..translate import BOOL, INT64, Translator, Val, handles, literal
 from ..types import refuse, value_type
 
@@ -91,21 +92,14 @@ def shuffle(t: Translator, op: ir.Operation) -> None:
     t.values[op.results[1]] = t.define(f"{pair}[1]", [], BOOL, pure=False)
 
 
-_REDUCTIONS = {
-    "add": "add", "mul": "multiply", "minui": "minui", "minsi": "minimum", "minnumf": "minnum", "maxui": "maxui",
-    "maxsi": "maximum", "maxnumf": "maxnum", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "minimumf": "minimumf", "maximumf": "maximumf",
-}  # fmt: skip
-
-
 @handles("gpu.subgroup_reduce", "gpu.all_reduce")
 def reduce(t: Translator, op: ir.Operation) -> None:
     """Reduction over the warp, or over the block."""
     attribute = str(op.attributes["op"]) if "op" in op.attributes else ""
     found = re.search(r"all_reduce_op (\w+)", attribute)
-    if found is None or "cluster_size" in op.attributes or found[1] not in _REDUCTIONS:
+    if found is None or "cluster_size" in op.attributes or found[1] not in COMBINE:
         raise refuse("W0750", "the simulator reduces whole warps or blocks with a named operation only", op)
     (value,) = t.operands(op)
     size = 32 if op.name == "gpu.subgroup_reduce" else "L.nt"
-    arguments = f"{value.text}, {_REDUCTIONS[found[1]]!r}, {size}, {t.mask}, {t.site(op)}"
+    arguments = f"{value.text}, {found[1]!r}, {size}, {t.mask}, {t.site(op)}"
     t.result(op, f"L.reduce({arguments})", [value], pure=False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ....interpreter.layouts import strided
 from ....interpreter.mlir import ir
+from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import DYNAMIC, dense, element_dtype, integers, refuse
 
@@ -101,14 +102,12 @@ def atomic(t: Translator, op: ir.Operation) -> None:
 def atomic_kind(op: ir.Operation) -> str:
     """The combining function; read from the op's text, whose spelling is stabler than the enum's numbers."""
     word = str(op).split("memref.atomic_rmw", 1)[1].split()[0]
-    names = {
-        "addf": "add", "addi": "add", "mulf": "multiply", "muli": "multiply", "maximumf": "maximumf", "maxs": "maximum",
-        "maxu": "maxui", "minimumf": "minimumf", "mins": "minimum", "minu": "minui", "assign": "assign",
-        "ori": "bitwise_or", "andi": "bitwise_and", "xori": "bitwise_xor", "maxnumf": "maxnum", "minnumf": "minnum",
-    }  # fmt: skip
-    if word not in names:
+    names = {"addf": "add", "addi": "add", "mulf": "mul", "muli": "mul", "ori": "or", "andi": "and", "xori": "xor",
+             "maxs": "maxsi", "maxu": "maxui", "mins": "minsi", "minu": "minui"}  # fmt: skip
+    word = names.get(word, word)
+    if word not in COMBINE:
         raise refuse("W0750", f"the simulator has no atomic `{word}`", op)
-    return names[word]
+    return word
 
 
 # ---- windows ----------------------------------------------------------------------------------------------------------

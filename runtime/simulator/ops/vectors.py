@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....interpreter.mlir import ir
+from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import DYNAMIC, integers, refuse, value_type
 from .memory import bounds_hold, flat_index
@@ -30,13 +31,13 @@ def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
 
 
 def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
-    """Check that the access starts where the hardware can."""
-    total = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
-    needed = min(_WIDEST, total)
+    """Check that the access starts where the hardware can. Sizes that are no power of two are moved element by element."""
+    needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
     if "alignment" in op.attributes:
         needed = ir.IntegerAttr(op.attributes["alignment"]).value
-    if needed & (needed - 1):
+    elif needed & (needed - 1):
         return
+    needed = min(_WIDEST, needed)
     elements = needed // mem.dtype.itemsize
     if elements > 1 and not (flat.const is not None and flat.const % elements == 0):
         fine = t.define(f"N.multiple({flat.text}, {elements})", [flat], BOOL, uniform=True)
@@ -93,7 +94,7 @@ def _name(t: Translator, op: ir.Operation) -> str:
 # ---- values -----------------------------------------------------------------------------------------------------------
 
 
-@handles("vector.broadcast", "vector.splat")
+@handles("vector.broadcast")
 def broadcast(t: Translator, op: ir.Operation) -> None:
     (value,) = t.operands(op)
     _, shape = value_type(op.results[0].type, op)
@@ -124,15 +125,6 @@ def insert(t: Translator, op: ir.Operation) -> None:
     source, target = t.value(op.operands[0]), t.value(op.operands[1])
     position, entries, _ = _position(t, op, 2)
     t.result(op, f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)", [source, target, *entries])
-
-
-@handles("vector.extractelement", "vector.insertelement")
-def element(t: Translator, op: ir.Operation) -> None:
-    values = t.operands(op)
-    if op.name == "vector.extractelement":
-        t.result(op, f"V.extract({values[0].text}, ({values[1].text},), L)", values)
-    else:
-        t.result(op, f"V.insert({values[0].text}, 0, {values[1].text}, ({values[2].text},), L)", values)
 
 
 @handles("vector.from_elements")
@@ -174,18 +166,11 @@ def transpose(t: Translator, op: ir.Operation) -> None:
     t.result(op, f"np.transpose({value.text}, {axes!r})", [value])
 
 
-_KINDS = {
-    "add": "np.add", "mul": "np.multiply", "minimumf": "N.minimum", "maximumf": "N.maximum", "minnumf": "N.minnum",
-    "maxnumf": "N.maxnum", "minsi": "np.minimum", "maxsi": "np.maximum", "minui": "N.minui", "maxui": "N.maxui",
-    "and": "np.bitwise_and", "or": "np.bitwise_or", "xor": "np.bitwise_xor",
-}  # fmt: skip
-
-
 def _kind(op: ir.Operation) -> str:
     found = re.search(r"vector\.kind<(\w+)>", str(op.attributes["kind"]))
-    if found is None or found[1] not in _KINDS:
+    if found is None or found[1] not in COMBINE:
         raise refuse("W0750", "the simulator does not know this combining kind", op)
-    return _KINDS[found[1]]
+    return f"C[{found[1]!r}]"
 
 
 @handles("vector.reduction", "vector.multi_reduction")

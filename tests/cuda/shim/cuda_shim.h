@@ -48,6 +48,8 @@ inline int __clz(int v) { return v ? __builtin_clz(v) : 32; }
 inline int __clzll(long long v) { return v ? __builtin_clzll(v) : 64; }
 inline int __ffs(int v) { return __builtin_ffs(v); }
 inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 inline float rsqrtf(float v) { return (float)(1.0 / std::sqrt((double)v)); }
 inline double rsqrt(double v) { return 1.0 / std::sqrt(v); }
 inline int min(int a, int b) { return b < a ? b : a; }
