@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from . import mlir
 from .gathers import is_gather
+from .memory.views import VIEWS
 from .mlir import ir
 
-_THROUGH = (
-    "tensor.extract_slice",
-    "tensor.cast",
-    "tensor.collapse_shape",
-    "tensor.expand_shape",
-    "memref.subview",
-    "memref.cast",
-    "bufferization.to_tensor",
-)
+_THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
 
 
 def origin(value: ir.Value) -> str | None:

@@ -6,53 +6,11 @@ from collections.abc import Iterator
 
 from ..dsl.diagnostics import fail
 from ..interpreter import mlir
+from ..interpreter.memory.effects import CALLS, CONTROL, accesses, is_memref
+from ..interpreter.memory.views import VIEWS
 from ..interpreter.mlir import ir
 from .dtypes import NUMPY
 from .signature import Argument, FunctionSignature
-
-VIEWS = {
-    "bufferization.to_buffer",
-    "bufferization.to_tensor",
-    "memref.cast",
-    "memref.collapse_shape",
-    "memref.expand_shape",
-    "memref.memory_space_cast",
-    "memref.reinterpret_cast",
-    "memref.reshape",
-    "memref.subview",
-    "memref.transpose",
-    "memref.view",
-}
-"""Ops whose result shows the memory of their first operand."""
-
-READERS = {
-    "affine.load",
-    "affine.vector_load",
-    "gpu.dealloc",
-    "gpu.wait",
-    "memref.assume_alignment",
-    "memref.dealloc",
-    "memref.dim",
-    "memref.extract_strided_metadata",
-    "memref.load",
-    "memref.prefetch",
-    "memref.rank",
-    "vector.gather",
-    "vector.load",
-    "vector.maskedload",
-    "vector.transfer_read",
-    "func.return",
-}
-"""Ops that write to none of their memrefs."""
-
-WRITTEN_OPERAND = {
-    "memref.copy": 1,
-    "affine.store": 1,
-    "memref.store": 1,
-    "vector.store": 1,
-    "vector.transfer_write": 1,
-}
-"""Ops that write to exactly one memref, by the position of that operand."""
 
 
 def functions(module: ir.Module) -> list[ir.Operation]:
@@ -190,18 +148,19 @@ def is_written(value: ir.Value, seen: frozenset[str] = frozenset()) -> bool:
 
 
 def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
-    if op.name in READERS:
-        return False
-    if op.name in WRITTEN_OPERAND:
-        return WRITTEN_OPERAND[op.name] == position
-    if op.name in VIEWS:
-        return any(is_written(result, seen) for result in op.results if position == 0)
-    if op.name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
-        ins, *_ = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
-        return position >= ins
-    if op.name in ("func.call", "gpu.launch_func"):
+    if op.name in CALLS:
         return any(_callee_writes(op, position, seen))
-    return True
+    value, found = op.operands[position], accesses(op)
+    if found is None or op.name == "memref.extract_aligned_pointer_as_index":
+        return True
+    if any(a.kind in ("write", "atomic") and a.value == value for a in found):
+        return True
+    if op.name in VIEWS or op.name == "arith.select":
+        return any(is_written(result, seen) for result in op.results if position == 0 or op.name not in VIEWS)
+    if not is_memref(value):  # a tensor of the buffer's contents, which bufferization may write in place
+        inputs = next(iter(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))) if op.name.startswith("linalg.") else 0
+        return position >= inputs
+    return op.name in CONTROL and op.name != "func.return"
 
 
 def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Iterator[bool]:

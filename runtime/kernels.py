@@ -8,6 +8,7 @@ from math import prod
 
 from ..dsl.diagnostics import fail
 from ..interpreter import mlir
+from ..interpreter.memory.spaces import is_shared
 from ..interpreter.mlir import ir
 from .cuda.abi import STATIC_SHARED_LIMIT
 from .cuda.module import kernel_functions as kernels_by_symbol
@@ -60,5 +61,5 @@ def _shared_buffers(kernel: ir.Operation) -> Iterator[ir.Value]:
     )
     yield from list(kernel.regions[0].blocks[0].arguments)[inputs : inputs + count]
     for op in mlir.operations(kernel, "memref.alloc", "memref.alloca"):
-        if "workgroup" in str(ir.MemRefType(op.results[0].type).memory_space):
+        if is_shared(op.results[0].type):
             yield op.results[0]

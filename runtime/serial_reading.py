@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter import mlir
+from ..interpreter.memory.effects import accesses
+from ..interpreter.memory.views import VIEWS
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
-from .functions import VIEWS
 from .serial_ids import BLOCK_IDS, THREAD_IDS
 
 WAY_OUT = "run without a reference: --reference none"
@@ -36,7 +37,7 @@ def first_barrier(op: ir.Operation) -> ir.Operation:
 
 
 def is_pure(op: ir.Operation) -> bool:
-    return op.name.startswith(PURE) or op.name in VIEWS - {"memref.reshape"} or op.name in ("memref.dim", "memref.get_global")
+    return op.name.startswith(PURE) or (op.name in VIEWS and accesses(op) == ()) or op.name in ("memref.dim", "memref.get_global")
 
 
 def body(block: ir.Block) -> list[ir.Operation]:

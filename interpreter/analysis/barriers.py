@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
-from .model import Barrier, KernelModel
+from .model import Barrier, KernelModel, space_of_both
 from .phases import Phases
 from .relations import PairClass, residue
 from .solver import Solver, Unknown
@@ -204,7 +204,7 @@ def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> li
 def _two_that_suffice(pair: PairClass, phases: Phases) -> set[Barrier]:
     """Of the barriers that are sure to separate the class, as many as tell whether there are several."""
     found: set[Barrier] = set()
-    for barriers in phases.sure(pair.first.place, pair.second.place, pair.first.buffer.space, pair.loop):
+    for barriers in phases.sure(pair.first.place, pair.second.place, space_of_both(pair.first, pair.second), pair.loop):
         found.update(barriers[:2])
         if len(found) > 1:
             break

@@ -60,10 +60,18 @@ CODES: dict[str, Explanation] = {
         "The launch, the kernel's attributes and the command line must agree about the sizes of blocks and grids, and a block "
         "has 1 to 1024 threads.",
     ),
+    "W0641": Explanation(
+        "a memory space that is not known",
+        "Who shares a buffer is said by the memory space of its type: global memory by all threads, shared (workgroup) memory by "
+        "those of a block, private memory by nobody. It may be spelled as gpu, nvvm or spirv do, or as LLVM's numbers (0 and 1 "
+        "global, 3 shared, 4 constant, 5 private). Of any other, such as memory of clusters, nothing could be proven.\n\n"
+        "wrong: memref<64xf32, 7>\nright: memref<64xf32, #gpu.address_space<workgroup>>",
+    ),
     "W0640": Explanation(
         "an op whose effects on memory are not known",
         "The race analysis reads scf, affine, memref and vector ops. A call, or an op of a lower level (nvgpu, nvvm, llvm), "
         "could touch any memory at any time, so nothing could be proven about the kernel. Inline the call, or analyse the "
-        "kernel before it is lowered.",
+        "kernel before it is lowered. Any other op that is not known is taken to touch any memory: what it could spoil is a "
+        "conflict, called assumed.",
     ),
 }

@@ -10,7 +10,7 @@ import islpy as isl
 
 from .injective import apart, same_owner
 from .linear import Linear, Symbol
-from .model import Access, Barrier, KernelModel, Loop
+from .model import Access, Barrier, KernelModel, Loop, space_of_both
 from .naming import Naming
 from .phases import Phases, meeting
 from .relations import PairClass, residue
@@ -49,6 +49,7 @@ class Conflict:
         aliased: the accesses are to two buffers that may be the same memory.
         chosen: the buffer is one of several that a loop or a branch may hand on.
         unsure: the barrier that may come between, where it is not known whether all threads execute it.
+        unknown: the op that may touch any memory, or touches a memref of which it is not known what is behind it.
     """
 
     kind: Kind
@@ -65,6 +66,7 @@ class Conflict:
     aliased: bool = False
     chosen: bool = False
     unsure: str = ""
+    unknown: str = ""
 
     def notes(self) -> tuple[str, ...]:
         """The witness, in words."""
@@ -79,6 +81,8 @@ class Conflict:
             lines.append(f"{where}{instance}")
         if self.aliased:
             lines.append("assumed: nothing says that the two buffers are different memory")
+        elif self.unknown:
+            lines.append(f"assumed, not proven: it is not known what {self.unknown} touches")
         elif self.chosen:
             lines.append("assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which")
         elif self.unsure:
@@ -120,11 +124,15 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     ids = model.values.block_ids()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if a.buffer.space == "global" and not apart(a, b) and not same_owner(a, b, ids):
+        if _of_all_blocks(a) and _of_all_blocks(b) and not apart(a, b) and not same_owner(a, b, ids):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
     return out
+
+
+def _of_all_blocks(access: Access) -> bool:
+    return access.buffer.space in ("global", "any")
 
 
 # ---- classes ----------------------------------------------------------------------------------------------------------
@@ -176,17 +184,18 @@ def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
 
 def _separated(way: Way, fixed: Phases) -> bool:
     first, second, loop = way
-    return fixed.separate(first.place, second.place, first.buffer.space, loop)
+    return fixed.separate(first.place, second.place, space_of_both(first, second), loop)
 
 
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     """Accesses that may touch the same memory, at least one of which writes it."""
     of_buffer: dict[Buffer | None, list[Access]] = {}
+    apart = not any(access.buffer.anything for access in model.accesses)
     for access in model.accesses:
-        of_buffer.setdefault(_group(model, access), []).append(access)
+        of_buffer.setdefault(_group(model, access) if apart else None, []).append(access)
     place = dict.fromkeys(of_buffer, 0)
     for a in model.accesses:
-        group = _group(model, a)
+        group = _group(model, a) if apart else None
         for b in of_buffer[group][place[group] :]:
             if "write" in (a.kind, b.kind) and not (a.atomic and b.atomic) and model.may_meet(a, b):
                 yield a, b
@@ -215,19 +224,22 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     kind: Kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     sample = None if left is None else pair.solver.sample(left)
     loop = pair.loop.label if pair.loop is not None else None
-    aliased = a.buffer is not b.buffer
-    name = f"{a.buffer.name} and {b.buffer.name}" if aliased else a.buffer.name
+    unknown = next((x for x in (a, b) if x.buffer.anything), None)
+    aliased = a.buffer is not b.buffer and unknown is None
+    known = b.buffer if a.buffer.anything else a.buffer
+    name = f"{a.buffer.name} and {b.buffer.name}" if aliased else known.name
     chosen = a.chosen or b.chosen
     unsure = pair.unsure.op if pair.unsure is not None and a.settled and b.settled else ""
     assumed = aliased or chosen or sample is None or not a.settled or not b.settled or bool(unsure)
     if sample is None:
-        return Conflict(kind, name, a.buffer.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
+        return Conflict(kind, name, known.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
     point = dict(zip(pair.names, sample, strict=True))
     element = [pair.value(c, pair.x, point) for c in (() if aliased else a.coordinates or ())]
-    known = tuple(e for e in element if e is not None)
+    numbers = tuple(e for e in element if e is not None)
     return Conflict(
-        kind, name, a.buffer.space, known if len(known) == len(element) else (), a.op, b.op,
+        kind, name, known.space, numbers if len(numbers) == len(element) else (), a.op, b.op,
         _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased, chosen, unsure,
+        unknown.op if unknown is not None else "",
     )  # fmt: skip
 
 

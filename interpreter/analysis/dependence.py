@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..memory.effects import ALLOCATIONS, STORED, only_computes
 from ..mlir import ir
 from .algebra import Algebra
 from .linear import NOTHING, THREAD, Depends, Linear
@@ -15,6 +16,8 @@ HARDWARE = {
     "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.lane_id", "gpu.subgroup_id",
     "gpu.global_id", "gpu.subgroup_size", "gpu.num_subgroups",
 }  # fmt: skip
+_UNIFORM = {"gpu.cluster_dim", "gpu.cluster_dim_blocks"}
+_OF_BLOCKS = {"gpu.cluster_id", "gpu.cluster_block_id"}
 
 
 class Dependence(Algebra):
@@ -69,8 +72,13 @@ class Dependence(Algebra):
             return self.hardware_op(op).depends()
         if op.name in ("memref.load", "affine.load", "vector.load"):
             return self._load_depends(op)
-        if op.name == "gpu.shuffle" or op.name.startswith("gpu.subgroup") or "atomic" in op.name:
-            return THREAD
+        if op.name in _UNIFORM:
+            return NOTHING
+        if op.name in _OF_BLOCKS:
+            return Depends(block=True)
+        plain = op.name in ALLOCATIONS or op.name in STORED or op.name == "scf.if"
+        if not plain and (op.name.startswith("gpu.") or not only_computes(op)):
+            return THREAD  # of another thread, of memory, or in a way that is not known
         out = NOTHING
         for operand in op.operands:
             out = out | self.depends(operand)

@@ -89,6 +89,8 @@ class Access:
     atomic: bool = False
     chosen: bool = False
     """`buffer` is one of several that a loop or a branch may hand on."""
+    certain: bool = True
+    """All elements that the coordinates can be are touched: no mask keeps some of them out."""
 
     @property
     def settled(self) -> bool:
@@ -97,6 +99,11 @@ class Access:
             return False
         forms = (*self.coordinates, self.when)
         return settled(s for form in forms for s in form.symbols())
+
+
+def space_of_both(a: Access, b: Access) -> str:
+    """The memory that a barrier's fence has to cover to order the two. What is not known to wait for barriers, none orders."""
+    return b.buffer.space if b.buffer.anything else a.buffer.space
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,4 +166,6 @@ class KernelModel:
 
     def may_meet(self, a: Access, b: Access) -> bool:
         """Whether the accesses may touch the same memory, as far as their buffers tell."""
-        return a.buffer is b.buffer or (self.may_alias and a.buffer.foreign and b.buffer.foreign)
+        if a.buffer is b.buffer or a.buffer.anything or b.buffer.anything:
+            return True
+        return self.may_alias and a.buffer.foreign and b.buffer.foreign

@@ -6,19 +6,22 @@ from collections.abc import Callable
 
 from ...dsl.diagnostics import fail
 from .. import mlir
+from ..memory import effects
 from ..mlir import ir
 from ..rewriter import describe
 from .algebra import AXES, at_or_above, id_symbol
 from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, less
-from .memory_ops import ASYNCHRONOUS, touches, written_memrefs
+from .memory_ops import Touch, touches
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 from .shape import LaunchShape
 from .values import Values
-from .views import View, Views
+from .views import ANYTHING, View, Views
 
 ALL_SPACES = frozenset({"workgroup", "global"})
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
-_YIELDS = {"scf.yield", "affine.yield", "scf.condition"}
+_LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
+"""Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
+_CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
 class Reader:
@@ -32,6 +35,7 @@ class Reader:
         self.views = Views(self.values, names)
         self.model = KernelModel(name, shape, self.values, (), may_alias=may_alias)
         self._written: set[ir.Value] = set()
+        self._writes_anything = False
         self._loops = 0
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
@@ -39,9 +43,12 @@ class Reader:
     def find_written(self, kernel: ir.Operation) -> None:
         """Which buffers the kernel writes at all: loads from the others are functions of their address."""
         for op in mlir.operations(kernel):
-            if op != kernel:
-                for memref in written_memrefs(op):
-                    self._written |= self.views.roots(memref)
+            if op == kernel:
+                continue
+            self._writes_anything |= not effects.is_known(op)
+            for memref in effects.written(op):
+                self._written |= self.views.roots(memref)
+                self._writes_anything |= self.views.is_anything(memref)
 
     def _load_depends(self, op: ir.Operation) -> Depends:
         if self._may_be_written(op.operands[0]):
@@ -52,6 +59,8 @@ class Reader:
         return out
 
     def _may_be_written(self, memref: ir.Value) -> bool:
+        if self._writes_anything or (self._written and self.views.is_anything(memref)):
+            return True
         roots = self.views.roots(memref)
         if not self._written.isdisjoint(roots):
             return True
@@ -78,19 +87,17 @@ class Reader:
             self.block(only_block(op.regions[0], op), (*place.steps, Step(place.position, 0)))
         elif name == "gpu.barrier":
             self._barrier(op, place)
-        elif name in ("func.call", "gpu.call", "func.call_indirect") or name.startswith(ASYNCHRONOUS):
+        elif name.split(".", 1)[0] in _LOWER or name in _CALLS:
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",
                 hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
             )
-        elif len(op.regions) and name != "memref.generic_atomic_rmw" and not _plain_structured(op):
-            if any(
-                _touches_memory(inner) or inner.name == "gpu.barrier" for inner in mlir.operations(op) if inner != op
-            ):
+        else:
+            inside = (inner for region in op.regions for block in region.blocks for inner in block.operations)
+            if not all(effects.only_computes(inner.operation) for inner in inside):
                 raise fail("W0640", f"the race analysis does not know the control flow of {describe(op)}",
                            hint="lower it to scf.for, scf.if or scf.while")  # fmt: skip
-        elif name not in _YIELDS:
             self._access(op, place)
 
     def _for(self, op: ir.Operation, place: Place) -> None:
@@ -210,29 +217,30 @@ class Reader:
         self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate, narrow))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
-        if not _touches_memory(op):
-            return
         for touch in touches(op, self.values):
-            for view in self.views.of(touch.memref):
-                if view.root.space == "private":
-                    continue
-                coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
-                if touch.indices is not None and coordinates is None:
-                    view = View(view.root, None, False, view.when, chosen=view.chosen)
-                self.model.accesses.append(
-                    Access(
-                        len(self.model.accesses),
-                        touch.kind,
-                        view.root,
-                        coordinates,
-                        place,
-                        describe(op),
-                        view.when,
-                        view.flat,
-                        touch.atomic,
-                        view.chosen,
-                    )
-                )
+            for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
+                if view.root.space != "private":
+                    self._touch(op, touch, view, place)
+
+    def _touch(self, op: ir.Operation, touch: Touch, view: View, place: Place) -> None:
+        coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
+        if touch.indices is not None and coordinates is None:
+            view = View(view.root, None, False, view.when, chosen=view.chosen)
+        self.model.accesses.append(
+            Access(
+                len(self.model.accesses),
+                touch.kind,
+                view.root,
+                coordinates,
+                place,
+                describe(op),
+                view.when,
+                view.flat,
+                touch.atomic,
+                view.chosen,
+                touch.certain,
+            )
+        )
 
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is."""
@@ -274,18 +282,9 @@ def _flattened(access: Access) -> Access:
         True,
         access.atomic,
         access.chosen,
+        access.certain,
     )
 
 
 def _terminator(block: ir.Block) -> ir.Operation:
     return block.operations[len(block.operations) - 1].operation
-
-
-def _plain_structured(op: ir.Operation) -> bool:
-    """A linalg op whose body only computes."""
-    inside = (inner for inner in mlir.operations(op) if inner != op)
-    return op.name.startswith("linalg.") and not any(_touches_memory(inner) for inner in inside)
-
-
-def _touches_memory(op: ir.Operation) -> bool:
-    return any(isinstance(v.type, ir.MemRefType | ir.UnrankedMemRefType) for v in op.operands)

@@ -21,7 +21,7 @@ import islpy as isl
 
 from .algebra import at_or_above
 from .linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
-from .model import Access, Barrier, KernelModel, Loop, Step
+from .model import Access, Barrier, KernelModel, Loop, Step, space_of_both
 from .naming import BarrierNaming, Naming
 from .phases import meeting
 from .solver import Solver, Unknown
@@ -144,7 +144,7 @@ class PairClass:
 
     def separated_by(self, barrier: Barrier) -> isl.Set | bool:
         """Those collisions that `barrier` separates: all (True), none (False), or a set over the same dimensions."""
-        if self.first.buffer.space not in barrier.spaces:
+        if space_of_both(self.first, self.second) not in barrier.spaces:
             return False
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
@@ -161,7 +161,7 @@ class PairClass:
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
         in_time = (before < 0 or len(above) > self.equal) and (after < 0 or len(below) > self.equal)
-        return in_time and self.first.buffer.space in barrier.spaces
+        return in_time and space_of_both(self.first, self.second) in barrier.spaces
 
     def _between(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool | None:
         """The union of all pieces of `first < barrier < second`; None if ISL gave up on one of them."""

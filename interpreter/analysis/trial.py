@@ -33,7 +33,7 @@ def trial_model(module: ir.Module, number: int) -> tuple[ir.Module, KernelModel]
     for kernel in operations(clone.operation, "gpu.func"):
         holder = kernel.parent
         if _symbol(kernel) == info.kernel and holder is not None and _symbol(holder.operation) == info.module_name:
-            return clone, kernel_model(kernel, block=info.block, grid=info.grid)
+            return clone, kernel_model(kernel, block=info.block, grid=info.grid, launch=info.launch)
     raise LookupError(info.kernel)
 
 

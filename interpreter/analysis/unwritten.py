@@ -16,14 +16,10 @@ import islpy as isl
 
 from .conflicts import Instance
 from .linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
-from .memory_ops import OVERWRITING
 from .model import Access, KernelModel, Loop, Place
 from .naming import Naming
 from .phases import meeting
 from .solver import Solver, Unknown
-
-_PARTIAL = ("vector.maskedstore", "vector.transfer_write", "vector.scatter", "linalg.")
-"""Writes that may leave out elements (`memory_ops.OVERWRITING` never do)."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,7 @@ class _Question:
 
     def written(self, write: Access) -> Iterator[_Piece]:
         """One piece for each way in which an instance of `write` can come before the read."""
-        if write.coordinates is None or self.read.coordinates is None or _partial(write):
+        if write.coordinates is None or self.read.coordinates is None or not write.certain:
             self.unsure = True
             return
         loops, order = meeting(write.place, self.read.place)
@@ -165,10 +161,6 @@ class _Question:
             if self.solver.is_empty(left):
                 break
         return left
-
-
-def _partial(write: Access) -> bool:
-    return write.op.startswith(_PARTIAL) and not write.op.startswith(OVERWRITING)
 
 
 def _extents(read: Access) -> tuple[int | None, ...]:

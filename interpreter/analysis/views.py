@@ -9,30 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from ..memory.effects import ALLOCATIONS, STORED
+from ..memory.layouts import element_bytes, kept_dimensions, static_strides, value_name
+from ..memory.spaces import Space, memory_space
+from ..memory.views import VIEWS, hands_on, shown, sources
 from ..mlir import DYNAMIC, ir
 from .dependence import in_kernel
 from .linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
-from .memrefs import (
-    ALLOCATIONS,
-    SHARED_ROOTS,
-    Space,
-    element_bytes,
-    hands_on,
-    kept_dimensions,
-    memory_space,
-    memref_sources,
-    static_strides,
-    value_name,
-)
 from .values import Values
-
-_SAME_INDICES = {
-    "memref.cast",
-    "memref.memory_space_cast",
-    "memref.assume_alignment",
-    "builtin.unrealized_conversion_cast",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +27,19 @@ class Buffer:
 
     Args:
         strides: those of its elements in memory, None where its layout is not static.
-        foreign: it comes from outside what is analysed (an argument, a call), so that nothing tells it from other such ones.
+        foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
     """
 
     name: str
-    space: Space
+    space: Space | Literal["any"]
     shape: tuple[int | None, ...]
     strides: tuple[int, ...] | None = field(default=None, repr=False)
     foreign: bool = False
+
+    @property
+    def anything(self) -> bool:
+        """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
+        return self.space == "any"
 
     @property
     def rank(self) -> int:
@@ -85,6 +76,9 @@ class View:
     chosen: bool = False
 
 
+ANYTHING = Buffer("any memory", "any", ())
+
+
 class Views:
     """Finds the views of memref values. A value that may be one of several buffers has several views.
 
@@ -112,14 +106,18 @@ class Views:
     ) -> Buffer:
         """Make `value` a root buffer."""
         name = name or self._names(value) or value_name(value)
-        kind = ir.MemRefType(value.type)
-        shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
+        kind = value.type
+        assert isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType)
+        shape, strides, whole = (), None, None
+        if isinstance(kind, ir.MemRefType):
+            shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
+            strides = static_strides(kind)
+            whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
-        buffer = Buffer(unique, space or memory_space(kind), shape, static_strides(kind), foreign)
+        buffer = Buffer(unique, space or memory_space(kind), shape, strides, foreign)
         self.buffers.append(buffer)
         self._roots_made.add(value)
-        whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
         self._views[value] = (View(buffer, whole),)
         return buffer
 
@@ -134,6 +132,10 @@ class Views:
         """The values of the root buffers that `value` may lie in, found without evaluating any index."""
         return set(self._roots(value))
 
+    def is_anything(self, value: ir.Value) -> bool:
+        """Whether `value` may lie in memory of which nothing is known."""
+        return any(root not in self._roots_made and self._sources(root) is None for root in self._roots(value))
+
     def _roots(self, value: ir.Value) -> list[ir.Value]:
         out: list[ir.Value] = []
         seen: set[ir.Value] = set()
@@ -143,14 +145,14 @@ class Views:
             if at in seen:
                 continue
             seen.add(at)
-            sources = [] if at in self._roots_made else self._sources(at)
-            todo += sources
-            if not sources:
+            made_of = [] if at in self._roots_made else self._sources(at)
+            todo += made_of or ()
+            if not made_of:
                 out.append(at)
         return out
 
-    def _sources(self, value: ir.Value) -> list[ir.Value]:
-        return [self._bound[value]] if value in self._bound else memref_sources(value)
+    def _sources(self, value: ir.Value) -> list[ir.Value] | None:
+        return [self._bound[value]] if value in self._bound else sources(value)
 
     def _find(self, value: ir.Value) -> tuple[View, ...]:
         if isinstance(value.owner, ir.Block):
@@ -160,7 +162,7 @@ class Views:
             own = memory_space(ir.MemRefType(value.type)) == "global" and in_kernel(op)
             self.root(value, space="private" if own else None)
             return self._views[value]
-        if op.name in SHARED_ROOTS:
+        if op.name in STORED:
             # every use of dynamic shared memory, and of a global, is the same memory
             name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
             if name not in self._globals:
@@ -171,23 +173,30 @@ class Views:
             condition = self.values.condition(op.operands[0])
             yes = [_under(condition, v) for v in self.of(op.operands[1])]
             return (*yes, *(_under(condition.negate(), v) for v in self.of(op.operands[2])))
-        if op.name in _SAME_INDICES:
-            return self.of(op.operands[0])
+        source = shown(value)
+        if source is None:
+            return self._unknown(value)
+        how = VIEWS[op.name]
+        if how == "same" or source.type == value.type:
+            return self.of(source)
         compose = {
-            "memref.subview": self._subview,
-            "memref.transpose": self._transpose,
-            "memref.reinterpret_cast": self._reinterpret,
-            "memref.view": self._bytes,
-            "memref.collapse_shape": self._reshape,
-            "memref.expand_shape": self._reshape,
-        }.get(op.name)
-        if compose is not None:
-            return tuple(compose(op, source) for source in self.of(op.operands[0]))
-        return self._unknown(value)
+            "subview": self._subview,
+            "transpose": self._transpose,
+            "reinterpret": self._reinterpret,
+            "bytes": self._bytes,
+            "reshape": self._reshape,
+            "start": self._start,
+        }.get(how)
+        if compose is None:
+            return _forget(self.of(source))
+        return tuple(view if view.axes is None else compose(op, view) for view in self.of(source))
 
     def _unknown(self, value: ir.Value) -> tuple[View, ...]:
         """A memref made in a way not known here, or carried by a loop: any place of any memref that it is made of."""
-        if not self._sources(value):
+        made_of = self._sources(value)
+        if made_of is None:
+            return (View(ANYTHING, None),)
+        if not made_of:
             self.root(value, foreign=True)
             return self._views[value]
         known = None if _in_kernel(value) else self._whole_choices(value)
@@ -203,13 +212,13 @@ class Views:
         todo, out = [value], list[ir.Value]()
         while todo:
             at = todo.pop()
-            sources = [] if at in self._roots_made else self._sources(at)
-            if not sources:
+            made_of = [] if at in self._roots_made else self._sources(at)
+            if not made_of:
                 out.append(at)
             elif at.type != value.type or not hands_on(at):
                 return None
-            todo += [s for s in sources if s not in seen]
-            seen.update(dict.fromkeys(sources))
+            todo += [s for s in made_of or () if s not in seen]
+            seen.update(dict.fromkeys(made_of or ()))
         return out if all(root.type == value.type for root in out) else None
 
     # ---- ops that compose ----------------------------------------------------------------------------------------------
@@ -220,8 +229,7 @@ class Views:
         return [self.values.linear(operands.pop(0)) if e == DYNAMIC else Linear.of(e) for e in entries]
 
     def _subview(self, op: ir.Operation, source: View) -> View:
-        if source.axes is None:
-            return source
+        assert source.axes is not None
         operands = list(op.operands)[1:]
         offsets = self._mixed(op, "static_offsets", operands)
         self._mixed(op, "static_sizes", operands)
@@ -243,8 +251,7 @@ class Views:
     @staticmethod
     def _transpose(op: ir.Operation, source: View) -> View:
         """Result dimension d is the source's `permutation(d)`."""
-        if source.axes is None:
-            return source
+        assert source.axes is not None
         order = [e.position for e in op.attributes["permutation"].value.results]
         axes = (Axis(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
         return replace(source, axes=tuple(axes))
@@ -281,6 +288,11 @@ class Views:
         steps = self._mixed(op, "static_strides", operands)
         strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
         return replace(source, axes=(Axis(source.base + offset * source.unit, strides),), flat=True)
+
+    @staticmethod
+    def _start(op: ir.Operation, source: View) -> View:
+        """`memref.extract_strided_metadata`: where the buffer begins."""
+        return replace(source, axes=(Axis(source.base, ()),), flat=True)
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
         """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from ...dsl.diagnostics import fail
 from .. import mlir
+from ..memory.effects import is_memref
 from ..mlir import ir
-from .accesses import is_memref
 from .windows import Buffer
 
 NOALIAS = "llvm.noalias"

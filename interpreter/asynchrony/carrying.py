@@ -7,8 +7,8 @@ result. Both arms of a branch start from one token and yield one.
 from __future__ import annotations
 
 from .. import mlir
+from ..memory.effects import is_memref
 from ..mlir import ir
-from .accesses import is_memref
 from .effects import DEVICE, Effects
 from .rebuilding import is_token, may_be_async, token_type
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .. import mlir
+from ..memory.effects import CALLS, accesses, goes_through_pointers, is_known, is_memref, is_pointer
 from ..mlir import ir
-from .accesses import ALLOCATIONS, VIEWS, AccessKind, accesses, goes_through_pointers, is_memref, is_pointer
 from .tracing import parameter_count, traced
 from .windows import Buffer, Window
 
@@ -23,6 +23,7 @@ DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.allo
 KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's (upstream `GPUOps.td`)."""
 
+AccessKind = Literal["read", "write", "alloc", "free"]
 Hazard = Literal["RAW", "WAR", "WAW"]
 
 
@@ -109,10 +110,10 @@ class Effects:
         """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
         kernel that is not there, an op of an unknown dialect, anything done through pointers. None if there is none in `op`."""
         for inner in mlir.operations(op):
-            if inner.name in ("func.call", "gpu.launch_func"):
+            if inner.name in CALLS:
                 if self._summary(inner) is None or _is_handed_pointers(inner):
                     return inner
-            elif inner.name.split(".")[0] not in SEEN or inner.name in UNSEEN or goes_through_pointers(inner):
+            elif not is_known(inner) or inner.name == "memref.extract_aligned_pointer_as_index":
                 return inner
         return None
 
@@ -132,12 +133,18 @@ class Effects:
     def _all(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
         inner = (op,) if not len(op.regions) else mlir.operations(op)
         for each in inner:
-            if each.name in ("func.call", "gpu.launch_func"):
+            found = accesses(each)
+            if each.name in CALLS:
                 yield from self._of_arguments(each)
+            elif found is None:
+                for value in filter(is_memref, each.operands):
+                    yield "read", value
+                    yield "write", value
             else:
-                for kind, value in accesses(each):
-                    if is_memref(value):
-                        yield kind, value
+                for access in found:
+                    if access.kind == "atomic":
+                        yield "read", access.value
+                    yield "write" if access.kind == "atomic" else access.kind, access.value
 
     def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
         given = arguments(op)
@@ -154,7 +161,7 @@ class Effects:
     def _of_globals(self, op: ir.Operation) -> Iterator[tuple[AccessKind, Buffer]]:
         inner = (op,) if not len(op.regions) else mlir.operations(op)
         for each in inner:
-            if each.name in ("func.call", "gpu.launch_func"):
+            if each.name in CALLS:
                 for kind, at in self._summary(each) or ():
                     if isinstance(at, Buffer):
                         yield kind, at
@@ -178,7 +185,7 @@ class Effects:
         if self.unseen(function) is not None if function.name == "func.func" else _goes_through_pointers(function):
             return None
         for op in mlir.operations(function):
-            if op.name in ("func.call", "gpu.launch_func") and self._summary(op) is None:
+            if op.name in CALLS and self._summary(op) is None:
                 return None
         for kind, value in self._all(function):
             for buffer in (w.buffer for w in self.windows(value)):
@@ -196,14 +203,6 @@ def compiled_kernels(module: ir.Module) -> tuple[str, ...]:
     effects = Effects(module)
     launches = (op for op in mlir.operations(module.operation, "gpu.launch_func") if effects.opaque(op))
     return tuple(dict.fromkeys("@" + callee(op).replace("::", "::@") for op in launches))
-
-
-SEEN = {
-    "affine", "arith", "cf", "func", "gpu", "index", "linalg", "llvm", "math", "memref", "nvgpu", "scf", "ub", "vector", "builtin",
-}  # fmt: skip
-"""Dialects whose ops do to memory what `accesses.py` says, and nothing else."""
-
-UNSEEN = {"func.call_indirect", "llvm.call", "llvm.inline_asm", "memref.extract_aligned_pointer_as_index"}
 
 
 def arguments(op: ir.Operation) -> list[ir.Value]:
@@ -248,6 +247,3 @@ def _inside(buffer: Buffer, op: ir.Operation) -> bool:
 def _symbol(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
-
-__all__ = ["ALLOCATIONS", "DEVICE", "VIEWS", "Buffer", "Effect", "Effects", "Hazard", "Window", "arguments", "callee",
-           "conflict", "hazard"]  # fmt: skip

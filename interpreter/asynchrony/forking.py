@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from .. import mlir
+from ..memory.effects import goes_through_pointers
 from ..mlir import ir
 from ..rewriter import describe
-from .accesses import goes_through_pointers
 from .aliasing import Aliasing, state, stated
 from .carrying import carrying, may_carry, strip, yielding
 from .dependences import Dependences

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .. import mlir
+from ..memory.effects import is_memref
 from ..mlir import ir
-from .accesses import is_memref
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
 from .events import Condition, Event, Stream, Streams, Token, Use, unknown

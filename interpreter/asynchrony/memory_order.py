@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .. import mlir
+from ..memory.effects import is_memref
+from ..memory.views import sources
 from ..mlir import ir
-from .accesses import VIEWS, is_memref
 from .aliasing import Aliasing
 from .effects import Effect, Hazard
 from .events import Event, bits
 from .history import History
 from .moving import apart
-from .tokens import last_op
 from .windows import Buffer, Window
 
 FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
@@ -213,16 +213,10 @@ class MemoryOrder:
             self.faults.append(MemoryFault(kind, hazard, first, second, done, wanted, assumed))
 
 
-def _came_through_a_loop(value: ir.Value) -> bool:
+def _came_through_a_loop(value: ir.Value, on_the_way: frozenset[ir.Value] = frozenset()) -> bool:
     """Whether a memref may be one that an earlier iteration made."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return owner.owner.operation.name in ("scf.for", "affine.for", "scf.while")
-    op = owner.operation
-    if op.name in ("scf.for", "affine.for", "scf.while"):
+    owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+    if owner.name in ("scf.for", "affine.for", "scf.while"):
         return True
-    if op.name == "arith.select":
-        return any(_came_through_a_loop(v) for v in list(op.operands)[1:])
-    if op.name in ("scf.if", "affine.if"):
-        return any(_came_through_a_loop(v) for r in op.regions for b in r.blocks for v in last_op(b).operands if is_memref(v))
-    return op.name in VIEWS and _came_through_a_loop(op.operands[0])
+    here = on_the_way | {value}
+    return any(_came_through_a_loop(v, here) for v in sources(value) or () if v not in here)

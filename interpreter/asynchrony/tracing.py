@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...dsl.diagnostics import WeftError
 from .. import mlir
 from ..layouts import strided
+from ..memory.views import VIEWS, shown, sources
 from ..mlir import DYNAMIC, ir
-from .accesses import ALLOCATIONS, VIEWS
 from .affine_offsets import Offset, added, moving_offset
 from .windows import Buffer, Part, Window
 
@@ -21,54 +22,31 @@ def traced(value: ir.Value, known: Known, on_the_way: frozenset[ir.Value] = froz
     if value in on_the_way:
         return ()
     here = on_the_way | {value}
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return _argument(ir.BlockArgument(value), owner, known, here)
-    op = owner.operation
-    if op.name in ALLOCATIONS:
-        return (_whole(value, "allocation"),)
-    if op.name == "memref.get_global":
-        return (Window(Buffer("global", ir.FlatSymbolRefAttr(op.attributes["name"]).value), 0, _dims(value)),)
-    if op.name in VIEWS:
-        return tuple(_shown(value, op, window) for window in traced(op.operands[0], known, here))
-    if op.name == "arith.select":
-        return _union(traced(v, known, here) for v in list(op.operands)[1:])
-    position = ir.OpResult(value).result_number
-    if op.name in ("scf.if", "affine.if"):
-        yields = [_terminator(r.blocks[0]) for r in op.regions if len(r.blocks)]
-        return _union(traced(y.operands[position], known, here) for y in yields)
-    if op.name in ("scf.for", "affine.for"):
-        block = op.regions[0].blocks[0]
-        return traced(block.arguments[1 + position], known, here)
-    return (Window(Buffer("unknown", value)),)
+    made_of = sources(value)
+    if made_of is None:
+        return (Window(Buffer("unknown", value)),)
+    if not made_of:
+        return (_root(value),)
+    if shown(value) is not None:
+        return tuple(_shown(value, window) for window in traced(made_of[0], known, here))
+    return _union(traced(v, known, here) for v in made_of)
 
 
-def _argument(value: ir.BlockArgument, block: ir.Block, known: Known, here: frozenset[ir.Value]) -> tuple[Window, ...]:
-    holder = block.owner.operation
-    position = value.arg_number
-    if holder.name in ("func.func", "gpu.func"):
-        if block != holder.regions[0].blocks[0]:
-            return (Window(Buffer("unknown", value)),)
-        if holder.name == "gpu.func" and position >= parameter_count(holder):
-            return (_whole(value, "allocation"),)  # a workgroup or private attribution
-        return (_whole(value, "argument"),)
-    if holder.name in ("scf.for", "affine.for") and position:
-        last = _terminator(block)
-        carried = len(block.arguments) - 1
-        first = list(holder.operands)[len(holder.operands) - carried + position - 1]
-        return _union((traced(first, known, here), traced(last.operands[position - 1], known, here)))
-    if holder.name == "gpu.launch":
-        return (_whole(value, "allocation"),)
-    return (Window(Buffer("unknown", value)),)
+def _root(value: ir.Value) -> Window:
+    """A buffer of its own: an argument, an attribution of a kernel, an allocation, a global."""
+    if not isinstance(value.owner, ir.Block):
+        op = value.owner.operation
+        if op.name == "memref.get_global":
+            return Window(Buffer("global", ir.FlatSymbolRefAttr(op.attributes["name"]).value), 0, _dims(value))
+        return _whole(value, "allocation")
+    holder, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
+    attributed = holder.name == "gpu.launch" or (holder.name == "gpu.func" and number >= parameter_count(holder))
+    return _whole(value, "allocation" if attributed else "argument")
 
 
 def parameter_count(function: ir.Operation) -> int:
     """How many arguments a caller passes; a kernel's body has more, its attributions."""
     return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
-
-
-def _terminator(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
 
 
 def _union(found: Iterable[tuple[Window, ...]]) -> tuple[Window, ...]:
@@ -88,7 +66,7 @@ def _dims(value: ir.Value) -> tuple[tuple[int, int], ...] | None:
     shape = _static_shape(type_)
     try:
         strides, offset = strided(type_)
-    except RuntimeError:
+    except WeftError:
         return None
     if shape is None or offset != 0 or DYNAMIC in strides:
         return None
@@ -100,18 +78,30 @@ def _static_shape(type_: ir.MemRefType) -> list[int] | None:
     return None if dynamic else [type_.get_dim_size(i) for i in range(type_.rank)]
 
 
-def _shown(value: ir.Value, op: ir.Operation, window: Window) -> Window:
-    """What the view `op` shows of what `window` shows."""
+def _shown(value: ir.Value, window: Window) -> Window:
+    """What the view `value` shows of what `window` shows."""
+    op = value.owner.operation  # type: ignore[union-attr]
     lost = Window(window.buffer, part=Part())
-    if op.name in ("memref.cast", "memref.memory_space_cast", "memref.assume_alignment"):
+    how = VIEWS[op.name]
+    if how == "same":
         return window
     if window.dims is None:
         return lost
-    if op.name == "memref.subview":
+    if how == "subview":
         return _subview(op, window) or _moving(op, window) or lost
-    if op.name in ("memref.collapse_shape", "memref.expand_shape", "memref.transpose"):
+    if how == "reinterpret":
+        return _reinterpreted(op, window) or lost
+    if how in ("reshape", "transpose"):
         return window  # the same elements, in other dimensions: only subviews of it need those
     return lost
+
+
+def _reinterpreted(op: ir.Operation, window: Window) -> Window | None:
+    """Offset and strides that count from where the buffer begins."""
+    offsets, sizes, strides = (_folded(op, f"static_{k}", k) for k in ("offsets", "sizes", "strides"))
+    if offsets is None or sizes is None or strides is None:
+        return None
+    return Window(window.buffer, offsets[0], tuple(zip(sizes, strides, strict=True)))
 
 
 def _subview(op: ir.Operation, window: Window) -> Window | None:
@@ -150,7 +140,7 @@ def _dims_of_view(type_: ir.Type) -> tuple[tuple[int, int], ...] | None:
         return None
     try:
         strides, _ = strided(type_)
-    except RuntimeError:
+    except WeftError:
         return None
     if DYNAMIC in strides:
         return None

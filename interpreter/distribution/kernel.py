@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ..memory.views import is_view
 from ..mlir import gpu, ir, operations, producer
 from ..rewriter import describe
 from .arithmetic import Bound, value
-from .views import VIEWS
 
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
 AXES = ("x", "y", "z")
@@ -71,8 +71,7 @@ def outline(host_module: ir.Module, root: ir.Operation, *, views_inside: bool = 
     views of one buffer are seen to overlap.
     """
     external = _external_values(root)
-    inside = (*_RECOMPUTED, *VIEWS) if views_inside else _RECOMPUTED
-    operands = _arguments(external, inside)
+    operands = _arguments(external, views_inside)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
             raise fail(
@@ -150,23 +149,23 @@ def _external_values(root: ir.Operation) -> list[ir.Value]:
     return [v for v in used if v not in inside]
 
 
-def _recomputable(outside: ir.Value, names: Sequence[str]) -> ir.Operation | None:
+def _recomputable(outside: ir.Value, views: bool) -> ir.Operation | None:
     """The op behind a scalar (or a view) that the kernel can compute for itself, at no cost worth an argument."""
     op = producer(outside)
     if op is None or len(op.results) != 1 or op.regions:
         return None
-    if not (op.name.startswith("arith.") or op.name in names):
+    if not (op.name.startswith("arith.") or op.name in _RECOMPUTED or (views and is_view(op))):
         return None
     scalars = [o for o in op.operands if not isinstance(o.type, ir.MemRefType)]
-    return op if all(producer(o) is None or _recomputable(o, names) for o in scalars) else None
+    return op if all(producer(o) is None or _recomputable(o, views) for o in scalars) else None
 
 
-def _arguments(external: Sequence[ir.Value], names: Sequence[str]) -> tuple[ir.Value, ...]:
+def _arguments(external: Sequence[ir.Value], views: bool) -> tuple[ir.Value, ...]:
     """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their order."""
     leaves: dict[ir.Value, None] = {}
 
     def visit(outside: ir.Value) -> None:
-        op = _recomputable(outside, names)
+        op = _recomputable(outside, views)
         if op is None:
             leaves[outside] = None
         else:

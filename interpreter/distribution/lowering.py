@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
+from ..memory.spaces import is_shared
 from ..mlir import ir, linalg, operations, run_passes
 from ..rewriter import describe, upstream_messages
 from .comparisons import join_bounds
@@ -109,11 +110,6 @@ def _replace(op: ir.Operation, name: str) -> None:
     with ir.InsertionPoint(op):
         ir.Operation.create(name, operands=list(op.operands), attributes=attributes, loc=op.location)
     op.erase()
-
-
-def is_shared(kind: ir.Type) -> bool:
-    """Whether a memref stands in workgroup memory."""
-    return isinstance(kind, ir.MemRefType) and kind.memory_space is not None and "workgroup" in str(kind.memory_space)
 
 
 def _attribute_shared(kernel: Outlined) -> int:

@@ -7,10 +7,11 @@ result, tiles, threads or staged copies another. No statement can keep that, so 
 from __future__ import annotations
 
 from ..asynchrony.tracing import traced
+from ..memory.effects import is_memref
+from ..memory.views import may_share
 from ..mlir import ir
 from .space import indexing_maps
 from .symbolic import spelled
-from .views import base_of
 
 
 def overlap(op: ir.Operation) -> tuple[int, int] | None:
@@ -33,8 +34,7 @@ def overlap(op: ir.Operation) -> tuple[int, int] | None:
 
 
 def _same_buffer(a: ir.Value, b: ir.Value) -> bool:
-    mine, its = base_of(a), base_of(b)
-    return mine is not None and its is not None and mine == its
+    return is_memref(a) and is_memref(b) and may_share(a, b)
 
 
 def _apart(a: ir.Value, b: ir.Value) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...dsl.diagnostics import fail
+from ..memory.spaces import is_shared, space_of
+from ..memory.views import is_view
 from ..mlir import ir, memref, operations
 from ..rewriter import describe
 from .kernel import Outlined
-from .lowering import bytes_of, is_shared
+from .lowering import bytes_of
 from .mapping import enclosing_maps, mapping_of
 from .staging import is_stage
 from .tiles import Tile, moves_with_a_loop, one_each, ownership, tiles_of, whole_users
 from .trips import Mapped
-from .views import VIEWS, drop_dead_view, retype, users
+from .views import drop_dead_view, retype, users
 
 _TAKES_ANY_LAYOUT = (
     "linalg.",
@@ -56,7 +58,7 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thre
             _check_own(alloc)
             _per_thread(alloc, kind)
         elif kind.memory_space is not None:
-            if "private" in str(kind.memory_space):
+            if space_of(kind) == "private":
                 _per_thread(alloc, kind)
         elif single_thread:
             _per_thread(alloc, kind)
@@ -92,7 +94,7 @@ def _all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
     """Who uses the buffer, or a view of it."""
     for user in users(buffer):
         yield user
-        if user.name in VIEWS:
+        if is_view(user):
             yield from _all_users(user.results[0])
 
 
@@ -154,7 +156,7 @@ def _any_layout(view: ir.Operation) -> bool:
     """Whether everybody who takes the view takes it in another layout, too."""
     return all(
         user.name.startswith(_TAKES_ANY_LAYOUT)
-        and (user.name not in VIEWS or (_same_rank(user) and _any_layout(user)))
+        and (not is_view(user) or (_same_rank(user) and _any_layout(user)))
         for user in users(view.results[0])
     )
 

@@ -14,7 +14,7 @@ from .mapping import enclosing_maps
 from .space import loop_dimensions
 from .symbolic import spelled
 from .trips import Mapped, trip_counts
-from .views import VIEWS, users
+from .views import users
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,3 @@ def _keep_only(nest: tuple[ir.Operation, ...], view: ir.Operation) -> None:
 def end_of(loop: ir.Operation) -> ir.InsertionPoint:
     """Where a loop's body ends, before its terminator."""
     return ir.InsertionPoint(list(loop.regions[0].blocks[0].operations)[-1])
-
-
-def is_view(op: ir.Operation | None) -> bool:
-    return op is not None and op.name in VIEWS

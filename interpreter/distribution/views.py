@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from ..layouts import strided
+from ..memory.views import VIEWS, behind, is_view
 from ..mlir import ir, producer
 from .space import DYNAMIC, subview_offsets
-
-VIEWS = (
-    "memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape", "memref.transpose",
-)  # fmt: skip
 
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
 
 
 def base_of(value: ir.Value) -> ir.Value | None:
     """The buffer behind a view; None for a scalar."""
-    if not isinstance(value.type, ir.MemRefType):
-        return None
-    op = producer(value)
-    return base_of(op.operands[0]) if op is not None and op.name in VIEWS else value
+    return behind(value) if isinstance(value.type, ir.MemRefType) else None
 
 
 def is_temporary(buffer: ir.Value) -> bool:
@@ -49,7 +43,7 @@ def permutation_of(transpose: ir.Operation) -> list[int]:
 def drop_dead_view(value: ir.Value) -> None:
     """Erase a view, and the views behind it, if nobody looks through it any more."""
     op = producer(value)
-    if op is not None and op.name in VIEWS and not any(True for _ in value.uses):
+    if op is not None and is_view(op) and not any(True for _ in value.uses):
         source = op.operands[0]
         op.erase()
         drop_dead_view(source)
@@ -63,14 +57,14 @@ def retype(value: ir.Value, kind: ir.MemRefType) -> None:
     """Give a buffer another type, and its views the types that follow from it."""
     value.set_type(kind)
     for user in users(value):
-        if user.name in VIEWS:
+        if is_view(user) and VIEWS[user.name] != "bytes":
             view = user.results[0]
             assert isinstance(view.type, ir.MemRefType)
             retype(view, _view_type(user, view.type, kind))
 
 
 def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
-    layout = old.layout
+    layout = source.layout if VIEWS[view.name] == "same" and old.shape == source.shape else old.layout
     if view.name == "memref.subview" and old.rank == source.rank:
         layout = _subview_layout(view, source)
     elif view.name == "memref.transpose":

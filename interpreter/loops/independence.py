@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from ...dsl.diagnostics import WeftError
 from ..distribution.kernel import outline
+from ..memory.views import may_share
 from ..mlir import ir, operations, producer, run_passes
 from ..rewriter import describe
 
@@ -73,17 +75,10 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
 def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
     """Whether two of the buffers may be one: the analysis takes different arguments for different buffers."""
     buffers = [o for o in operands if isinstance(o.type, ir.MemRefType)]
-    seen: dict[str, ir.Value] = {}
-    for buffer in buffers if len(buffers) > 1 else []:
-        op = producer(buffer)
-        if op is None or op.name in ("memref.alloc", "memref.alloca", "gpu.alloc"):
-            continue
-        if op.name != "memref.get_global":
-            return f"{describe(op)} may be a part of another buffer of the loop"
-        name = str(op.attributes["name"])
-        if name in seen:
-            return f"{describe(op)} is a buffer that the loop also reaches in another way"
-        seen[name] = buffer
+    for one, other in combinations(buffers, 2):
+        if may_share(one, other):
+            op = producer(other) or producer(one)
+            return f"{'a buffer' if op is None else describe(op)} may be, or be a part of, another buffer of the loop"
     return None
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import WeftError
 from ..distribution.legality import refusal
-from ..distribution.lowering import is_shared
 from ..distribution.mapping import enclosing_maps, mapping_of
 from ..distribution.space import indexing_maps, is_parallel_op, static_extents
 from ..distribution.staging import is_stage
-from ..distribution.views import VIEWS, base_of, users
+from ..distribution.views import base_of, users
+from ..memory.effects import read, written
+from ..memory.spaces import is_shared
+from ..memory.views import VIEWS, is_view, may_share
 from ..mlir import ir, operations, producer
 from ..rewriter import describe
-from .effects import reads, writes
 
-_RELOCATABLE = tuple(view for view in VIEWS if view != "memref.reinterpret_cast")
 _PURE = (
     "arith.",
     "math.",
@@ -26,7 +26,6 @@ _PURE = (
     "memref.load",
     "memref.dim",
     "vector.load",
-    *VIEWS,
 )
 
 
@@ -129,7 +128,7 @@ def _filled_buffers(loop: ir.Operation) -> list[ir.Operation]:
     """The allocations in shared memory, outside the loop, that something in the loop writes."""
     found: dict[ir.Operation, None] = {}
     for op in operations(loop):
-        for buffer in writes(op):
+        for buffer in written(op):
             base = base_of(buffer)
             alloc = None if base is None else producer(base)
             if alloc is not None and alloc.name == "memref.alloc" and is_shared(alloc.results[0].type):
@@ -140,7 +139,7 @@ def _filled_buffers(loop: ir.Operation) -> list[ir.Operation]:
 def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
     """The one op that fills a shared buffer, if it is a copy that can be split in two."""
     buffer = alloc.results[0]
-    writers = [op for op in operations(loop) if any(base_of(written) == buffer for written in writes(op))]
+    writers = [op for op in operations(loop) if any(may_share(target, buffer) for target in written(op))]
     op = writers[0]
     if len(writers) > 1:
         raise refusal("W0376", f"{spelled_buffer(alloc)} is written by several ops in the loop", op)
@@ -190,7 +189,7 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
     while value != alloc.results[0]:
         view = producer(value)
         assert view is not None, "a view leads to its buffer"
-        if view.name not in _RELOCATABLE or any(_inside(loop, o) for o in list(view.operands)[1:]):
+        if not _relocatable(view) or any(_inside(loop, o) for o in list(view.operands)[1:]):
             raise refusal("W0376", f"which part of {spelled_buffer(alloc)} is filled changes within the loop", view)
         found.append(view)
         value = view.operands[0]
@@ -206,7 +205,7 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
         made = producer(waiting.pop())
         if made is None or made in wanted or made in views or made not in body:
             continue
-        if not made.name.startswith(_PURE) or made.regions:
+        if not (is_view(made) or made.name.startswith(_PURE)) or made.regions:
             raise refusal("W0376", "what the copy takes is computed in the loop, by an op with effects", made)
         wanted.add(made)
         waiting += list(made.operands)
@@ -223,7 +222,7 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
                 f"{spelled_buffer(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is meant",
                 user,
             )
-        if user.name == "memref.reinterpret_cast":
+        if is_view(user) and not _relocatable(user):
             raise refusal("W0377", f"{spelled_buffer(copy.alloc)} is seen through an absolute view", user)
         if order[place] < order[copy.op]:
             raise refusal(
@@ -235,29 +234,30 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
 
 def _all_users(value: ir.Value) -> Iterator[ir.Operation]:
     for user in users(value):
-        if user.name in _RELOCATABLE:
+        if _relocatable(user):
             yield from _all_users(user.results[0])
         elif user.name != "memref.dealloc":
             yield user
 
 
+def _relocatable(op: ir.Operation) -> bool:
+    """A view that means the same of another buffer: it counts from the view behind it, and not from where the buffer begins."""
+    return is_view(op) and VIEWS[op.name] in ("same", "subview", "transpose", "reshape")
+
+
 def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> None:
     """W0378: what the copies read stays as it is while the loop runs."""
-    written: dict[ir.Value, ir.Operation] = {}
-    for op in operations(loop):
-        for buffer in writes(op):
-            base = base_of(buffer)
-            if base is not None:
-                written.setdefault(base, op)
+    writers = [(buffer, op) for op in operations(loop) for buffer in written(op)]
     for copy in copies:
         for source in _sources(copy):
-            if source in written:
-                raise _dependence(copy, written[source])
+            for buffer, op in writers:
+                if may_share(source, buffer):
+                    raise _dependence(copy, op)
 
 
 def _sources(copy: StagedCopy) -> Iterator[ir.Value]:
     for op in (*copy.needs, *operations(copy.op)):
-        for buffer in reads(op):
+        for buffer in read(op):
             base = base_of(buffer)
             if base is not None and not (op == copy.op and base == copy.alloc.results[0]):
                 yield base

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..distribution.alone import widest
 from ..distribution.temporaries import REGISTERS
-from ..distribution.tiles import Tile, clone_nest, end_of, is_view, thread_nest, tiles_of
-from ..distribution.views import VIEWS, base_of, is_temporary, retype
+from ..distribution.tiles import Tile, clone_nest, end_of, thread_nest, tiles_of
+from ..distribution.views import base_of, is_temporary, retype
+from ..memory.views import is_view, may_share
 from ..mlir import ir, linalg, memref, operations, producer
 from ..nesting import is_within
 from .copies import copy
@@ -82,14 +83,13 @@ def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
 
 def _is_of(value: ir.Value, base: ir.Value) -> bool:
     """Whether a value is (a view of) the buffer that `base` is a view of."""
-    mine, its = base_of(base), base_of(value)
-    return mine is not None and its is not None and mine == its
+    return all(isinstance(v.type, ir.MemRefType) for v in (base, value)) and may_share(base, value)
 
 
 def _sources(value: ir.Value) -> list[ir.Value]:
     """A view, and what it is a view of."""
     found = [value]
-    while (view := producer(found[-1])) is not None and view.name in VIEWS:
+    while (view := producer(found[-1])) is not None and is_view(view):
         found.append(view.operands[0])
     return found
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..distribution.views import VIEWS
+from ..memory.views import is_view
 from ..mlir import ir, producer
 from ..nesting import is_within, move_in_front
 
-_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.dim", *VIEWS)
+_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.dim")
 
 
 def depends_on_loop(value: ir.Value, loop: ir.Operation) -> bool:
@@ -24,7 +24,7 @@ def hoist(value: ir.Value, loop: ir.Operation) -> ir.Value:
     Returns the view nearest to `value` that stands outside the loop now (or the buffer itself).
     """
     chain = [value]
-    while (view := producer(chain[-1])) is not None and view.name in VIEWS:
+    while (view := producer(chain[-1])) is not None and is_view(view):
         chain.append(view.operands[0])
     outside = chain[-1]
     for nearer in reversed(chain[:-1]):
@@ -42,4 +42,4 @@ def _movable(value: ir.Value, loop: ir.Operation) -> bool:
     op = value.owner.operation
     if not is_within(op, loop):
         return True
-    return op.name.startswith(_PURE) and not op.regions and all(_movable(o, loop) for o in op.operands)
+    return (is_view(op) or op.name.startswith(_PURE)) and not op.regions and all(_movable(o, loop) for o in op.operands)

@@ -84,7 +84,8 @@ class Pipeline(Statement):
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
         """W0355: the block's shared buffers, now that there are more of them."""
-        from ..distribution.lowering import MAX_STATIC_SHARED, is_shared
+        from ..distribution.lowering import MAX_STATIC_SHARED
+        from ..memory.spaces import is_shared
 
         outermost = loop
         while (parent := outermost.parent) is not None and parent.operation.name not in ("func.func", "builtin.module"):

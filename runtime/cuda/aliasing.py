@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from ...interpreter.mlir import ir, operations
+from itertools import combinations
 
-VIEWS = frozenset(
-    """memref.subview memref.cast memref.reinterpret_cast memref.collapse_shape memref.expand_shape memref.view
-    memref.memory_space_cast memref.transpose memref.assume_alignment memref.extract_strided_metadata""".split()  # noqa: SIM905
-)
+from ...interpreter.memory.effects import is_memref
+from ...interpreter.memory.views import may_share
+from ...interpreter.mlir import ir, operations
 
 
 def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
-    """By kernel symbol, `module::function`: the sets of arguments that have one buffer in some launch."""
+    """By kernel symbol, `module::function`: the sets of arguments that may have one buffer in some launch."""
     found: dict[str, list[set[int]]] = {}
     for launch in operations(module.operation, "gpu.launch_func"):
         symbol = "::".join(ir.SymbolRefAttr(launch.attributes["kernel"]).value)
-        by_root: dict[ir.Value, set[int]] = {}
-        for number, value in enumerate(_kernel_operands(launch)):
-            if not isinstance(value.type, ir.MemRefType):
-                continue
-            by_root.setdefault(_root(value), set()).add(number)
-        found.setdefault(symbol, []).extend(group for group in by_root.values() if len(group) > 1)
+        memrefs = [(number, value) for number, value in enumerate(_kernel_operands(launch)) if is_memref(value)]
+        pairs = [{i, j} for (i, one), (j, other) in combinations(memrefs, 2) if may_share(one, other)]
+        found.setdefault(symbol, []).extend(pairs)
     return found
 
 
@@ -29,11 +25,3 @@ def _kernel_operands(launch: ir.Operation) -> list[ir.Value]:
     segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
     first = sum(segments[:-2])
     return list(launch.operands)[first : first + segments[-2]]
-
-
-def _root(value: ir.Value) -> ir.Value:
-    owner = value.owner
-    while not isinstance(owner, ir.Block) and owner.operation.name in VIEWS:
-        value = owner.operation.operands[0]
-        owner = value.owner
-    return value

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...interpreter.memory.effects import accesses
 from ...interpreter.mlir import ir, operations
 from ..rounding import own_rounding
 from .errors import refuse
@@ -26,11 +27,8 @@ from .views import Buffer, View, access
 Lanes = tuple[Expr, ...]
 Binding = Expr | Lanes | View
 
-EFFECTS = frozenset(
-    """memref.store memref.copy memref.atomic_rmw memref.dealloc vector.store vector.transfer_write vector.maskedstore
-    affine.store affine.vector_store gpu.barrier gpu.printf gpu.return memref.alloca memref.alloc""".split()  # noqa: SIM905
-)
-"""Ops that a pending load must not move across. Loops count as such as a whole."""
+_SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return"])
+"""Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while", "affine.for", "scf.parallel", "affine.parallel", "scf.forall"])
 DYNAMIC = -(1 << 63)
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
@@ -309,7 +307,12 @@ class Kernel:
 
 def has_effects(op: ir.Operation) -> bool:
     """Does the op, or one inside it, write, synchronize or declare?"""
-    return next(operations(op, *EFFECTS), None) is not None
+    return any(map(_has_effect, operations(op)))
+
+
+def _has_effect(op: ir.Operation) -> bool:
+    found = accesses(op)
+    return found is None or op.name in _SEQUENCED or any(access.changes for access in found)
 
 
 def _offset(made: Expr) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...interpreter.memory.spaces import space_of
+from ...interpreter.memory.views import behind
 from ...interpreter.mlir import ir, operations, producer
-from .aliasing import VIEWS
 from .errors import refuse
 from .expression import Expr, name
 from .integers import INDEX, Integer, bounds, to_signed
@@ -222,10 +223,6 @@ _FIRST_SUBSCRIPT = {
 
 def _is_private(buffer: ir.Value) -> bool:
     """Is it a thread's own memory: an `alloca`, or a view of one?"""
-    owner = producer(buffer)
-    while owner is not None and owner.name in VIEWS:
-        buffer = owner.operands[0]
-        owner = producer(buffer)
-    if owner is None:
-        return "private" in str(ir.MemRefType(buffer.type).memory_space)
-    return owner.name == "memref.alloca" and "workgroup" not in str(ir.MemRefType(buffer.type).memory_space)
+    buffer = behind(buffer)
+    owner, space = producer(buffer), space_of(ir.MemRefType(buffer.type))
+    return space == "private" if owner is None else owner.name == "memref.alloca" and space != "workgroup"

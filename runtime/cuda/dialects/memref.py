@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ....interpreter.layouts import strided
+from ....interpreter.memory.spaces import is_shared
 from ....interpreter.mlir import ir
 from ..errors import refuse
 from ..expression import Expr, call, cast, name
@@ -50,7 +51,7 @@ def store(kernel: Kernel, op: ir.Operation) -> None:
 @writes("memref.alloca")
 def alloca(kernel: Kernel, op: ir.Operation) -> None:
     type = ir.MemRefType(op.results[0].type)
-    if space_of(type) == "shared":
+    if is_shared(type):
         return alloc(kernel, op)
     single = math.prod(type.shape) == 1
     base = "acc" if single and _stored_in_a_loop(op) else "r"
@@ -75,7 +76,7 @@ def _stored_in_a_loop(op: ir.Operation) -> bool:
 @writes("memref.alloc")
 def alloc(kernel: Kernel, op: ir.Operation) -> None:
     type = ir.MemRefType(op.results[0].type)
-    if space_of(type) != "shared":
+    if not is_shared(type):
         raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
     kernel.values[op.results[0]] = View.whole(shared_array(kernel, type, _hint(op, "s"), op))
 
@@ -121,13 +122,6 @@ def array(kernel: Kernel, type: ir.MemRefType, space: Space, variable: str, op: 
 
 def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     return all(strides[d] == math.prod(sizes[d + 1 :]) for d in range(len(sizes)))
-
-
-def space_of(type: ir.MemRefType) -> Space:
-    text = str(type.memory_space) if type.memory_space is not None else ""
-    if "workgroup" in text or text.startswith("3"):
-        return "shared"
-    return "private" if "private" in text or text.startswith("5") else "global"
 
 
 @writes("memref.get_global")

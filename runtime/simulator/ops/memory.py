@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....interpreter.layouts import strided
+from ....interpreter.memory.spaces import is_shared, space_of
 from ....interpreter.mlir import ir
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import DYNAMIC, dense, element_dtype, integers, refuse
-
-_WORKGROUP = ("#gpu.address_space<workgroup>", "3 : i64", "3 : i32", "3")
 
 
 def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence[Val], flat: Val) -> str:
@@ -167,6 +166,31 @@ def same(t: Translator, op: ir.Operation) -> None:
         t.values[op.results[0]] = t.memref(op.operands[0])
 
 
+@handles("memref.distinct_objects")
+def distinct(t: Translator, op: ir.Operation) -> None:
+    for operand, result in zip(op.operands, op.results, strict=True):
+        t.values[result] = t.memref(operand)
+
+
+@handles("memref.transpose")
+def transpose(t: Translator, op: ir.Operation) -> None:
+    mem = t.memref(op.operands[0])
+    order = [result.position for result in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
+    sizes, strides = tuple(mem.sizes[d] for d in order), tuple(mem.strides[d] for d in order)
+    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, sizes, strides, mem.dtype, exact=mem.exact)
+
+
+@handles("memref.reshape")
+def reshape(t: Translator, op: ir.Operation) -> None:
+    """Of static sizes: the elements in row-major order."""
+    mem, kind = t.memref(op.operands[0]), ir.MemRefType(op.results[0].type)
+    if not kind.has_static_shape:
+        raise refuse("W0750", "a `memref.reshape` to sizes that are not static", op)
+    strides, _ = kind.get_strides_and_offset()
+    sizes, steps = tuple(map(literal, kind.shape)), tuple(map(literal, strides))
+    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, sizes, steps, mem.dtype, exact=mem.exact)
+
+
 @handles("memref.dealloc")
 def nothing(t: Translator, op: ir.Operation) -> None:
     """Workgroup memory lives as long as its block."""
@@ -223,8 +247,9 @@ def metadata(t: Translator, op: ir.Operation) -> None:
 @handles("memref.alloca", "memref.alloc")
 def allocation(t: Translator, op: ir.Operation) -> None:
     kind = ir.MemRefType(op.results[0].type)
-    shared = str(kind.memory_space) in _WORKGROUP
-    if op.name == "memref.alloc" and not shared:
+    space = space_of(kind)
+    shared = space == "workgroup"
+    if space is None or (op.name == "memref.alloc" and not shared):
         raise refuse("W0750", "a kernel allocates global memory", op, hint="allocate it on the host")
     given = ir.StringAttr(op.attributes["weft.name"]).value if "weft.name" in op.attributes else None
     name = given or f"{'shared' if shared else 'private'}{t.fresh('')}"
@@ -240,7 +265,7 @@ def get_global(t: Translator, op: ir.Operation) -> None:
         return
     declaration = _declaration(op, name)
     kind = ir.MemRefType(op.results[0].type)
-    if str(kind.memory_space) in _WORKGROUP:
+    if is_shared(kind):
         found = t.allocate(kind, True, name, op)
     else:
         if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:

@@ -89,7 +89,7 @@ func.func @odd(%a: memref<4xf32>) {
 }
 func.func private @elsewhere(memref<4xf32>) -> !gpu.async.token
 // -----
-// verify: W0398
+// verify: right
 #tiled = affine_map<(d0) -> (d0 floordiv 32, d0 mod 32)>
 func.func @f(%a: memref<64xf32, #tiled>, %b: memref<64xf32, #tiled>) {
   %t = gpu.wait async

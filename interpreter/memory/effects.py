@@ -1,0 +1,280 @@
+"""What each of upstream's ops does to memory by itself, its regions left to the ops in them: one table, by the op's name.
+
+The bindings cannot be asked for upstream's own side effects, so they are written down here, from the `.td` files of the dialects.
+An op that is not here is unknown: `accesses` gives None for it, and it may touch and return anything. A test walks all ops that the
+bindings register and fails for one that is neither here nor among those that are left unknown on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ..mlir import ir
+from ..structured import is_structured, segments
+
+Kind = Literal["read", "write", "atomic", "alloc", "free"]
+Footprint = Literal["element", "transfer", "whole", "anywhere"]
+
+
+@dataclass(frozen=True)
+class Access:
+    """One thing that an op does to one memref.
+
+    Args:
+        kind: `atomic` reads and writes at once, and does not conflict with its like.
+        value: the memref.
+        footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as many
+            elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `whole`: all of it;
+            `anywhere`: some elements of it.
+        first: the position of the first index among the operands.
+        moved: the type of what is read or written, a vector or an element.
+        certain: all elements of the footprint are touched, and not those alone that a mask lets through.
+    """
+
+    kind: Kind
+    value: ir.Value
+    footprint: Footprint = "whole"
+    first: int = 0
+    moved: ir.Type | None = None
+    certain: bool = True
+
+    @property
+    def changes(self) -> bool:
+        return self.kind != "read"
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """An access by the position of its memref among the operands (of an allocation: among the results), and of what is stored
+    there, if the op stores."""
+
+    kind: Kind
+    operand: int
+    footprint: Footprint = "whole"
+    data: int | None = None
+    certain: bool = True
+
+
+def _reads(operand: int, footprint: Footprint = "whole", *, certain: bool = True) -> _Rule:
+    return _Rule("read", operand, footprint, None, certain)
+
+
+def _writes(operand: int, data: int | None = None, footprint: Footprint = "element", *, certain: bool = True) -> _Rule:
+    return _Rule("write", operand, footprint, data, certain)
+
+
+_RULES: dict[str, tuple[_Rule, ...]] = {
+    "memref.load": (_reads(0, "element"),),
+    "memref.store": (_writes(1, 0),),
+    "memref.atomic_rmw": (_Rule("atomic", 1, "element", 0),),
+    "memref.generic_atomic_rmw": (_Rule("atomic", 0, "element"),),
+    "memref.copy": (_reads(0), _writes(1, None, "whole")),
+    "memref.alloc": (_Rule("alloc", 0),),
+    "memref.alloca": (_Rule("alloc", 0),),
+    "memref.realloc": (_reads(0), _Rule("free", 0), _Rule("alloc", 0)),
+    "memref.dealloc": (_Rule("free", 0),),
+    "memref.reshape": (_reads(1),),
+    "affine.load": (_reads(0, "element"),),
+    "affine.store": (_writes(1, 0),),
+    "affine.vector_load": (_reads(0, "element"),),
+    "affine.vector_store": (_writes(1, 0),),
+    "vector.load": (_reads(0, "element"),),
+    "vector.store": (_writes(1, 0),),
+    "vector.maskedload": (_reads(0, "element", certain=False),),
+    "vector.maskedstore": (_writes(0, -1, certain=False),),
+    "vector.expandload": (_reads(0, "element", certain=False),),
+    "vector.compressstore": (_writes(0, -1, certain=False),),
+    "vector.gather": (_reads(0, "anywhere"),),
+    "vector.scatter": (_writes(0, None, "anywhere"),),
+    "vector.transfer_read": (_reads(0, "transfer"),),
+    "vector.transfer_write": (_writes(1, 0, "transfer"),),
+    "gpu.alloc": (_Rule("alloc", 0),),
+    "gpu.dealloc": (_Rule("free", -1),),
+    "gpu.memcpy": (_writes(-2, None, "whole"), _reads(-1)),
+    "gpu.memset": (_writes(-2, None, "whole"),),
+    "gpu.subgroup_mma_load_matrix": (_reads(0, "anywhere"),),
+    "gpu.subgroup_mma_store_matrix": (_writes(1, None, "anywhere"),),
+    "nvgpu.ldmatrix": (_reads(0, "anywhere"),),
+    "bufferization.clone": (_reads(0), _Rule("alloc", 0)),
+    "bufferization.materialize_in_destination": (_reads(0), _writes(1, None, "whole")),
+    "bufferization.to_tensor": (_reads(0),),
+}
+"""Ops that do something to memrefs. Rules for operands that are tensors in the op at hand do nothing."""
+
+ALLOCATIONS = frozenset(name for name, rules in _RULES.items() if any(r.kind == "alloc" for r in rules))
+"""Ops whose result is memory that nothing else shows."""
+
+STORED = frozenset({"memref.get_global", "gpu.dynamic_shared_memory"})
+"""Ops whose result is memory that is there without them: every use of the same is the same."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PURE_DIALECTS = frozenset({"arith", "complex", "index", "math", "shape", "tensor"})
+"""Dialects of values alone: none of their ops touches memory. (What an op of `tensor` has in a region are ops of their own.)"""
+
+_NO_ACCESS = _names(
+    """affine.apply affine.delinearize_index affine.linearize_index affine.max affine.min affine.prefetch
+    bufferization.alloc_tensor bufferization.dealloc_tensor bufferization.to_buffer builtin.unrealized_conversion_cast cf.assert
+    func.constant gpu.all_reduce gpu.ballot gpu.barrier gpu.binary gpu.block_dim gpu.block_id gpu.cluster_block_id gpu.cluster_dim
+    gpu.cluster_dim_blocks gpu.cluster_id gpu.dynamic_shared_memory gpu.global_id gpu.grid_dim gpu.initialize_named_barrier
+    gpu.lane_id gpu.num_subgroups gpu.printf gpu.rotate gpu.set_default_device gpu.shuffle gpu.subgroup_broadcast gpu.subgroup_id
+    gpu.subgroup_mma_compute gpu.subgroup_mma_constant_matrix gpu.subgroup_mma_elementwise gpu.subgroup_mma_extract_thread_local
+    gpu.subgroup_mma_insert_thread_local gpu.subgroup_reduce gpu.subgroup_size gpu.thread_id gpu.wait linalg.index linalg.yield
+    memref.assume_alignment memref.cast memref.collapse_shape memref.dim memref.distinct_objects memref.expand_shape
+    memref.extract_aligned_pointer_as_index memref.extract_strided_metadata memref.get_global memref.global
+    memref.memory_space_cast memref.prefetch memref.rank memref.reinterpret_cast memref.subview memref.transpose memref.view
+    nvgpu.device_async_create_group nvgpu.device_async_wait nvgpu.extf nvgpu.mma.sp.sync nvgpu.mma.sync nvgpu.rcp
+    nvgpu.truncf
+    ub.poison ub.unreachable
+    vector.bitcast vector.broadcast vector.constant_mask vector.contract vector.create_mask vector.deinterleave vector.extract
+    vector.extract_strided_slice vector.fma vector.from_elements vector.insert vector.insert_strided_slice vector.interleave
+    vector.multi_reduction vector.outerproduct vector.print vector.reduction vector.scalable.extract vector.scalable.insert
+    vector.scan vector.shape_cast vector.shuffle vector.step vector.to_elements vector.transpose vector.type_cast
+    vector.vscale"""
+)
+"""Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does."""
+
+CONTROL = _names(
+    """affine.for affine.if affine.parallel affine.yield builtin.module cf.br cf.cond_br cf.switch func.func func.return gpu.func
+    gpu.launch gpu.module gpu.return gpu.terminator gpu.yield memref.alloca_scope memref.alloca_scope.return memref.atomic_yield
+    scf.condition scf.execute_region scf.for scf.forall scf.forall.in_parallel scf.if scf.index_switch scf.parallel scf.reduce
+    scf.reduce.return scf.while scf.yield vector.mask vector.yield"""
+)
+"""Ops that do what the ops in their regions do, and hand values on."""
+
+CALLS = frozenset({"func.call", "gpu.launch_func"})
+"""Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
+
+UNKNOWN = _names(
+    """affine.dma_start affine.dma_wait bufferization.dealloc func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
+    gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat
+    gpu.host_register gpu.host_unregister gpu.sddmm gpu.sddmm_buffer_size gpu.set_csr_pointers gpu.spgemm_copy
+    gpu.spgemm_create_descr gpu.spgemm_destroy_descr gpu.spgemm_work_estimation_or_compute gpu.spmat_get_size gpu.spmm
+    gpu.spmm_buffer_size gpu.spmv gpu.spmv_buffer_size gpu.warp_execute_on_lane_0 memref.dma_start memref.dma_wait
+    nvgpu.mbarrier.arrive
+    nvgpu.mbarrier.arrive.expect_tx nvgpu.mbarrier.arrive.nocomplete nvgpu.mbarrier.create nvgpu.mbarrier.get nvgpu.mbarrier.init
+    nvgpu.mbarrier.test.wait nvgpu.mbarrier.try_wait.parity nvgpu.tma.async.load nvgpu.tma.async.store
+    nvgpu.tma.create.descriptor nvgpu.tma.fence.descriptor nvgpu.tma.prefetch.descriptor nvgpu.warpgroup.generate.descriptor
+    nvgpu.warpgroup.mma nvgpu.warpgroup.mma.init.accumulator nvgpu.warpgroup.mma.store"""
+)
+"""Ops of the dialects above that may do anything as far as this table goes: what they begin ends later, or elsewhere."""
+
+_OVERWRITING = ("linalg.fill", "linalg.copy")
+"""Structured ops that write each element of their output; of others, maps tell."""
+
+_LLVM_UNKNOWN = ("llvm.call", "llvm.inline_asm", "llvm.invoke", "llvm.fence", "llvm.intr.coro", "llvm.intr.memcpy")
+
+
+def accesses(op: ir.Operation) -> tuple[Access, ...] | None:
+    """What `op` itself does to memory; None if that is not known: then it may touch and return anything."""
+    rules = _RULES.get(op.name)
+    if rules is not None:
+        return tuple(_found(op, rules))
+    if op.name in _NO_ACCESS or op.name in CONTROL:
+        return ()
+    dialect = op.name.split(".", 1)[0]
+    if op.name == "nvgpu.device_async_copy":
+        into, out_of = (v for v in op.operands if is_memref(v))
+        return Access("write", into, "anywhere"), Access("read", out_of, "anywhere")
+    if dialect == "linalg":
+        return _structured(op)
+    if dialect == "llvm":
+        return None if goes_through_pointers(op) or op.name.startswith(_LLVM_UNKNOWN) else ()
+    return () if dialect in _PURE_DIALECTS else None
+
+
+def judged(name: str) -> bool:
+    """Whether somebody has decided what the op of that name does, be it that nobody can know."""
+    dialect = name.split(".", 1)[0]
+    listed = name in _RULES or name in _NO_ACCESS or name in CONTROL or name in CALLS or name in UNKNOWN
+    return listed or dialect in _PURE_DIALECTS or dialect == "linalg" or name == "nvgpu.device_async_copy"
+
+
+def is_known(op: ir.Operation) -> bool:
+    """Whether the table says what `op` itself does; of a call it does not."""
+    return accesses(op) is not None
+
+
+def only_computes(op: ir.Operation) -> bool:
+    """Whether neither `op` nor anything inside of it touches memory."""
+    if accesses(op) != ():
+        return False
+    return all(only_computes(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations)
+
+
+def is_memref(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.MemRefType | ir.UnrankedMemRefType)
+
+
+def is_pointer(value: ir.Value) -> bool:
+    """A pointer of the LLVM dialect, or a struct that holds one: which memory is behind it is not known."""
+    return "!llvm.ptr" in str(value.type)
+
+
+def goes_through_pointers(op: ir.Operation) -> bool:
+    """Whether `op` itself reads, writes or makes up a pointer."""
+    return op.name.startswith("llvm.") and any(is_pointer(v) for v in (*op.operands, *op.results))
+
+
+def written(op: ir.Operation) -> list[ir.Value]:
+    """The memrefs that `op` itself may write or free; all it is given if that is not known."""
+    found = accesses(op)
+    if found is None:
+        return [v for v in op.operands if is_memref(v)]
+    return [a.value for a in found if a.kind in ("write", "atomic", "free")]
+
+
+def read(op: ir.Operation) -> list[ir.Value]:
+    """The memrefs that `op` itself may read; all it is given if that is not known."""
+    found = accesses(op)
+    if found is None:
+        return [v for v in op.operands if is_memref(v)]
+    return [a.value for a in found if a.kind in ("read", "atomic")]
+
+
+def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:
+    operands = op.operands
+    for rule in rules:
+        if rule.kind == "alloc":
+            yield Access("alloc", op.results[rule.operand])
+            continue
+        at = rule.operand if rule.operand >= 0 else len(operands) + rule.operand
+        value = operands[at]
+        if not is_memref(value):
+            continue
+        moved = None
+        if rule.footprint in ("element", "transfer"):
+            moved = op.results[0].type if rule.data is None else operands[rule.data % len(operands)].type
+        certain = rule.certain and (rule.footprint != "transfer" or _in_bounds(op))
+        yield Access(rule.kind, value, rule.footprint, at + 1, moved, certain)
+
+
+def _in_bounds(op: ir.Operation) -> bool:
+    """Whether a vector transfer touches all elements that its vector has."""
+    masked = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1] > 0
+    return not masked and all(ir.BoolAttr(b).value for b in ir.ArrayAttr(op.attributes["in_bounds"]))
+
+
+def _structured(op: ir.Operation) -> tuple[Access, ...] | None:
+    """A linalg op reads all of its inputs, writes all of its outputs, and reads those if its body looks at what was there."""
+    operands = list(op.operands)
+    if not any(is_memref(v) for v in operands):
+        return ()
+    if not is_structured(op):
+        return None
+    inputs, _ = segments(op)
+    inside = op.regions[0].blocks[0].arguments if len(op.regions) and len(op.regions[0].blocks) else ()
+    found: list[Access] = []
+    for number, value in enumerate(operands):
+        if not is_memref(value):
+            continue
+        if number >= inputs:
+            found.append(Access("write", value, certain=op.name in _OVERWRITING))
+        if number < inputs or len(inside) <= number or any(True for _ in inside[number].uses):
+            found.append(Access("read", value))
+    return tuple(found)

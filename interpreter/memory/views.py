@@ -1,0 +1,150 @@
+"""Which buffer is behind a memref: views, what loops carry, what branches choose."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..mlir import ir, producer
+from .effects import ALLOCATIONS, CONTROL, STORED, is_memref
+
+Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]
+
+VIEWS: dict[str, Shown] = {
+    "bufferization.to_buffer": "anywhere",
+    "bufferization.to_tensor": "anywhere",
+    "builtin.unrealized_conversion_cast": "anywhere",
+    "memref.assume_alignment": "same",
+    "memref.cast": "same",
+    "memref.collapse_shape": "reshape",
+    "memref.distinct_objects": "same",
+    "memref.expand_shape": "reshape",
+    "memref.extract_strided_metadata": "start",
+    "memref.memory_space_cast": "same",
+    "memref.reinterpret_cast": "reinterpret",
+    "memref.reshape": "reshape",
+    "memref.subview": "subview",
+    "memref.transpose": "transpose",
+    "memref.view": "bytes",
+    "vector.type_cast": "anywhere",
+}
+"""Ops whose result shows the memory of an operand, and how.
+
+`same`: element for element; `subview`, `transpose`, `reinterpret`, `bytes` (`memref.view`), `reshape` (in row-major order): as the
+op says; `start`: the buffer's first element; `anywhere`: some of it.
+"""
+
+
+def shown(value: ir.Value) -> ir.Value | None:
+    """The memref of which `value` is a view; None if no op of the table makes it."""
+    op = producer(value)
+    if op is None or op.name not in VIEWS or not len(op.operands):
+        return None
+    number = ir.OpResult(value).result_number if op.name == "memref.distinct_objects" else 0
+    return op.operands[number] if is_memref(op.operands[number]) else None
+
+
+def is_view(op: ir.Operation) -> bool:
+    """Whether the op makes a memref that shows the memory of its first operand, and nothing else."""
+    plain = op.name in VIEWS and len(op.operands) > 0 and len(op.results) == 1
+    return plain and is_memref(op.operands[0]) and is_memref(op.results[0])
+
+
+def behind(value: ir.Value) -> ir.Value:
+    """The memref behind views alone: where it was allocated, passed, carried, chosen, or made in a way that is not known."""
+    while (source := shown(value)) is not None:
+        value = source
+    return value
+
+
+def sources(value: ir.Value) -> list[ir.Value] | None:
+    """The memrefs that `value` is made of: what a view shows, what a loop carries, what the arms of a branch yield.
+
+    Empty for a buffer of its own (an allocation, an argument); None where it may be any memory.
+    """
+    if isinstance(value.owner, ir.Block):
+        return _carried(ir.BlockArgument(value))
+    op = value.owner.operation
+    if op.name in ALLOCATIONS or op.name in STORED:
+        return []
+    source = shown(value)
+    if source is not None:
+        return [source]
+    if op.name == "arith.select":
+        return [v for v in op.operands if is_memref(v)]
+    if op.name not in CONTROL:
+        return None
+    return _yielded(op, ir.OpResult(value).result_number) or None
+
+
+def _yielded(op: ir.Operation, number: int) -> list[ir.Value]:
+    """What result `number` of a branch or a loop may be: what its arms yield, what a loop of no iteration was given."""
+    if op.name == "scf.while":
+        return [terminator(op.regions[0].blocks[0]).operands[1 + number]]
+    ends = [terminator(block) for region in op.regions for block in region.blocks]
+    found = [end.operands[number] for end in ends if number < len(end.operands)]
+    if op.name in ("scf.for", "affine.for"):
+        found.append(op.operands[len(op.operands) - len(op.results) + number])
+    return [v for v in found if is_memref(v)]
+
+
+def _carried(value: ir.BlockArgument) -> list[ir.Value] | None:
+    """What a block's argument may be: none of a function's entry, what enters a loop and what its body yields."""
+    block, number = value.owner, value.arg_number
+    holder = block.owner.operation
+    if holder.name in ("func.func", "gpu.func", "gpu.launch"):
+        return [] if block == holder.regions[0].blocks[0] else None
+    if holder.name in ("scf.for", "affine.for") and number > 0:
+        first = len(holder.operands) - (len(block.arguments) - 1)
+        return [holder.operands[first + number - 1], terminator(block).operands[number - 1]]
+    if holder.name != "scf.while":
+        return None
+    before, after = (region.blocks[0] for region in holder.regions)
+    if block == after:
+        return [terminator(before).operands[1 + number]]
+    return [holder.operands[number], terminator(after).operands[number]]
+
+
+def hands_on(value: ir.Value) -> bool:
+    """Whether `value` is one of its `sources`, whole and unchanged: carried by a loop, or yielded by a branch."""
+    owner = value.owner
+    name = owner.owner.operation.name if isinstance(owner, ir.Block) else owner.operation.name
+    return name in ("scf.for", "affine.for", "scf.if")
+
+
+def roots(value: ir.Value) -> frozenset[ir.Value | str] | None:
+    """The buffers that `value` may lie in: values, and names of globals; None where it may be any memory."""
+    found: set[ir.Value | str] = set()
+    seen: set[ir.Value] = set()
+    waiting = [value]
+    while waiting:
+        at = waiting.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        made_of = sources(at)
+        if made_of is None:
+            return None
+        if not made_of:
+            found.add(_stored(at) or at)
+        waiting += made_of
+    return frozenset(found)
+
+
+def _stored(value: ir.Value) -> str | None:
+    """The name of a global; dynamic shared memory has one for all of it."""
+    op = producer(value)
+    if op is None or op.name not in STORED:
+        return None
+    return ir.FlatSymbolRefAttr(op.attributes["name"]).value if "name" in op.attributes else op.name
+
+
+def may_share(one: ir.Value, other: ir.Value) -> bool:
+    """Whether two memrefs may lie in the same buffer. Arguments of a function are taken as distinct buffers."""
+    if one == other:
+        return True
+    mine, its = roots(one), roots(other)
+    return mine is None or its is None or not mine.isdisjoint(its)
+
+
+def terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation

@@ -1,0 +1,126 @@
+"""The table of what ops do: every op that the bindings register is judged, and nothing that is not is taken to be harmless."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+import torch_mlir.dialects
+
+from weft.interpreter import mlir
+from weft.interpreter.memory import effects, views
+from weft.interpreter.memory.spaces import space_of
+from weft.interpreter.mlir import ir
+
+READ = ("affine", "arith", "bufferization", "builtin", "cf", "complex", "func", "gpu", "index", "linalg", "math", "memref", "nvgpu",
+        "scf", "shape", "tensor", "ub", "vector")  # fmt: skip
+"""The dialects that Weft reads."""
+
+
+def registered() -> dict[str, list[str]]:
+    """The ops that the bindings have classes for, by dialect."""
+    found: dict[str, list[str]] = {}
+    for module in pkgutil.iter_modules(torch_mlir.dialects.__path__):
+        if module.name.endswith("_ops_gen"):
+            loaded = importlib.import_module(f"torch_mlir.dialects.{module.name}")
+            for name in {c.OPERATION_NAME for c in vars(loaded).values() if hasattr(c, "OPERATION_NAME")}:
+                found.setdefault(name.split(".")[0], []).append(name)
+    return found
+
+
+OPS = registered()
+
+
+@pytest.mark.parametrize("dialect", READ)
+def test_every_op_is_judged(dialect: str) -> None:
+    """A new release of the bindings with a new op fails here: say in `memory/` what it does."""
+    assert [name for name in sorted(OPS[dialect]) if not effects.judged(name)] == []
+
+
+def test_what_is_judged_exists() -> None:
+    every = {name for names in OPS.values() for name in names}
+    listed = {*effects._RULES, *effects._NO_ACCESS, *effects.CONTROL, *effects.CALLS, *effects.UNKNOWN, *views.VIEWS}
+    assert sorted(listed - every) == []
+
+
+def test_each_op_is_judged_once() -> None:
+    groups = [effects._RULES, effects._NO_ACCESS, effects.CONTROL, effects.CALLS, effects.UNKNOWN]
+    assert sum(len(g) for g in groups) == len(set().union(*groups))
+    assert all(effects.judged(name) for name in views.VIEWS)
+
+
+def op_of(text: str, name: str) -> ir.Operation:
+    global MODULE
+    MODULE = mlir.parse(text, mlir.context())
+    return next(mlir.operations(MODULE.operation, name))
+
+
+UNKNOWN = {
+    "my.op": 'func.func @f(%a: memref<4xf32>) { "my.op"(%a) : (memref<4xf32>) -> () return }',
+    "my.pure": 'func.func @f() { %x = "my.pure"() : () -> f32 return }',
+    "memref.dma_start": """func.func @f(%a: memref<4xf32>, %b: memref<4xf32, 1>, %t: memref<1xi32>, %i: index) {
+        memref.dma_start %a[%i], %b[%i], %i, %t[%i] : memref<4xf32>, memref<4xf32, 1>, memref<1xi32>
+        return }""",
+    "llvm.store": "func.func @f(%p: !llvm.ptr, %v: f32) { llvm.store %v, %p : f32, !llvm.ptr return }",
+    "llvm.inline_asm": 'func.func @f() { llvm.inline_asm has_side_effects "bar.sync 0;", "" : () -> () return }',
+    "ptr.store": """func.func @f(%p: !ptr.ptr<#ptr.generic_space>, %v: f32) {
+        ptr.store %v, %p : f32, !ptr.ptr<#ptr.generic_space>
+        return }""",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_no_table_knows_may_do_anything(name: str) -> None:
+    op = op_of(UNKNOWN[name], name)
+    assert effects.accesses(op) is None
+    assert not effects.only_computes(op)
+    assert effects.written(op) == [v for v in op.operands if effects.is_memref(v)]
+
+
+FOUND = {
+    "memref.load": ("%x = memref.load %a[%i] : memref<4xf32>", ["read element"]),
+    "vector.maskedstore": (
+        "%m = vector.create_mask %i : vector<4xi1> %v = vector.broadcast %f : f32 to vector<4xf32>"
+        " vector.maskedstore %a[%i], %m, %v : memref<4xf32>, vector<4xi1>, vector<4xf32>",
+        ["write element, some"],
+    ),
+    "vector.transfer_write": (
+        "%v = vector.broadcast %f : f32 to vector<4xf32>"
+        " vector.transfer_write %v, %a[%i] : vector<4xf32>, memref<4xf32>",
+        ["write transfer, some"],
+    ),
+    "memref.atomic_rmw": ("%x = memref.atomic_rmw addf %f, %a[%i] : (f32, memref<4xf32>) -> f32", ["atomic element"]),
+    "linalg.fill": ("linalg.fill ins(%f : f32) outs(%a : memref<4xf32>)", ["write whole"]),
+    "linalg.add": (
+        "linalg.add ins(%a, %a : memref<4xf32>, memref<4xf32>) outs(%a : memref<4xf32>)",
+        ["read whole", "read whole", "write whole, some"],
+    ),
+    "memref.realloc": ("%b = memref.realloc %a : memref<4xf32> to memref<8xf32>", ["read whole", "free whole", "alloc whole"]),
+    "memref.cast": ("%b = memref.cast %a : memref<4xf32> to memref<?xf32>", []),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_is_known(name: str) -> None:
+    body, expected = FOUND[name]
+    op = op_of(f"func.func @f(%a: memref<4xf32>, %f: f32, %i: index) {{ {body} return }}", name)
+    found = effects.accesses(op)
+    assert found is not None
+    assert [f"{a.kind} {a.footprint}{', some' * (not a.certain)}" for a in found] == expected
+
+
+SPACES = {
+    "workgroup": ["#gpu.address_space<workgroup>", "3", "3 : i32", "#nvvm.memory_space<shared>", "#llvm.address_space<3>",
+                  "#spirv.storage_class<Workgroup>"],
+    "private": ["#gpu.address_space<private>", "5", "#nvvm.memory_space<local>", "#spirv.storage_class<Function>"],
+    "global": ["#gpu.address_space<global>", "0", "1 : i32", "#nvvm.memory_space<global>", "#ptr.generic_space",
+               "#spirv.storage_class<StorageBuffer>", "#gpu.address_space<constant>"],
+    None: ["7", "2", '"shared"', "13 : i32", "35", "#nvvm.memory_space<shared_cluster>", "#nvvm.memory_space<tensor>"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("space", "spelling"), [(space, s) for space, spellings in SPACES.items() for s in spellings])
+def test_spellings_of_memory_spaces(space: str | None, spelling: str) -> None:
+    with mlir.context():
+        assert space_of(ir.MemRefType(ir.Type.parse(f"memref<4xf32, {spelling}>"))) == space
