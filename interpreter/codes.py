@@ -31,12 +31,6 @@ CODES: dict[str, Explanation] = {
         "Tiling, interchange and promotion work on structured (linalg) ops, whose iteration space is known. Loops are mapped "
         "with `map`; a fused op keeps its handle.",
     ),
-    "W0321": Explanation(
-        "a ragged reduction without a neutral element",
-        "The last tile of a dimension that the tile size does not divide is filled up. Along a reduction the filling must not "
-        "change the result: 0 for a sum, -inf for a maximum. A reduction such as a sum of exp(x) has no such input. Choose a "
-        "tile size that divides the extent, or leave the dimension whole with `_`.",
-    ),
     "W0322": Explanation(
         "a ragged tile of a dynamic extent",
         "Filling up a tile needs to know how much is missing when the schedule is applied. Leave dynamic dimensions whole with "

@@ -17,10 +17,15 @@ _INTO = "weft.into"
 def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
     """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311.
 
-    Where something behind the loop reads the producer, too, upstream makes the loop anew, with one more result: the new one
-    gets the old one's attributes, its tags and map among them.
+    Where something behind the loop reads the producer, too, upstream makes a `scf.forall` anew, with one more result: the new one
+    gets the old one's attributes, its tags and map among them. It takes a `scf.for` for a `scf.forall` there, and the process ends:
+    such a loop gets a copy of the producer that nothing else reads, and the original stays, without the tag.
     """
     old = rewrite.find(loop)
+    if old.name != "scf.forall":
+        for op in [op for op in mlir.operations(rewrite.module.operation) if producer in op.attributes]:
+            if _own_copy(op, old) != op:
+                leave_outside(rewrite, op, producer)
     kept = {name: old.attributes[name] for name in old.attributes if name.startswith("weft.")}
     rewrite.transform(
         f"%p = transform.structured.match attributes{{{producer}}} in %root : (!transform.any_op) -> !transform.any_op\n"
@@ -34,10 +39,16 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
         new.attributes[name] = attribute
 
 
+def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
+    """The op stays where it is for its other readers, and a copy of it in the loop is what `tag` names from now on."""
+    del op.attributes[tag]
+    rewrite.remark(f"a copy of {op.name} stays outside: others read it")
+
+
 def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
     """Fuse every gather that the ops in `loop` read slices of: gathers follow their consumer into each tile."""
     while (found := _outside_gather(rewrite.find(loop))) is not None:
-        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()
+        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
         for op in list(mlir.operations(rewrite.module.operation)):
@@ -47,15 +58,15 @@ def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
                     remove_if_dead(op)
 
 
-def _own_copy(gather: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """The gather, or where others read it, too, a copy of it for the loop: a gather is cheaper made twice than kept."""
-    uses = list(gather.results[0].uses)
-    inside = [u for u in uses if is_within(u.owner.operation, loop)]
+def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
+    """The op, or where others read it, too, a copy of it for the loop."""
+    uses = [(result.result_number, use) for result in op.results for use in result.uses]
+    inside = [(number, use) for number, use in uses if is_within(use.owner.operation, loop)]
     if len(inside) == len(uses):
-        return gather
-    copy = gather.clone(ip=ir.InsertionPoint(gather)).operation
-    for use in inside:
-        use.owner.operation.operands[use.operand_number] = copy.results[0]
+        return op
+    copy = op.clone(ip=ir.InsertionPoint(op)).operation
+    for number, use in inside:
+        use.owner.operation.operands[use.operand_number] = copy.results[number]
     return copy
 
 

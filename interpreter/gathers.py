@@ -161,32 +161,6 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
     return guarded(mask, kind, inside, outside)
 
 
-def guard_body(op: ir.Operation, extents: Sequence[int | None], padded: Sequence[int | None]) -> None:
-    """Perform the body of a rounded-up generic only inside its old domain.
-
-    Outside, outputs that it reads stay as they are, and others, which may never have been written, become 0.
-    """
-    old = op.regions[0].blocks[0]
-    outputs = list(old.arguments)[segments(op)[0] :]
-    accumulated = [any(True for _ in a.uses) for a in outputs]
-    terminator = old.operations[len(old.operations) - 1].operation
-    moved = [o.operation for o in old.operations if o.operation.name not in ("linalg.index", "linalg.yield")]
-    with ir.InsertionPoint(terminator):
-        indices = [linalg.IndexOp(d).result for d in range(len(extents))]
-        mask = within(indices, extents, [n or 0 for n in padded])
-        if mask is None:
-            return
-        choice = scf.IfOp(mask, [a.type for a in outputs], has_else=True)
-        with ir.InsertionPoint(choice.else_block):
-            scf.YieldOp([a if read else constant(0, a.type) for a, read in zip(outputs, accumulated, strict=True)])
-    for inner in moved:
-        choice.then_block.append(inner)
-    with ir.InsertionPoint(choice.then_block):
-        scf.YieldOp(list(terminator.operands))
-    for position, result in enumerate(choice.results):
-        terminator.operands[position] = result
-
-
 def _same_choice(block: ir.Block, outside: Neutral, kind: ir.Type) -> ir.Operation | None:
     """The `scf.if` that a gather's body ends in, if it, too, chooses `outside` where its mask is false."""
     value = block.operations[len(block.operations) - 1].operation.operands[0]

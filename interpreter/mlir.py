@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,8 @@ DYNAMIC = -(2**63)
 """`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
 
 __all__ = [
-    "DYNAMIC", "JitError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg", "load",
-    "memref", "operations", "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor",
+    "DYNAMIC", "JitError", "TransformError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg",
+    "load", "memref", "operations", "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor",
     "vector", "walk",
 ]  # fmt: skip
 
@@ -76,11 +77,21 @@ def run_passes(module: ir.Module, pipeline: str) -> None:
         passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
 
 
+class TransformError(Exception):
+    """Transform ops that upstream refuses to apply; `messages` are its own, the most general first."""
+
+    def __init__(self, text: str) -> None:
+        parts = re.split(r"(?:^|\n)(?:Diagnostic message )?at loc\([^\n]*?\): ", text)[1:] or [text]
+        self.messages = tuple(part.split("\n", 1)[0] for part in parts)
+        super().__init__("; ".join(self.messages))
+
+
 def run_transform(module: ir.Module, body: str) -> None:
     """Apply transform-dialect ops to the module in place; `%root` is the module.
 
     Python `Operation`s held across this call must not be touched afterwards: they may be dead (segfault).
-    A failed sequence leaves the module half rewritten: work on a clone. Raises `ir.MLIRError`.
+    A failed sequence leaves the module half rewritten: work on a clone. Raises `ir.MLIRError` where `body` does not parse, and
+    `TransformError` where upstream refuses it.
     """
     text = (
         "module attributes {transform.with_named_sequence} {\n"
@@ -89,7 +100,10 @@ def run_transform(module: ir.Module, body: str) -> None:
     )
     with module.context, ir.Location.unknown():
         script = ir.Module.parse(text)
-        _transform.apply_named_sequence(module.operation, script.body.operations[0], script)
+        try:
+            _transform.apply_named_sequence(module.operation, script.body.operations[0], script)
+        except ValueError as error:  # the bindings' word for a transform op that fails
+            raise TransformError(str(error)) from error
 
 
 class JitError(Exception):

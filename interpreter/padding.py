@@ -1,8 +1,9 @@
 """Round the iteration space of a structured op up to what its tile sizes divide.
 
 Each operand becomes a masked gather of tile-multiple static shape, or, where its producer is itself a structured op, that
-producer is rounded up too, so that `fuse` still finds it. Outside the domain a reduced operand holds the neutral element of
-the reduction. The result is cut back by a `tensor.extract_slice`, which bufferization turns into a guarded write-back.
+producer is rounded up too, so that `fuse` still finds it. Outside the domain a reduced operand holds what leaves the
+reduction as it is (`identities`), or the update is masked there (`masking`). The result is cut
+back by a `tensor.extract_slice`, which bufferization turns into a guarded write-back.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 
 from . import gathers, mlir
 from .gathers import Neutral
+from .identities import fillings
+from .masking import beyond, generalized, mask_update, runs_anywhere
 from .mlir import ir, tensor
 from .piece_reads import assembled
 from .pieces import Image, Piece, Window, makers, read_through, remove_dead
@@ -22,14 +25,10 @@ from .structured import (
     element_type,
     is_structured,
     largest,
-    neutral_elements,
     segments,
     shape_of,
     structure,
 )
-
-_UNMAPPED_READS = ("tensor.extract", "memref.load")
-"""Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
@@ -95,7 +94,7 @@ def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | No
 def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     """Replace `op` (on tensors) by one with iteration space `extents`; return it. Tags move along.
 
-    Raises W0321 where a reduction has no neutral element to read outside its domain, W0322 for a dynamic extent.
+    Where no filling of its inputs leaves a reduction as it is, its update is masked. Raises W0322 for a dynamic extent.
     """
     space = structure(op)
     if any(n is None for n in (*space.extents, *extents)):
@@ -105,10 +104,17 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
         )  # fmt: skip
     if not gathers.is_gather(op):
         absorb_pads(op)
-    neutral = _neutral(rewrite, op, space, extents)
+    ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
+    reduced = [d for d in ragged if space.iterators[d] == "reduction"]
+    anywhere = runs_anywhere(op)
+    filled = fillings(op, space, reduced, _start(op.operands[space.inputs])) if reduced and anywhere else None
+    neutral = (*(filled or [None] * space.inputs), *[None] * space.outputs)
+    masked = ragged if not anywhere else reduced if filled is None else []
+    if masked:
+        op = generalized(op)
     with ir.InsertionPoint(op), op.location:
         operands = [
-            _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i])
+            _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i], filled is not None)
             for i, v in enumerate(op.operands)
         ]
         copy = op.clone().operation
@@ -118,8 +124,8 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
         result.set_type(init.type)
     _cut_back(op, copy)
     op.erase()
-    if any(True for _ in mlir.operations(copy, *_UNMAPPED_READS)):
-        gathers.guard_body(copy, space.extents, extents)
+    if masked:
+        mask_update(copy, beyond(space, extents, masked), keep=bool(reduced))
     return copy
 
 
@@ -136,65 +142,26 @@ def required_shape(
     return tuple(out)
 
 
-def _neutral(
-    rewrite: Rewriter, op: ir.Operation, space: Structure, extents: Sequence[int | None]
-) -> tuple[Neutral, ...]:
-    """What each operand reads outside; refuses a ragged reduction that has no neutral element."""
-    ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
-    if not any(space.iterators[d] == "reduction" for d in ragged):
-        return (_harmless(op),) * len(op.operands)
-    found = neutral_elements(op)
-    if found is None:
-        d = next(d for d in ragged if space.iterators[d] == "reduction")
-        raise rewrite.error(
-            "W0321",
-            f"dimension d{d} is a reduction over {space.extents[d]} without a neutral element to fill the last tile with",
-            at="sizes",
-            payload=op,
-            notes=(
-                f"dimensions {space.spelled()}",
-                "a sum of inputs or of products, a product, a minimum or a maximum has one",
-            ),
-            hint=f"choose a tile size that divides {space.extents[d]}",
-        )
-    for d in ragged:
-        if space.iterators[d] == "reduction" and not _alone(space, found, d):
-            raise rewrite.error(
-                "W0321",
-                f"dimension d{d} walks a window over its input: what lies beyond the {space.extents[d]} positions of the window is "
-                "still input, and no neutral element",
-                at="sizes", payload=op, notes=(f"dimensions {space.spelled()}",),
-                hint=f"choose a tile size that divides {space.extents[d]}",
-            )  # fmt: skip
-    return (*found, *(None for _ in range(space.outputs)))
+def _start(value: ir.Value) -> ir.Attribute | None:
+    """The constant that an output starts with; None where it is not known to be one."""
+    while (op := mlir.producer(value)) is not None and op.name == "tensor.extract_slice":
+        value = op.operands[0]
+    if op is None and value.owner.owner.operation.name == "scf.forall":
+        loop = value.owner.owner.operation
+        position = value.arg_number - (len(value.owner.arguments) - len(loop.results))
+        return _start(list(loop.operands)[position - len(loop.results)]) if position >= 0 else None
+    source = mlir.producer(op.operands[0]) if op is not None and op.name == "linalg.fill" else None
+    return source.attributes["value"] if source is not None and source.name == "arith.constant" else None
 
 
-def _alone(space: Structure, neutral: Sequence[Neutral], d: int) -> bool:
-    """Whether an input that must be neutral beyond `d` is indexed with `d` alone on an axis: then it ends where `d` does.
-
-    Of a product, one such factor is enough; the other may be the window of an image.
-    """
-    indexed = (space.maps[i] for i, value in enumerate(neutral) if value is not None)
-    return any(dimension_of(e) == d for indexing in indexed for e in indexing.results)
-
-
-def _harmless(op: ir.Operation) -> Neutral:
-    """A value whose result is thrown away, but which must not trap: 1 where the body divides integers, else 0."""
-    body = op.regions[0].blocks[0]
-    divides = any(
-        o.operation.name
-        in ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi", "arith.ceildivsi")
-        for o in body.operations
-    )
-    return 1 if divides else None
-
-
-def _operand(rewrite: Rewriter, op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral) -> ir.Value:
+def _operand(
+    rewrite: Rewriter, op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral, filled: bool
+) -> ir.Value:
     value = op.operands[position]
     if not isinstance(value.type, ir.RankedTensorType) or shape == shape_of(value):
         return value
     space = structure(op)
-    reduced = any(
+    reduced = filled and any(
         space.iterators[d] == "reduction" for e in space.maps[position].results for d in dimensions_of(e)
     ) and _ragged_reduction(space, position, shape_of(value), shape)
     return pad_value(rewrite, value, shape, outside, must_hold=reduced, needed=_reads(op, position, space))

@@ -69,7 +69,7 @@ class Rewriter:
         """Run upstream transform ops; a handle `h` is matched by `attributes{h.tag}`, see `matcher`."""
         try:
             mlir.run_transform(self.module, body)
-        except ir.MLIRError as error:
+        except (ir.MLIRError, mlir.TransformError) as error:
             raise self.error("W0311", "upstream refuses this transformation", notes=upstream_messages(error)) from error
 
     @staticmethod
@@ -164,6 +164,9 @@ def describe(op: ir.Operation | ir.OpView) -> str:
     return name if text == "unknown" else f"{name} at {text}"
 
 
+_TAG = re.compile(r" ?\{weft\.h\d+\}")
+"""A handle's tag, as upstream prints it on an op that it speaks of."""
+
 _NOT_NESTED = re.compile(
     r"restricted to '(?P<anchor>[\w.]+)' on a PassManager intended to run on 'builtin\.module'.*?"
     r"failed to add `(?P<name>[^`]+)` with options `(?P<options>[^`]*)`",
@@ -183,8 +186,10 @@ def _nested(pipeline: str, said: str) -> str | None:
     return f"nest it: `{nested}` instead of `{written}`"
 
 
-def upstream_messages(error: ir.MLIRError) -> tuple[str, ...]:
+def upstream_messages(error: ir.MLIRError | mlir.TransformError) -> tuple[str, ...]:
     """MLIR's own messages, most specific first, without the bindings' preamble."""
+    if isinstance(error, mlir.TransformError):
+        return tuple(_TAG.sub("", message) for message in error.messages)
     lines: list[str] = []
 
     def collect(diagnostics: Iterable[ir.DiagnosticInfo]) -> None:

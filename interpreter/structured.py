@@ -1,4 +1,4 @@
-"""Reading structured (linalg) ops: dimensions, extents, operands by name, and the neutral element of a reduction.
+"""Reading structured (linalg) ops: dimensions, extents, and operands by name.
 
 Shapes are those of the op's operands; an extent is None where it is dynamic.
 """
@@ -13,12 +13,6 @@ from .mlir import ir, linalg, producer
 
 Iterator = Literal["parallel", "reduction"]
 
-_ELEMENTWISE_NEUTRAL = {
-    "arith.addf": 0, "arith.addi": 0, "arith.subf": 0, "arith.subi": 0, "arith.ori": 0, "arith.xori": 0,
-    "arith.mulf": 1, "arith.muli": 1,
-    "arith.maximumf": "-inf", "arith.maxnumf": "-inf", "arith.minimumf": "inf", "arith.minnumf": "inf",
-    "arith.maxsi": "min", "arith.minsi": "max", "arith.maxui": 0, "arith.minui": "umax", "arith.andi": "umax",
-}  # fmt: skip
 _PASS_THROUGH = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp", "arith.truncf"}
 _PRODUCTS = {"arith.mulf", "arith.muli"}
 _SUMS = {"arith.addf", "arith.addi", "arith.subf", "arith.subi"}
@@ -109,17 +103,17 @@ def _extents(op: ir.Operation, maps: Sequence[ir.AffineMap], rank: int) -> tuple
 
 
 def bare_generic(
-    inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap], iterators: Sequence[str]
+    inputs: Sequence[ir.Value], starts: Sequence[ir.Value], maps: Sequence[ir.AffineMap], iterators: Sequence[str]
 ) -> ir.Operation:
-    """A `linalg.generic` with one output, made at the insertion point; its block has its arguments and no op yet."""
+    """A `linalg.generic` on tensors, made at the insertion point; its block has its arguments and no op yet."""
     made = linalg.GenericOp(
-        result_tensors=[start.type],
+        result_tensors=[v.type for v in starts],
         inputs=list(inputs),
-        outputs=[start],
+        outputs=list(starts),
         indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
         iterator_types=ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in iterators]),
     )
-    made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, start)])
+    made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, *starts)])
     return made.operation
 
 
@@ -188,7 +182,21 @@ def _contracts(op: ir.Operation) -> bool:
     """Two inputs that are multiplied, and their products added up into the output."""
     if linalg.isa_contraction_op(op):
         return True
-    return neutral_elements(op) is not None and _is_sum_of_products(op) and "reduction" in structure(op).iterators
+    return _adds_a_product(op) and "reduction" in structure(op).iterators
+
+
+def _adds_a_product(op: ir.Operation) -> bool:
+    """Whether the body adds the product of two inputs to its output, conversions left aside."""
+    inputs, _ = segments(op)
+    body = op.regions[0].blocks[0]
+    total = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    if total is None or total.name not in _SUMS or body.arguments[inputs] not in list(total.operands):
+        return False
+    left, right = total.operands
+    term = right if left == body.arguments[inputs] else left
+    product = producer(_unwrapped(term)) if "sub" not in total.name or term == right else None
+    arguments = list(body.arguments)[:inputs]
+    return product is not None and product.name in _PRODUCTS and all(_unwrapped(v) in arguments for v in product.operands)
 
 
 def _is_sum_of_products(op: ir.Operation) -> bool:
@@ -212,52 +220,6 @@ def beside_products(op: ir.Operation) -> tuple[str, ...]:
         elif inner.name not in _PASS_THROUGH and not (inner.name in _SUMS and any(v in outputs for v in inner.operands)):
             extra.append(inner.name)
     return tuple(dict.fromkeys(extra))
-
-
-# ---- neutral elements ----------------------------------------------------------------------------------------------------
-
-
-def neutral_elements(op: ir.Operation) -> tuple[int | str | None, ...] | None:
-    """For each input, what to read outside the domain so that a reduction does not notice.
-
-    An entry is a number, or `inf`, `-inf`, `min`, `max`, `umax` of the element type; None where the input does not matter
-    because another one cancels it. The whole answer is None where there is no such element (`sum of exp(x)`, say).
-    """
-    inputs, outputs = segments(op)
-    body = op.regions[0].blocks[0]
-    if outputs != 1:
-        return None
-    accumulator = body.arguments[inputs]
-    result = body.operations[len(body.operations) - 1].operation.operands[0]
-    combiner = producer(result)
-    if combiner is None or combiner.name not in _ELEMENTWISE_NEUTRAL or len(combiner.operands) != 2:
-        return None
-    left, right = combiner.operands
-    if left == accumulator:
-        term = right
-    elif right == accumulator and "sub" not in combiner.name:
-        term = left
-    else:
-        return None
-    found = _input_of(term, body, inputs)
-    if found is not None:
-        return tuple(_ELEMENTWISE_NEUTRAL[combiner.name] if i == found else None for i in range(inputs))
-    product = producer(_unwrapped(term))
-    if product is None or product.name not in _PRODUCTS or combiner.name not in _SUMS:
-        return None
-    factors = [_input_of(v, body, inputs) for v in product.operands]
-    if any(f is None for f in factors):
-        return None
-    return tuple(0 if i in factors else None for i in range(inputs))
-
-
-def _input_of(value: ir.Value, body: ir.Block, inputs: int) -> int | None:
-    """Which input the value is, looking through conversions that keep zero and order."""
-    value = _unwrapped(value)
-    for i in range(inputs):
-        if value == body.arguments[i]:
-            return i
-    return None
 
 
 def _unwrapped(value: ir.Value) -> ir.Value:

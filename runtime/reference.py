@@ -47,7 +47,7 @@ def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.nda
         serialize_launches(module)
         lower(module)
         return _call(module, named, given, names, is_out)
-    except ir.MLIRError as error:
+    except (ir.MLIRError, mlir.TransformError) as error:
         notes = upstream_messages(error)[:4]
         raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
     except mlir.JitError as error:

@@ -192,7 +192,7 @@ def _made(
             groups, numbers = _grouped(read, together, shape_of(value)) or ([], [])
             operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
         maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(n) for n in numbers]))
-    made = bare_generic(operands[:-1], operands[-1], maps, ["parallel"] * rank)
+    made = bare_generic(operands[:-1], operands[-1:], maps, ["parallel"] * rank)
     block = made.regions[0].blocks[0]
     with ir.InsertionPoint(block):
         linalg.YieldOp(clone_body(op.regions[0].blocks[0], list(block.arguments), []))

@@ -116,7 +116,7 @@ def _contraction(
 ) -> ir.Operation:
     """A generic with the convolution's own body."""
     iterators = ["reduction" if g.side == "sum" else "parallel" for g in problem.groups]
-    made = bare_generic(inputs, start, maps, iterators)
+    made = bare_generic(inputs, [start], maps, iterators)
     block = made.regions[0].blocks[0]
     arguments = list(block.arguments)
     if (problem.image == 0) != problem.image_is_left:

@@ -139,7 +139,7 @@ def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
         tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
         place = part_of(output, inside, offsets)
         all_of_it = ir.AffineMap.get_identity(rank + 1)
-        made = bare_generic([tile], place, [all_of_it, all_of_it.get_submap(list(range(1, rank + 1)))], ["parallel"] * (rank + 1))
+        made = bare_generic([tile], [place], [all_of_it, all_of_it.get_submap(list(range(1, rank + 1)))], ["parallel"] * (rank + 1))
         block = made.regions[0].blocks[0]
         with ir.InsertionPoint(block):
             add = arith.addi if isinstance(element_type(output), ir.IntegerType) else arith.addf

@@ -7,9 +7,9 @@ from ...dsl.diagnostics import Explanation
 CODES: dict[str, Explanation] = {
     "W0450": Explanation(
         "no sum to cut",
-        "`split-k` takes an op that adds up inputs, or products of inputs, into one result: a matrix product, a convolution behind "
-        "`as-gemm`, a `linalg.generic` or `linalg.reduce` with such a body. A maximum or a product of all elements is no sum, and "
-        "neither is a sum of exp(x). The result has to be indexed with the op's parallel dimensions alone.",
+        "`split-k` takes an op whose body adds one term to its one result: a matrix product, a convolution behind `as-gemm`, a "
+        "`linalg.generic` or `linalg.reduce` that adds up inputs, products, or exp(x). A maximum or a product of all elements is "
+        "no sum. The result has to be indexed with the op's parallel dimensions alone.",
     ),
     "W0451": Explanation(
         "summed over several dimensions",

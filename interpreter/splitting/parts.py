@@ -1,7 +1,8 @@
 """A sum in parts: `partial[s, …] = Σ over part s`, and behind it a sum of the parts.
 
 With k = s·c + k' the parts s are a dimension like any other: outermost, parallel. Operands that are indexed with k become gathers
-over (s, …, k'), which read where the operand lies, under a mask where the last part is shorter. So they tile, fuse and promote as
+over (s, …, k'), which read where the operand lies, under a mask where the last part is shorter: as what adds nothing
+(`identities`), or as anything, where nothing does and the addition itself is masked (`masking`). So they tile, fuse and promote as
 a convolution's image does; upstream's `split_reduction` reshapes operands instead, wants parts that divide, and its reshapes stop
 gathers from following their consumer into its tiles.
 """
@@ -14,10 +15,10 @@ from dataclasses import dataclass
 from .. import gathers
 from ..fusing import remove_if_dead
 from ..gathers import Neutral, clone_body, index
+from ..identities import SUMS, combination, fillings
+from ..masking import mask_update, runs_anywhere
 from ..mlir import affine, arith, ir, linalg, operations, producer
-from ..structured import Structure, bare_generic, dimensions_of, element_type, neutral_elements, shape_of, structure
-
-_SUMS = ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
+from ..structured import Structure, bare_generic, dimensions_of, element_type, shape_of, structure
 
 
 class NoSplitError(Exception):
@@ -34,7 +35,6 @@ class Split:
 
     op: ir.Operation
     space: Structure
-    neutral: tuple[Neutral, ...]
     summed: int
     extent: int
     parts: int
@@ -63,7 +63,7 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
     No part is empty: there are fewer where the others hold all summands. Raises `NoSplitError` (W0450 … W0453, W0455).
     """
     space = structure(op)
-    neutral = _neutral(op, space)
+    _expect_sum(op, space)
     summed = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     if len(summed) != 1:
         raise NoSplitError(
@@ -78,7 +78,7 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
         raise NoSplitError("W0453", f"{extent} summands make no {parts} parts", hint=f"at most {extent}")
     length = -(-extent // parts)
     length = -(-length // multiple) * multiple
-    found = Split(op, space, neutral, summed[0], extent, -(-extent // length), length)
+    found = Split(op, space, summed[0], extent, -(-extent // length), length)
     if found.parts < 2:
         raise NoSplitError(
             "W0453",
@@ -93,20 +93,17 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
     return found
 
 
-def _neutral(op: ir.Operation, space: Structure) -> tuple[Neutral, ...]:
-    """What each input reads beyond the last part. Raises W0450 where the op is no sum."""
-    neutral = neutral_elements(op) if space.outputs == 1 else None
-    body = op.regions[0].blocks[0]
-    combiner = producer(body.operations[len(body.operations) - 1].operation.operands[0])
-    if neutral is None or combiner is None or combiner.name not in _SUMS or "reduction" not in space.iterators:
+def _expect_sum(op: ir.Operation, space: Structure) -> None:
+    """W0450 where the op does not add one term to its result in each iteration."""
+    found = combination(op)
+    if found is None or found.combiner not in SUMS or "reduction" not in space.iterators:
         raise NoSplitError(
-            "W0450", f"{op.name} is no sum of inputs or of products of them",
+            "W0450", f"{op.name} does not add up what it computes of its inputs",
             hint="`split-k` takes matrix products, convolutions behind `as-gemm`, and sums",
         )  # fmt: skip
     written = [d for e in space.maps[-1].results for d in dimensions_of(e)]
     if not space.maps[-1].is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
         raise NoSplitError("W0450", f"the result of {op.name} is indexed with more than single dimensions: {space.maps[-1]}")
-    return neutral
 
 
 # ---- the two ops -----------------------------------------------------------------------------------------------------------
@@ -116,12 +113,16 @@ def split(cut: Split) -> Made:
     """Put the partial sums and their total in the place of the op, which is erased."""
     op, space = cut.op, cut.space
     start = op.operands[space.inputs]
+    kind = element_type(start)
+    filled = fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
+    outside = filled or (None,) * space.inputs
     with ir.InsertionPoint(op), op.location:
-        inputs = [_operand(cut, number) for number in range(space.inputs)]
-        kind = element_type(start)
+        inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
         whole = [cut.parts, *(n or 0 for n in shape_of(start))]
         zeros = linalg.fill(gathers.constant(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation
         partial = _partial(cut, inputs, zeros.results[0])
+        if cut.ragged and filled is None:
+            mask_update(partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True)
         total = _total(cut, partial.results[0], start)
     op.results[0].replace_all_uses_with(total.results[0])
     before = [owner for v in op.operands if (owner := producer(v)) is not None]
@@ -137,7 +138,7 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
     d = ir.AffineDimExpr.get
     result = [d(0), *(_shifted(e) for e in space.maps[-1].results)]
     made = bare_generic(
-        [v for v, _ in inputs], zeros, [*(m for _, m in inputs), ir.AffineMap.get(space.rank + 1, 0, result)],
+        [v for v, _ in inputs], [zeros], [*(m for _, m in inputs), ir.AffineMap.get(space.rank + 1, 0, result)],
         ["parallel", *space.iterators],
     )  # fmt: skip
     block = made.regions[0].blocks[0]
@@ -156,7 +157,7 @@ def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
     d = ir.AffineDimExpr.get
     dimensions = [d(n) for n in range(rank)]
     made = bare_generic(
-        [partial], start,
+        [partial], [start],
         [ir.AffineMap.get(rank + 1, 0, [d(rank), *dimensions]), ir.AffineMap.get(rank + 1, 0, dimensions)],
         [*["parallel"] * rank, "reduction"],
     )  # fmt: skip
@@ -170,7 +171,7 @@ def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
 # ---- operands --------------------------------------------------------------------------------------------------------------
 
 
-def _operand(cut: Split, number: int) -> tuple[ir.Value, ir.AffineMap]:
+def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.AffineMap]:
     """An input of the partial sums and its indexing map: as it is where it does not depend on k, else a gather over (s, …, k')."""
     value, indexing = cut.op.operands[number], cut.space.maps[number]
     rank = cut.space.rank + 1
@@ -187,10 +188,15 @@ def _operand(cut: Split, number: int) -> tuple[ir.Value, ir.AffineMap]:
         zero = index(0)
         indices = [axes.get(d, zero) for d in range(cut.space.rank)]
         where = [gathers.apply_map(e, indexing, indices) for e in indexing.results]
-        mask = arith.cmpi(arith.CmpIPredicate.slt, axes[cut.summed], index(cut.extent)) if cut.ragged else None
-        linalg.YieldOp([gathers.read_at(value, where, mask, cut.neutral[number])])
+        mask = _inside(cut, axes[cut.summed]) if cut.ragged else None
+        linalg.YieldOp([gathers.read_at(value, where, mask, outside)])
     d = ir.AffineDimExpr.get
     return op.results[0], ir.AffineMap.get(rank, 0, [d(0), *(d(n + 1) for n in read)])
+
+
+def _inside(cut: Split, whole: ir.Value) -> ir.Value:
+    """k < extent: false for what the last part has too many."""
+    return arith.cmpi(arith.CmpIPredicate.slt, whole, index(cut.extent))
 
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import levels, mlir
-from ..fusing import fuse_gathers, fuse_tagged, is_result_of, remove_if_dead
+from ..fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead
 from ..mlir import ir
 from ..nesting import is_within
 from ..padding import absorb_pads
@@ -100,7 +100,16 @@ class Fuse(Statement):
 
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         uses = [u.owner.operation for r in producer.results for u in r.uses]
-        if not any(is_within(user, loop) for user in uses):
+        inside = [user for user in uses if is_within(user, loop)]
+        if loop.name == "scf.for" and inside and all(user == loop for user in inside):
+            raise rewrite.error(
+                "W0326",
+                f"the loop only starts from what {producer.name} produces, and its iterations read what the one before has made",
+                at="producer",
+                payload=producer,
+                hint="fuse it into the loop around, over the tiles of the result",
+            )
+        if not inside:
             if any(is_result_of(v, loop) for v in producer.operands):
                 raise rewrite.error(
                     "W0326",
@@ -143,8 +152,7 @@ class Fuse(Statement):
             if op in fused:
                 continue
             if not remove_if_dead(op):
-                del op.attributes[self.producer.tag]
-                rewrite.remark(f"a copy of {op.name} stays outside: others read it")
+                leave_outside(rewrite, op, self.producer.tag)
         for extra in fused[1:]:
             del extra.attributes[self.producer.tag]
         rewrite.remark(f"{name} now runs once per tile")

@@ -31,8 +31,8 @@ class SplitK(Statement):
     depend on the order in which blocks run, in their last digits.
 
     Args:
-        target: a structured op with one reduction dimension, which adds up its inputs or products of them; of static sizes, in no
-            loop; consumed.
+        target: a structured op with one reduction dimension, which adds something to its result in each iteration; of static sizes,
+            in no loop; consumed.
         parts: how many, 2 or more; fewer are made where the last ones would be empty.
         factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
             tile, or the width of loads.

@@ -23,8 +23,9 @@ class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 
     Parallel dimensions become one `scf.forall`, each reduction dimension a `scf.for`; mixing both returns both. A size that
-    does not divide its extent leaves every tile static and full: operands are read through masked gathers that hold the
-    reduction's neutral element outside, and the result is written back under a guard.
+    does not divide its extent leaves every tile static and full: operands are read through masked gathers, and the result is
+    written back under a guard. Along a reduction they hold outside what changes no result (0 for a sum, -inf for a maximum); where
+    the body makes something else of that (a sum of exp(x), say), the update itself is masked.
 
     A parallel loop (of the payload, or a `forall`) is cut the same way: into a loop over strips of its iterations, and one over the
     iterations of a strip, which takes the op's place. Both can be mapped: blocks outside, threads inside.
@@ -39,7 +40,6 @@ class Tile(Statement):
 
     Errors:
         W0320: not a structured op, or a loop that yields tensors.
-        W0321: a ragged reduction without a neutral element.
         W0322: a ragged tile of a dynamic extent in a reduction.
         W0323: more sizes than dimensions.
         W0324: no dimension is tiled.

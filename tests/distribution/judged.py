@@ -59,6 +59,13 @@ class Program:
             assert folder is not None
             np.savez(folder / "inputs.npz", **inputs)
             arrays = read_npz(folder / "inputs.npz", signature)
+        return self.run(arrays, grid=grid, block=block, native=native)
+
+    def run(
+        self, arrays: dict[str, np.ndarray], *, grid: Sizes | None = None, block: Sizes | None = None, native: bool = False
+    ) -> str:
+        """Run on arrays as the plan takes them; what is wrong with the result."""
+        signature = functions.signature(self.ready.applied.payload, self.ready.plan.entry)
         plan = dataclasses.replace(
             self.ready.plan,
             steps=tuple(

@@ -1,0 +1,100 @@
+"""Random statements, one after the other, on a session: what is refused is left out, and the next one is tried.
+
+`python random_statements.py FIRST STOP` does that for the seeds FIRST … STOP - 1 and prints each, with what was done, before it is
+done: whoever started it sees where the process ended, if it did.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from random_payloads import payload
+
+from weft.dsl.binding import bind_parameters
+from weft.dsl.diagnostics import Source, WeftError
+from weft.dsl.parser import parse_items, parse_text
+from weft.interpreter.mlir import operations
+from weft.interpreter.session import Session
+from weft.interpreter.structured import is_structured, structure
+from weft.payload import parse_payload
+
+SPACES = ("blocks(x)", "blocks(y, x)", "threads(x)", "threads(x: 4) cyclic", "threads(*)", "grid(x)",
+          "threads(y, x)", "warps(x)", "lanes")  # fmt: skip
+
+
+class Writer:
+    """Writes statements with the handles that a session has."""
+
+    def __init__(self, r: random.Random, session: Session) -> None:
+        self.r, self.session, self.done = r, session, list[str]()
+
+    def _handles(self, kind: str | None = None) -> list[str]:
+        made = self.session.state.made
+        alive = [n for n in made if n not in self.session.state.dead]
+        return [made[n].name for n in alive if kind is None or made[n].kind == kind]
+
+    def _op(self) -> str:
+        return self.r.choice(self._handles("op") or ["none"])
+
+    def _any(self) -> str:
+        return self.r.choice(self._handles() or ["none"])
+
+    def _loop(self) -> str:
+        return self.r.choice(self._handles("loop") or ["none"])
+
+    def statement(self) -> str:
+        r, n = self.r, len(self.done)
+        space = r.choice(SPACES)
+        sizes = ", ".join(r.choice(("_", "1", "2", "3", "4", "5")) for _ in range(r.randint(1, 4)))
+        operand = f"{self._op()}.{r.choice(('in0', 'in1', 'out0', 'lhs', 'rhs', 'acc'))}"
+        return r.choice((
+            *[f"let t{n} = tile {self._op()} [{sizes}]"] * 2, f"let t{n} = tile {self._any()} [{sizes}]",
+            *[f"fuse {self._op()} into {self._loop()}"] * 3, f"map {self._any()} to {space}",
+            f"let i{n} = interchange {self._op()} {r.sample(range(3), r.randint(1, 3))}",
+            f"let p{n} = promote-to-shared {operand}{r.choice(('', ' transpose', ' pad 1'))}",
+            f"promote-to-registers {operand} across {self._loop()}", f"vectorize {self._op()}", f"unroll {self._loop()}",
+            f"let c{n} = coalesce {self._loop()}", f"pipeline {self._loop()} stages 2",
+            f"let s{n} = split-k {self._op()} {r.randint(2, 4)}{r.choice(('', ' atomic'))}",
+            f"let g{n} = as-gemm {self._op()}",
+            "insert-barriers", "verify-sync", f"launch {self._loop()}",
+            "bufferize" if n > 6 else f"fuse {self._op()} into {self._loop()}",
+        ))  # fmt: skip
+
+    def try_one(self, text: str) -> bool:
+        """Whether the statement could be done. What else than a diagnostic comes out is not caught."""
+        try:
+            handles = dict.fromkeys(self.session.environment)
+            self.session.do(parse_items(text, "<random>", handles))
+        except WeftError:
+            return False
+        self.done.append(text)
+        return True
+
+
+def run(seed: int) -> None:
+    r = random.Random(seed)
+    text = payload(r)
+    print(f"---- seed {seed}\n{text}", flush=True)
+    file = parse_text("schedule s() {\n}\n", "random.weft")
+    writer = Writer(r, Session(parse_payload(Source("p.mlir", text)), file, bind_parameters(file.main, {})))
+    names: dict[str, int] = {}
+    for op in operations(writer.session.module.operation):
+        if is_structured(op):
+            structure(op)
+            number = names[op.name] = names.get(op.name, -1) + 1
+            writer.try_one(f"let h{len(writer.done)} = match {op.name} #{number}")
+    for _ in range(24):
+        made = writer.statement()
+        print(f"? {made}", flush=True)
+        if writer.try_one(made):
+            print("  done", flush=True)
+
+
+if __name__ == "__main__":
+    for number in range(int(sys.argv[1]), int(sys.argv[2])):
+        run(number)
+    print("---- all done", flush=True)
