@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..clone import clone_module
 from ..distribution import launch_loop
+from ..distribution.fission import hands_on, is_separable
 from ..distribution.mapping import mapping_of
 from ..mlir import gpu, ir, operations
 from ..nesting import is_within
@@ -41,7 +42,8 @@ def propose_barriers(root: ir.Operation) -> set[int]:
     """Number the barriers in `root` (`weft.candidate`), and put one wherever all threads of a block pass and it may matter.
 
     That is before each op that works, and at the end, of the bodies of loops over blocks and of the sequential loops in
-    them. Returns the numbers of those that were there before.
+    them; and between the ops of a loop over threads that hands its iterations on, which `launch` splits there. Returns the
+    numbers of those that were there before.
     """
     existing = [op for op in operations(root, "gpu.barrier") if CANDIDATE not in op.attributes]
     for number, barrier in enumerate(existing):
@@ -49,17 +51,21 @@ def propose_barriers(root: ir.Operation) -> set[int]:
     count = len(existing)
     for block in _uniform_blocks(root):
         items = [op.operation for op in block.operations]
-        for op in items:
-            if _works(op) or op == items[-1]:
-                with ir.InsertionPoint(op), op.location:
-                    gpu.BarrierOp().operation.attributes[CANDIDATE] = _number(root, count)
-                count += 1
+        places = [op for op in items if _works(op) or op == items[-1]]
+        for op in places[1:-1] if hands_on(block.owner.operation) else places:
+            with ir.InsertionPoint(op), op.location:
+                gpu.BarrierOp().operation.attributes[CANDIDATE] = _number(root, count)
+            count += 1
     return set(range(len(existing)))
 
 
 def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
-    """Blocks that all threads of a GPU block run through together. A loop over blocks that holds another has to nest
-    perfectly, so nothing is put into it."""
+    """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds another has
+    to nest perfectly, so nothing is put into it."""
+    if hands_on(op):
+        inside = [o.operation for o in op.regions[0].blocks[0].operations]
+        nested = [b for o in inside if hands_on(o) for b in _uniform_blocks(o)]
+        return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
     mapping = mapping_of(op)
     sequential = op.name in ("scf.for", "affine.for", "scf.if", "affine.if")
     over_blocks = op.name == "scf.forall" and mapping is not None and mapping.space == "blocks"

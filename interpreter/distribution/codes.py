@@ -98,8 +98,8 @@ CODES: dict[str, Explanation] = {
     "W0355": Explanation(
         "shared memory: too much, or of no known size",
         "A block has 48 KB of static shared memory: staged tiles and the temporaries that threads share count. "
-        "Take smaller tiles. Buffers need static shapes, and are allocated in the loop over blocks, not in a loop"
-        " over threads.",
+        "Take smaller tiles. Buffers need static shapes. What a loop over threads allocates, and threads inside it share, is there "
+        "once for each iteration: their number must be known, and the loop may not be over a grid.",
     ),
     "W0356": Explanation(
         "tensors are left",
@@ -107,11 +107,11 @@ CODES: dict[str, Explanation] = {
         "be launched.",
     ),
     "W0357": Explanation(
-        "a write-back whose owner is not to be seen",
+        "a write-back that no map distributes",
         "The copy of a temporary to global memory follows the map of the loop that fills the temporary: each "
-        "thread writes back what it computed. Here the loop's tiles cannot be read off, or the copy permutes or "
-        "repeats the elements. The copy stands in the module after `bufferize`: `let back = match linalg.copy`, and map `back`. "
-        "Where the tiles divide the result there is no such copy.",
+        "thread writes back what it computed. Where the loop's tiles cannot be read off, or the copy permutes or "
+        "repeats the elements, threads share it out; their number must be known then, and what is marked as a write-back "
+        "must be an op without reductions. Where the tiles divide the result there is no such copy.",
     ),
     "W0358": Explanation(
         "an op that has no lowering to loops",
@@ -135,8 +135,9 @@ CODES: dict[str, Explanation] = {
     ),
     "W0362": Explanation(
         "a barrier in a loop over threads",
-        "Threads that own fewer iterations would not reach it, and the block would hang. Barriers stand between "
-        "the loops over threads.",
+        "Threads that own fewer iterations would not reach it, and the block would hang. Barriers stand between the loops over "
+        "threads; or between ops of such a loop that are mapped themselves, where it can be split: it is not when a value "
+        "that is read in front of the barrier is used behind it.",
     ),
     "W0364": Explanation(
         "an order that the blocks cannot have",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..mlir import ir
+from .fission import split_at_barriers
 from .geometry import Geometry, GridSize, geometry_of
 from .kernel import AXES, LaunchInfo, Outlined, host_function, install, outline, symbol
 from .lowering import lower
@@ -31,6 +32,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
         check_launch(root)
         kernel = outline(module, root, views_inside=True)
         remarks = inherit_maps(kernel)
+        remarks += split_at_barriers(kernel.root)
         mapped = mapped_things(kernel.root)
         geometry = geometry_of(mapped)
         check_distributed(kernel.root, geometry)

@@ -1,19 +1,24 @@
-"""Where a block's temporaries live: in each thread's registers if nobody else looks at its part, else in shared memory."""
+"""Where a block's temporaries live: in a thread's registers if it makes all accesses to its part, else in shared memory.
+
+A part is a thread's own if every op that touches it stands in equal loops over threads, is not mapped itself, and nothing inside
+these loops is: the same thread does the same iteration of each, and threads along axes that no map takes do nothing (`realise.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import WeftError, fail
 from ..memory.spaces import is_shared, space_of
 from ..memory.views import is_view
 from ..mlir import ir, memref, operations
 from ..rewriter import describe
 from .kernel import Outlined
 from .lowering import bytes_of
-from .mapping import enclosing_maps, mapping_of
+from .mapping import nested_maps
+from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage
-from .tiles import Tile, moves_with_a_loop, one_each, ownership, tiles_of, whole_users
+from .tiles import Tile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
 from .trips import Mapped
 from .views import drop_dead_view, retype, users
 
@@ -46,17 +51,9 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thre
             continue
         kind = alloc.results[0].type
         assert isinstance(kind, ir.MemRefType)
-        _drop_deallocs(alloc)
-        in_threads = any(m.space != "blocks" for _, m in enclosing_maps(alloc))
-        if in_threads:
-            if is_shared(kind):
-                raise fail(
-                    "W0355",
-                    f"{describe(alloc)} allocates shared memory in a loop over threads",
-                    hint="allocate it in the loop over blocks",
-                )
-            _check_own(alloc)
-            _per_thread(alloc, kind)
+        drop_deallocs(alloc)
+        if thread_nest(alloc):
+            remarks += _place_inside(alloc, kind)
         elif kind.memory_space is not None:
             if space_of(kind) == "private":
                 _per_thread(alloc, kind)
@@ -67,35 +64,23 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thre
     return remarks
 
 
-def _drop_deallocs(alloc: ir.Operation) -> None:
-    for user in users(alloc.results[0]):
-        if user.name == "memref.dealloc" or (
-            user.name == "memref.subview" and not any(True for _ in user.results[0].uses)
-        ):
-            user.erase()
+def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
+    """What is allocated in a loop over threads is one thread's, unless the loop hands it on to several."""
+    sharers = handed_on(alloc)
+    if sharers is None and not is_shared(kind):
+        _per_thread(alloc, kind)
+        return []
+    if REGISTERS in alloc.attributes:
+        raise _not_in_registers(kind, f"`{sharers}` hands it to several")
+    return [share(alloc)]
 
 
-def _check_own(alloc: ir.Operation) -> None:
-    """What is allocated in a loop over threads is one thread's: a loop inside must not hand it to several."""
-    around = {op for op, _ in enclosing_maps(alloc)}
-    for user in _all_users(alloc.results[0]):
-        inner = [(op, m) for op, m in enclosing_maps(user) if op not in around]
-        own = mapping_of(user)
-        inner += [(user, own)] if own is not None else []
-        if inner:
-            raise fail(
-                "W0355",
-                f"{describe(alloc)} stands in a loop over threads, and `{inner[0][1]}` inside hands it to several",
-                hint="tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
-            )
-
-
-def _all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
-    """Who uses the buffer, or a view of it."""
-    for user in users(buffer):
-        yield user
-        if is_view(user):
-            yield from _all_users(user.results[0])
+def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
+    return fail(
+        "W0380",
+        f"the {'x'.join(map(str, kind.shape))} accumulator cannot live in each thread's registers: {reason}",
+        hint="map every loop that looks at it alike, one tile per thread",
+    )
 
 
 def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
@@ -117,11 +102,7 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
         part = "x".join(str(e) for e in own.shape)
         return f"temporary {shape}: each thread keeps its {part} part, {kind.element_type}, to itself"
     if REGISTERS in alloc.attributes:
-        raise fail(
-            "W0380",
-            f"the {shape} accumulator cannot live in each thread's registers: {reason}",
-            hint="map every loop that looks at it alike, one tile per thread",
-        )
+        raise _not_in_registers(kind, reason)
     size = bytes_of(kind)
     shared = ir.MemRefType.get(
         kind.shape, kind.element_type, kind.layout, ir.Attribute.parse("#gpu.address_space<workgroup>")
@@ -139,6 +120,8 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
     for tile in tiles:
         if not _any_layout(tile.view):
             return [], f"a view of it goes to {', '.join(sorted({u.name for u in users(tile.view.results[0])}))}"
+        for _, inner in nested_maps(tile.nest[-1]):
+            return [], f"`{inner}` hands a tile of it to several threads"
         if moves_with_a_loop(tile, buffer):
             return [], "which part a thread looks at changes within a loop"
     if not tiles:

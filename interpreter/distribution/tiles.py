@@ -36,6 +36,11 @@ class Tile:
         return kind
 
     @property
+    def innermost(self) -> ir.Block:
+        """The body of the innermost loop."""
+        return self.nest[-1].regions[0].blocks[0]
+
+    @property
     def spelled(self) -> str:
         """Equal for two tiles that take the same elements in the same iteration of their nests."""
         return spelled(self.view.results[0], *self.nest)
@@ -184,3 +189,10 @@ def _keep_only(nest: tuple[ir.Operation, ...], view: ir.Operation) -> None:
 def end_of(loop: ir.Operation) -> ir.InsertionPoint:
     """Where a loop's body ends, before its terminator."""
     return ir.InsertionPoint(list(loop.regions[0].blocks[0].operations)[-1])
+
+
+def is_slice(view: ir.Operation) -> bool:
+    """Whether a subview takes neighbours along every axis of its source, and drops none."""
+    source, taken = view.operands[0].type, view.results[0].type
+    assert isinstance(source, ir.MemRefType) and isinstance(taken, ir.MemRefType)
+    return source.rank == taken.rank and all(s == 1 for s in ir.DenseI64ArrayAttr(view.attributes["static_strides"]))

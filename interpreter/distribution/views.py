@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+
 from ..layouts import strided
 from ..memory.views import VIEWS, behind, is_view
 from ..mlir import ir, producer
@@ -53,6 +56,14 @@ def users(value: ir.Value) -> list[ir.Operation]:
     return [use.owner.operation for use in value.uses]
 
 
+def all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
+    """Who uses the buffer, or a view of it; the views among them."""
+    for user in users(buffer):
+        yield user
+        if is_view(user):
+            yield from all_users(user.results[0])
+
+
 def retype(value: ir.Value, kind: ir.MemRefType) -> None:
     """Give a buffer another type, and its views the types that follow from it."""
     value.set_type(kind)
@@ -67,10 +78,24 @@ def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) ->
     layout = source.layout if VIEWS[view.name] == "same" and old.shape == source.shape else old.layout
     if view.name == "memref.subview" and old.rank == source.rank:
         layout = _subview_layout(view, source)
+    elif view.name in ("memref.collapse_shape", "memref.expand_shape"):
+        layout = _reshaped_layout(old, source)
     elif view.name == "memref.transpose":
         strides, offset = strided(source)
         layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
     return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
+
+
+def _reshaped_layout(old: ir.MemRefType, source: ir.MemRefType) -> ir.Attribute:
+    """Of what lies in one piece, wherever that begins, the reshaped view does, too."""
+    strides, offset = strided(source)
+    if offset == 0 or not source.has_static_shape or strides != _in_one_piece(source.shape):
+        return old.layout
+    return ir.StridedLayoutAttr.get(offset, _in_one_piece(old.shape))
+
+
+def _in_one_piece(shape: Sequence[int]) -> list[int]:
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 def _subview_layout(view: ir.Operation, source: ir.MemRefType) -> ir.Attribute:

@@ -1,15 +1,19 @@
 """Copies between a block's temporary and global memory inherit the map of the loop that owns the temporary's tiles.
 
 A ragged tile is computed whole in a temporary of static size, and then written back under a guard. Nobody maps that copy: each
-thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read).
+thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read). Where the IR does not show
+which part that is, the threads share the copy out, element by element.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ..memory.effects import read, written
 from ..mlir import ir, operations, producer, scf
 from ..rewriter import describe
 from ..structured import WRITEBACK
@@ -19,12 +23,13 @@ from .elements import StructuredOp
 from .kernel import Outlined
 from .legality import MAX_VECTOR_BITS
 from .lowering import copies_to_linalg
-from .mapping import ATTRIBUTE, mapping_of
+from .mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, Mapping, enclosing_maps, mapping_of, nested_maps
 from .parts import Part
-from .space import extents, indexing_maps, is_parallel_op, static_extents, subview_offsets, subview_sizes
+from .space import extents, is_parallel_op, static_extents, subview_offsets, subview_sizes
 from .symbolic import spelled
 from .temporaries import REGISTERS
-from .tiles import clone_nest, end_of, thread_nest, tiles_of
+from .tiles import Tile, clone_nest, end_of, is_slice, thread_nest, tiles_of
+from .trips import Mapped, most_trips
 from .views import base_of, drop_dead_view, is_temporary
 
 
@@ -43,7 +48,8 @@ def inherit_maps(kernel: Outlined) -> list[str]:
 
 
 def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
-    """Copies, and ops marked as write-backs, that stand outside the loops over threads and have no map."""
+    """Copies, and ops marked as write-backs, that have no map, and stand in no loop over threads but in those that hand their
+    iterations on."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> None:
@@ -51,7 +57,7 @@ def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
         if mapping is None and (op.name in ("memref.copy", "linalg.copy") or WRITEBACK in op.attributes):
             found.append(op)
             return
-        if mapping is not None and mapping.space != "blocks":
+        if mapping is not None and mapping.space != "blocks" and not any(True for _ in nested_maps(op)):
             return
         for region in op.regions:
             for block in region.blocks:
@@ -68,97 +74,128 @@ def _copies_between_loops_to_linalg(root: ir.Operation) -> None:
             copies_to_linalg(copy)
 
 
+@dataclass(frozen=True)
+class _Owner:
+    """Who touches the elements of a temporary next to a copy of it.
+
+    Args:
+        loops: the mapped loops around the op that touches them and not around the copy, outermost first.
+        op: that op, where it has a map of its own.
+    """
+
+    loops: tuple[ir.Operation, ...]
+    op: ir.Operation | None
+
+    @property
+    def outermost(self) -> ir.Operation:
+        return self.loops[0] if self.op is None else (*self.loops, self.op)[0]
+
+    def __str__(self) -> str:
+        mapped = self.loops if self.op is None else (*self.loops, self.op)
+        return ", then ".join(str(mapping_of(op)) for op in mapped)
+
+
 def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
     if not is_parallel_op(copy):
-        raise fail("W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions")
-    structured = StructuredOp.of(copy)
-    for number in (*structured.input_numbers(), *structured.output_numbers()):
-        temporary = base_of(structured.operands[number])
-        if temporary is None or not is_temporary(temporary):
-            continue
-        owner = _owner(root, copy, temporary, writes=number in structured.input_numbers())
-        if owner is None:
-            continue
-        _check_view(owner, copy, structured, number)
-        mapping = mapping_of(owner)
+        raise fail(
+            "W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions",
+            hint="the mark is for what `bufferize` makes: tile the op, and map its loop",
+        )  # fmt: skip
+    for number, temporary, owner in _owners(root, copy):
+        structured = StructuredOp.of(copy)
+        if not _walks(structured, number):
+            return _share_out(copy, owner)
         with copy.location:
-            if owner.name == "scf.forall":
+            found = (
                 _copy_tiles(owner, copy, structured, number, temporary)
-            else:
-                _copy_elements(owner, copy, structured, number, temporary)
+                if owner.op is None
+                else _copy_elements(owner, owner.op, copy, structured, number, temporary)
+            )
+        if not found:
+            return _share_out(copy, owner)
         where = describe(copy)
         operands = list(copy.operands)
         copy.erase()
         for operand in operands:
             drop_dead_view(operand)
-        return f"{where} follows its temporary's owner: {mapping}"
+        return f"{where} follows its temporary's owner: {owner}"
     return None
 
 
-def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> ir.Operation | None:
-    """The mapped loop (the outermost of a nest) or op nearest to the copy that touches the temporary: before the copy if that reads
-    the temporary, else after."""
+def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:
+    """Whom the copy may follow, at which operand: who fills its temporary or reads it; else who reads what it copies into."""
+    structured = StructuredOp.of(copy)
+    inputs = structured.input_numbers()
+    bases = [(number, base_of(structured.operands[number])) for number in (*inputs, *structured.output_numbers())]
+    temporaries = [(number, base) for number, base in bases if base is not None and is_temporary(base)]
+    for number, base in temporaries or [(number, base) for number, base in bases if number not in inputs]:
+        owner = None if base is None else _owner(root, copy, base, writes=number in inputs)
+        if base is not None and owner is not None:
+            yield number, base, owner
+
+
+def _share_out(copy: ir.Operation, owner: _Owner) -> str:
+    """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over threads those
+    along the first axis that the owner has there. The temporary is shared then, and waited for."""
+    first = mapping_of(owner.outermost)
+    assert first is not None
+    mapping = Mapping("threads", every=True, dist="cyclic")
+    if any(m.space != "blocks" for _, m in enclosing_maps(copy)):
+        trips = most_trips(Mapped(owner.outermost, first))
+        count = first.counts[0] if first.counts[0] != AS_MANY_AS_ITERATIONS else trips[0]
+        if count is None:
+            raise fail(
+                "W0357",
+                f"which part of its temporary {describe(copy)} is to copy is not to be seen, and how many threads could share it "
+                f"is known only at run time: `{owner}`",
+                hint="give the map a count; tiles that divide the result need no copy",
+            )
+        mapping = Mapping(first.space, first.axes[:1], (count,), dist="cyclic")
+    copy.attributes[ATTRIBUTE] = mapping.attribute()
+    return f"{describe(copy)} is shared out: {mapping}"
+
+
+def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> _Owner | None:
+    """Of the op nearest to the copy that touches the temporary and is distributed: before the copy if that reads it, else after."""
     order = list(operations(root))
     here = order.index(copy)
-    nearby = reversed(order[:here]) if writes else order[here + 1 :]
-    for op in nearby:
-        mapping = mapping_of(op)
-        if mapping is None or mapping.space == "blocks":
+    around = {op for op, _ in enclosing_maps(copy)}
+    for op in reversed(order[:here]) if writes else order[here + 1 :]:
+        touched = written(op) if writes else [*read(op), *written(op)]
+        if not any(base is not None and base == temporary for base in map(base_of, touched)):
             continue
-        touched = (base_of(v) for inner in operations(op) for v in (_written(inner) if writes else inner.operands))
-        if any(base is not None and base == temporary for base in touched):
-            return next(iter(thread_nest(op)), op)
+        mapped = [outer for outer, m in enclosing_maps(op) if outer not in around and m.space != "blocks"][::-1]
+        if mapping_of(op) is not None:
+            mapped.append(op)
+        if mapped:
+            loops = tuple(outer for outer in mapped if outer.name == "scf.forall")
+            return _Owner(loops, None if mapped[-1].name == "scf.forall" else mapped[-1])
     return None
 
 
-def _written(op: ir.Operation) -> list[ir.Value]:
-    """The buffers that an op writes."""
-    operands = list(op.operands)
-    if op.name in ("memref.store", "affine.store", "vector.store", "memref.copy"):
-        return operands[1:2]
-    if indexing_maps(op) is not None:
-        return operands[StructuredOp.of(op).output_numbers().start :]
-    return []
-
-
-def _check_view(owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int) -> None:
-    """The copy walks the temporary from its first element, each element once."""
+def _walks(structured: StructuredOp, number: int) -> bool:
+    """Whether the copy walks an operand from its buffer's first element, each element once."""
     results = list(structured.maps[number].results)
-    once = structured.maps[number].is_permutation
     view = producer(structured.operands[number])
     start = view is None or view.name != "memref.subview" or all(o == 0 for o in subview_offsets(view))
-    if not once or not start or not all(isinstance(r, ir.AffineDimExpr) for r in results):
-        raise fail(
-            "W0357",
-            f"{describe(copy)} does not walk its temporary element by element, so it cannot follow the temporary's owner",
-            hint=_by_hand(copy, owner),
-        )
-
-
-def _by_hand(copy: ir.Operation, owner: ir.Operation) -> str:
-    """What to write where a copy cannot follow: bufferization has made it, so that no handle has its name yet."""
-    return (
-        f"name it behind a `bufferize` (`let back = match {copy.name}`) and map it, `cyclic`, to as many threads as "
-        f"`{mapping_of(owner)}`; tiles that divide the result need no copy"
-    )
+    return structured.maps[number].is_permutation and start and all(isinstance(r, ir.AffineDimExpr) for r in results)
 
 
 def _copy_tiles(
-    owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
-) -> None:
-    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns."""
-    tiles = tiles_of(temporary, owner)
+    owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> bool:
+    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False where the
+    loops do not show which one that is."""
+    tiles = [tile for tile in tiles_of(temporary, owner.outermost) if tile.view.block == tile.innermost]
     if not tiles or len({t.spelled for t in tiles}) != 1:
-        raise fail(
-            "W0357",
-            f"which part of its temporary {describe(copy)} is to copy is not to be seen in the loop that fills it",
-            hint=_by_hand(copy, owner),
-        )
-    tile = clone_nest(tiles[0], copy)
+        return False
+    around = len(thread_nest(owner.outermost))
+    tile = clone_nest(Tile(tiles[0].view, tiles[0].nest[around:]), copy)
     with end_of(tile.nest[-1]):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
-        lanes = _most_lanes(temporary, owner)
+        lanes = _most_lanes(temporary, owner.outermost)
         Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
+    return True
 
 
 def _most_lanes(temporary: ir.Value, owner: ir.Operation) -> int:
@@ -189,25 +226,27 @@ def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
 
 
 def _copy_elements(
-    owner: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
-) -> None:
-    """A loop over the iterations of the op that fills the temporary, with its map; an iteration copies what it wrote."""
-    mapping = mapping_of(owner)
-    walked = _walked(owner, temporary)
-    assert mapping is not None
-    if walked is None:
-        raise fail(
-            "W0357",
-            f"which part of its temporary {describe(copy)} is to copy is not to be seen in {describe(owner)}",
-            hint=_by_hand(copy, owner),
-        )
-    order, space = walked
+    owner: _Owner, op: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> bool:
+    """A loop over the iterations of the op that fills the temporary (or its tile), with its map; an iteration copies what it
+    wrote. False where the op does not show what that is."""
+    mapping = mapping_of(op)
+    walked = _walked(owner, op, temporary)
+    if walked is None or mapping is None:
+        return False
+    order, space, view = walked
     lanes = [1] * len(space)
     if mapping.vector > 1:
         lanes[-1], space[-1] = mapping.vector, space[-1] // mapping.vector
     row = mapping.every or len(mapping.axes) != len(space)
     trips = [math.prod(space)] if row else space
-    with ir.InsertionPoint(copy):
+    place, starts = ir.InsertionPoint(copy), [Sum()] * len(order)
+    if view is not None:
+        tile = clone_nest(Tile(view, owner.loops), copy)
+        place = end_of(tile.nest[-1])
+        with place:
+            starts = _offsets_in(temporary, tile.view)
+    with place:
         loop = scf.ForallOp([0] * len(trips), trips, [1] * len(trips), [])
     loop.operation.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
     body = loop.operation.regions[0].blocks[0]
@@ -217,18 +256,36 @@ def _copy_elements(
     with ir.InsertionPoint(list(body.operations)[-1]):
         counters = [Sum.of(i, e) for i, e in zip(body.arguments, trips, strict=True)]
         at = delinearise(counters[0], space) if row else counters
-        offsets = [at[d].times(lanes[d]) for d in order]
+        offsets = [start + at[d].times(lanes[d]) for start, d in zip(starts, order, strict=True)]
         Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
+    return True
 
 
-def _walked(owner: ir.Operation, temporary: ir.Value) -> tuple[list[int], list[int]] | None:
-    """Which dimension of the owner walks each dimension of the temporary, and the owner's extents; None if it does not
-    walk the whole of it, each element once."""
-    structured = StructuredOp.of(owner)
-    whole = [n for n, operand in enumerate(structured.operands) if operand == temporary]
-    space = [extent for extent in static_extents(owner) if extent is not None]
-    for number in reversed(whole):
-        indexing = structured.maps[number]
-        if indexing.is_permutation and indexing.n_dims == len(space):
-            return [r.position for r in indexing.results if isinstance(r, ir.AffineDimExpr)], space
+def _walked(
+    owner: _Owner, op: ir.Operation, temporary: ir.Value
+) -> tuple[list[int], list[int], ir.Operation | None] | None:
+    """Which dimension of the owner's op walks each dimension of the temporary, the op's extents, and the tile that it walks where
+    that is not the whole; None if it does not walk the whole of it, or of a tile, each element once."""
+    structured = StructuredOp.of(op)
+    space = [extent for extent in static_extents(op) if extent is not None]
+    for number, operand in reversed(list(enumerate(structured.operands))):
+        indexing, base = structured.maps[number], base_of(operand)
+        if base is None or base != temporary or not indexing.is_permutation or indexing.n_dims != len(space):
+            continue
+        view = producer(operand) if operand != temporary else None
+        if (view is None and not owner.loops) or (view is not None and owner.loops and _cuts(view, temporary, owner)):
+            return [r.position for r in indexing.results if isinstance(r, ir.AffineDimExpr)], space, view
     return None
+
+
+def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
+    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops."""
+    if view.block != owner.loops[-1].regions[0].blocks[0]:
+        return False
+    while view.name == "memref.subview" and is_slice(view):
+        source = view.operands[0]
+        outer = producer(source)
+        if source == temporary or outer is None:
+            return True
+        view = outer
+    return False

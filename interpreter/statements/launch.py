@@ -47,7 +47,7 @@ class Launch(Statement):
         W0354: a size that is known too late.
         W0355: too much shared memory, or of no known size.
         W0356: tensors are left.
-        W0357: a write-back whose owner is not to be seen.
+        W0357: a write-back that no map distributes.
         W0358: an op that has no lowering to loops.
         W0359: part of another launch.
         W0360: loops over blocks that do not nest perfectly.

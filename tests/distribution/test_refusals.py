@@ -156,16 +156,14 @@ LAUNCHES = {
       scf.forall (%t) in (4) {{ memref.store %z, %s[%t] : memref<?xf64, {SHARED}>
         %v = memref.load %s[%c0] : memref<?xf64, {SHARED}>
         memref.store %v, %A[%c0, %t] : memref<6x10xf64> }} {THREADS}"""),
-    "a shared buffer of a thread": over_blocks(f"""scf.forall (%t) in (4) {{
-        %s = memref.alloc() : memref<4xf64, {SHARED}>
-        memref.store %z, %s[%t] : memref<4xf64, {SHARED}>
-        memref.dealloc %s : memref<4xf64, {SHARED}> }} {THREADS}"""),
-    "a buffer of a thread that others share": over_blocks(f"""scf.forall (%t) in (4) {{
+    "a buffer of a thread of a grid that others share": f"""scf.forall (%t) in (4) {{
         %s = memref.alloc() : memref<4xf64>
-        %v = memref.subview %s[2] [2] [1] : memref<4xf64> to memref<2xf64, strided<[1], offset: 2>>
-        scf.forall (%u) in (2) {{ memref.store %z, %v[%u] : memref<2xf64, strided<[1], offset: 2>> }}
-          {mapped('threads', 'y', [2])}
-        }} {THREADS}"""),
+        scf.forall (%u) in (2) {{ memref.store %z, %s[%u] : memref<4xf64> }} {mapped('threads', 'y', [2])}
+      }} {root(mapped('grid', 'x', [4]))}""",
+    "as many buffers as threads that are known at run time": over_blocks(f"""scf.forall (%t) in (%n) {{
+        %s = memref.alloc() : memref<4xf64>
+        scf.forall (%u) in (2) {{ memref.store %z, %s[%u] : memref<4xf64> }} {mapped('threads', 'y', [2])}
+      }} {mapped('threads', 'x', [4], 'cyclic')}"""),
     "warps and threads that disagree": over_blocks(
         f"scf.forall (%t) in (64) {{ {STORED} }} {mapped('threads', 'x', [64])}\n"
         f"scf.forall (%t) in (4) {{ {STORED} }} {mapped('warps', 'x', [4])}"
@@ -181,16 +179,23 @@ LAUNCHES = {
     ),
     "tensors": over_blocks("%e = tensor.empty() : tensor<4xf32>\n" + INNER),
     "a barrier among threads": over_blocks(f"scf.forall (%t) in (4) {{ {STORED}\ngpu.barrier }} {THREADS}"),
+    "a barrier between a value's making and its use": over_blocks(f"""scf.forall (%t) in (4) {{
+        %v = memref.load %A[%t, %c0] : memref<6x10xf64>
+        gpu.barrier
+        scf.forall (%u) in (2) {{ memref.store %v, %B[%t, %u] : memref<6x10xf64> }} {mapped('threads', 'y', [2])}
+      }} {THREADS}"""),
     "an inner loop": over_blocks(INNER.replace("{weft", "{" + ROOT + ", weft"), mapped("blocks", "x", [-1])),
     "a copy of what nobody owns": over_blocks(f"""%own = memref.alloc() : memref<6x10xf64>
       linalg.copy {{weft.writeback}} ins(%own : memref<6x10xf64>) outs(%A : memref<6x10xf64>)
       {INNER}"""),
-    "a write-back that repeats": over_blocks(f"""%t = memref.alloc() : memref<10xf64>
-      scf.forall (%i) in (4) {{ memref.store %z, %t[%i] : memref<10xf64> }} {THREADS}
-      linalg.broadcast ins(%t : memref<10xf64>) outs(%A : memref<6x10xf64>) dimensions = [0] {{weft.writeback}}"""),
-    "a write-back whose tiles are not to be seen": over_blocks(f"""%t = memref.alloc() : memref<6x10xf64>
-      scf.forall (%i) in (4) {{ memref.store %z, %t[%i, %i] : memref<6x10xf64> }} {THREADS}
-      memref.copy %t, %A : memref<6x10xf64> to memref<6x10xf64>"""),
+    "a write-back that reduces": over_blocks(f"""%t = memref.alloc() : memref<10x6xf64>
+      scf.forall (%i) in (4) {{ memref.store %z, %t[%i, %c0] : memref<10x6xf64> }} {THREADS}
+      linalg.matmul {{weft.writeback}} ins(%A, %t : memref<6x10xf64>, memref<10x6xf64>) outs(%S : memref<6x6xf64>)"""),
+    "a write-back among threads whose number is known at run time": over_blocks(f"""scf.forall (%w) in (2) {{
+        %t = memref.alloc() : memref<6x10xf64>
+        scf.forall (%i) in (%n) {{ memref.store %z, %t[%i, %i] : memref<6x10xf64> }} {mapped('threads', 'x', [-1])}
+        memref.copy %t, %A : memref<6x10xf64> to memref<6x10xf64>
+      }} {mapped('threads', 'y', [2])}"""),
 }  # fmt: skip
 
 
