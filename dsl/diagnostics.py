@@ -91,6 +91,9 @@ class WeftError(Exception):
         super().__init__("; ".join(f"{d.code}: {d.message}" for d in diagnostics))
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
 
+    def __reduce__(self) -> tuple[type[WeftError], tuple[Diagnostic, ...]]:
+        return type(self), self.diagnostics
+
     @classmethod
     def of(cls, diagnostics: Iterable[Diagnostic]) -> WeftError:
         return cls(*diagnostics)

@@ -47,7 +47,7 @@ DYNAMIC = -(2**63)
 
 __all__ = [
     "DYNAMIC", "JitError", "TransformError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg",
-    "load", "memref", "operations", "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor",
+    "load", "load_jit", "memref", "operations", "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor",
     "vector", "walk",
 ]  # fmt: skip
 
@@ -108,6 +108,12 @@ def run_transform(module: ir.Module, body: str) -> None:
 
 class JitError(Exception):
     """LLVM cannot translate or link a module; the text says why."""
+
+
+def load_jit() -> None:
+    """Import what makes a JIT, too."""
+    load()
+    importlib.import_module("torch_mlir.execution_engine")
 
 
 def execution_engine(module: ir.Module) -> Any:

@@ -26,6 +26,18 @@ from .state import SKIP, Made, State, Step, after, statement_at
 from .statement import Handle, Operand, registry
 from .tidy import tidy
 
+_listeners: list[Callable[[str], None]] = []
+
+
+def tell_statements(told: Callable[[str], None]) -> None:
+    """Have `told` called with each statement that begins, and with an empty text when it is done: for last words."""
+    _listeners[:] = [told]
+
+
+def _tell(text: str) -> None:
+    for told in _listeners:
+        told(text)
+
 
 class Session:
     """A checked schedule at work on a payload.
@@ -257,9 +269,13 @@ class Session:
         numbers = itertools.count(state.numbers)
         statement = cls(node=node, **values)
         rewrite = Rewriter(module, statement, numbers)
-        with module.context, ir.Location.unknown(), rewrite.placing():
-            results = dict(statement.apply(rewrite))
-            self._finish(rewrite)
+        _tell(f"`{text}` ({node.span})")
+        try:
+            with module.context, ir.Location.unknown(), rewrite.placing():
+                results = dict(statement.apply(rewrite))
+                self._finish(rewrite)
+        finally:
+            _tell("")
         dead, made = self._account(state, cls, values, results, node, let)
         step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, module,
                     shown=tuple(rewrite.shown))

@@ -183,8 +183,16 @@ REFERENCE: dict[str, Explanation] = {
         "rounding mode of their own (the reference rounds to nearest). Kernels that the payload launches itself are "
         "run thread after thread, cut at their barriers: not if threads exchange values otherwise (shuffles, "
         "tensor cores), nor if a barrier stands where not certainly all threads get (in a loop or a branch whose bounds or "
-        "condition the threads compute or read), nor if the kernels were seen to fault. Run without a reference: "
-        "`--reference none`.",
+        "condition the threads compute or read). Run without a reference: `--reference none`.",
+    ),
+    "W0803": Explanation(
+        "the CPU reference was ended",
+        "The payload is compiled for the CPU and run in a process of its own, which a signal has ended: SIGFPE is an integer "
+        "division by zero, SIGSEGV an access out of bounds, SIGABRT a check of MLIR or LLVM that failed, SIGKILL mostly memory "
+        "that was used up. The message says what was under way. MLIR leaves a division by zero and an access out of bounds "
+        "undefined: random inputs may hold a zero or an index too large, so give inputs that the payload is defined for. "
+        "The simulator says where such a thing happens in a kernel.\n\n"
+        "right:  --inputs x.npz\nright:  --reference none",
     ),
 }
 

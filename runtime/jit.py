@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,12 +57,13 @@ def descriptor(array: np.ndarray) -> ctypes.Structure:
     return made
 
 
-def call(
+def invoke(
     module: ir.Module,
     function: str,
     arguments: Sequence[np.ndarray],
     scalars: Sequence[bool],
     results: Sequence[Argument],
+    compiled: Callable[[], None] = lambda: None,
 ) -> list[np.ndarray]:
     """Compile the module (LLVM dialect) and call `function`, which has `llvm.emit_c_interface`.
 
@@ -70,12 +71,14 @@ def call(
         arguments: an array each, also for scalars (of one element); memref arguments are changed in place.
         scalars: which arguments are scalars.
         results: name, type and rank of each result.
+        compiled: called when it is compiled and will be run.
 
     Raises `mlir.JitError` if the engine cannot be made.
     """
     engine = mlir.execution_engine(module)
     if not engine.raw_lookup(f"_mlir_ciface_{function}"):
         raise mlir.JitError(f"it calls functions that are not there, or @{function} is not compiled")
+    compiled()
     packed: list[Any] = []
     returned = _result_struct(results)
     if returned is not None:

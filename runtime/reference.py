@@ -1,7 +1,8 @@
-"""The oracle: the untouched payload, JIT-compiled on the CPU by MLIR's execution engine."""
+"""The oracle: the untouched payload, JIT-compiled on the CPU by MLIR's execution engine, in a process of its own."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,39 +10,63 @@ import numpy as np
 
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from ..interpreter import mlir
-from ..interpreter.clone import clone_module
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe, upstream_messages
 from .cpu_lowering import lower
+from .deaths import ended_by
 from .dtypes import NUMPY, widen
 from .functions import argument_names, entry_function, out_arguments, signature
 from .inputs import check_inputs
-from .jit import call
+from .jit import invoke
 from .rounding import own_rounding
 from .serial_launches import serialize_launches
 from .signature import Argument, FunctionSignature
 from .widening import HALVES, widen_halves
+from .worker import Died, begin, call, fork_early
 
 WAY_OUT = "run without a reference: --reference none"
+
+LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
+"""What a worker is about."""
 
 
 def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
 
     f16 and bf16 payloads are computed in f32, and their outputs come in f32. The payload is not changed, and neither are
-    the inputs.
+    the inputs. It is compiled and run in a worker: a payload that divides by zero ends that, and not this process.
 
-    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 (a payload that the CPU cannot run).
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803 (one that
+        ended the worker).
     """
     named = signature(payload, entry)
     given = check_inputs(named, inputs)
-    module = clone_module(payload)
-    function = entry_function(module, named.entry)
+    code = io.BytesIO()
+    payload.operation.write_bytecode(code)
+    try:
+        return call(computed, code.getvalue(), named.entry, given)
+    except Died as death:
+        raise _ended(named.entry, death) from None
+
+
+def prepare() -> None:
+    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be called."""
+    mlir.load_jit()
+    fork_early()
+
+
+def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
+    begin("the reading")
+    module = ir.Module.parse(code, mlir.context())
+    named = signature(module, entry)
+    function = entry_function(module, entry)
     _refuse_foreign(module)
     function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
     function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
     names, is_out = argument_names(function), out_arguments(function)
     try:
+        begin(LOWERING)
         if widen_halves(module):
             named, given = _widened(named, given)
         serialize_launches(module)
@@ -52,6 +77,21 @@ def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.nda
         raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
     except mlir.JitError as error:
         raise fail("W0801", f"the CPU reference cannot link @{named.entry}: {error}", hint=WAY_OUT) from error
+
+
+def _ended(entry: str, death: Died) -> WeftError:
+    """What a worker's death says of the payload."""
+    words = ended_by(death.status)
+    said = [line for line in death.said.splitlines() if line.strip()][:2]
+    if death.stage != RUNNING:
+        message = f"{words.signal} has ended {death.stage or 'the start of the worker'} for the CPU reference of @{entry}"
+        return fail("W0803", message, notes=tuple(said), hint=WAY_OUT)
+    return fail(
+        "W0803",
+        f"{words.signal} has ended @{entry}, compiled for the CPU as the reference",
+        notes=(*([f"probably {words.cause}"] if words.cause else []), *said),
+        hint=f"give it inputs that it is defined for (`--inputs x.npz`), or {WAY_OUT}",
+    )
 
 
 def _refuse_foreign(module: ir.Module) -> None:
@@ -97,7 +137,8 @@ def _call(
     }
     returned = [r for r in named.results if r.name not in arrays]
     scalars = [declared[name].shape is None for name in names]
-    values = call(module, named.entry, [arrays[n] for n in names], scalars, returned)
+    begin(COMPILING)
+    values = invoke(module, named.entry, [arrays[n] for n in names], scalars, returned, lambda: begin(RUNNING))
     outputs = arrays | {r.name: value for r, value in zip(returned, values, strict=True)}
     return {o.name: outputs[o.name] for o in named.outputs}
 

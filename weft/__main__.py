@@ -9,17 +9,22 @@ import sys
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
     from .closed_pipes import outlive_readers
+    from .supervisor import supervised
 
     _open_what_is_closed()
     outlive_readers()
+    sys.exit(supervised(lambda: _command(sys.argv[1:]), lambda journal: _command(["repl", "--resume", journal])))
+
+
+def _command(arguments: list[str]) -> int:
     try:
         from .cli import run
 
-        code = run(sys.argv[1:])
+        code = run(arguments)
     except KeyboardInterrupt:  # while still importing
         sys.stderr.write("interrupted\n")
         code = 130
-    sys.exit(_flushed(code))
+    return _flushed(code)
 
 
 def _open_what_is_closed() -> None:

@@ -35,6 +35,13 @@ CODES: dict[str, Explanation] = {
     "W0059": Explanation(
         "a command that this version does not have", "The command is planned; this version refuses it."
     ),
+    "W0070": Explanation(
+        "Weft was ended by a signal",
+        "The process that did the work is gone: a check of MLIR's or LLVM's that failed (SIGABRT, whose words stand above), memory "
+        "that was used up (SIGKILL), or an invalid access (SIGSEGV). What was under way is named. Nothing half written stays. On a "
+        "terminal, `weft repl` goes on from its journal, without the line that was under way.\n\n"
+        "right:  weft repl --resume        // what was done before, line by line",
+    ),
     "W0410": Explanation(
         "a foreign constant without elements",
         "`krnl.global`, the constant of ONNX's dialect, is read as a `memref.global`, and that needs a list of elements.\n\n"

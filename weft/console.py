@@ -17,6 +17,7 @@ import click
 
 from .dsl.diagnostics import Diagnostic, WeftError, fail
 from .interrupt import interruptible
+from .supervisor import answered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,6 +80,7 @@ def guarded(command: Callable[[], int | None]) -> int:
     except click.exceptions.Exit as request:
         return request.exit_code
     except (KeyboardInterrupt, click.Abort):
+        answered()
         say("interrupted")
         return INTERRUPTED
     except OSError as error:

@@ -123,8 +123,9 @@ def applied(recipe: Recipe) -> Applied:
     """Parse the payload and apply the schedule to it."""
     with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
         from .interpreter import mlir
-        from .interpreter.session import Session
+        from .interpreter.session import Session, tell_statements
         from .payload import parse_payload
+        from .supervisor import doing
 
         mlir.load()
         for package in ("analysis", "distribution"):
@@ -132,6 +133,7 @@ def applied(recipe: Recipe) -> Applied:
     with recipe.clock.phase("payload"):
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
+        tell_statements(doing)
         session = Session(payload, recipe.file, recipe.values)
         session.run()
     return Applied(recipe, payload, session)

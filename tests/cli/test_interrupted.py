@@ -33,7 +33,8 @@ PLACES = {
     "the schedule is parsed": ("weft.dsl.parser", "parse_source"),
     "the bindings call back": ("weft.interpreter.mlir", "step"),
     "a statement is done": ("weft.interpreter.session", "_statement"),
-    "the CPU's code is made": ("weft.interpreter.mlir", "execution_engine"),
+    "the reference's process is forked": ("weft.runtime.worker", "forked"),
+    "the reference is computed": ("weft.runtime.worker", "ask"),
     "a kernel is translated": ("weft.runtime.simulator.kernel", "__init__"),
     "a kernel is simulated": ("weft.runtime.simulator.kernel", "_run_batch"),
 }

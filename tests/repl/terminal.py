@@ -134,8 +134,10 @@ class Terminal:
                 started = self._computed()
 
     def _computed(self) -> float:
-        """The seconds of a processor's time that the program has taken."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        """The seconds of a processor's time that the program has taken, in the process that works: its child."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        fields = Path(f"/proc/{children[0] if children else pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     # ---- typing ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,13 @@ from .options import PATH, layer_option
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the schedule or of its payload."
 )
 @layer_option
-def repl(file: str | None, payload: Path | None, settings: tuple[str, ...], layer: str | None) -> int:
+@click.option(
+    "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",
+    help="Go on with a session that was cut off: the last one, or that of JOURNAL.",
+)  # fmt: skip
+def repl(
+    file: str | None, payload: Path | None, settings: tuple[str, ...], layer: str | None, resume: str | None
+) -> int:
     """Step through a schedule and look at the IR: step, undo, diff, handles, show, next, cuda, run, save.
 
     Without FILE, statements are typed for the payload. What is piped in is done line by line; the exit code is then 1 if
@@ -25,9 +31,11 @@ def repl(file: str | None, payload: Path | None, settings: tuple[str, ...], laye
     from ..repl.start import start
     from ..settings import parse_settings
 
-    if file is None and payload is None:
+    if resume is not None and (file is not None or payload is not None or settings or layer is not None):
+        raise click.UsageError("--resume goes on with what the session worked on: no FILE, --payload, --set or --layer")
+    if file is None and payload is None and resume is None:
         raise click.UsageError(
             "the REPL needs something to work on: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
             "statements yourself"
         )
-    return start(file, payload, parse_settings(settings), layer)
+    return start(file, payload, parse_settings(settings), layer, resume)

@@ -34,4 +34,10 @@ CODES: dict[str, Explanation] = {
         "`handles` lists the handles there are, alive and consumed. A consumed handle names no op any more.",
     ),
     "W0066": Explanation("no name for a file", "`save` takes the name of a file, with or without `.weft`; `~` is your own folder."),
+    "W0067": Explanation(
+        "no session to go on with",
+        "`weft repl` on a terminal keeps a journal of what is done, until it is left with `quit` or Ctrl-D. A session that ended "
+        "otherwise (the process or the machine died) is found again by `weft repl --resume`; where there are several, by the "
+        "journal's name: the notes list them. Journals are kept for 30 days, the newest 20.\n\nright:  weft repl --resume",
+    ),
 }

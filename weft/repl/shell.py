@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ..dsl.diagnostics import WeftError, fail
+from ..supervisor import answered
 from . import colors, doing, looking, moving
 from .command import Command, Desk
+from .journal import Journal
 from .progress import total
 from .reading import command_of, incomplete, pieces
 from .workbench import Workbench
@@ -24,17 +26,22 @@ class Shell:
 
     Attributes:
         failed: a command or a statement failed: of a piped session, that is the exit code.
+        journal: where what is done is kept until the session is left.
+        notes: what is said below the greeting.
     """
 
-    def __init__(self, bench: Workbench, console: Console, *, interactive: bool) -> None:
+    def __init__(self, bench: Workbench, console: Console, *, interactive: bool, journal: Journal | None = None) -> None:
         self.desk = Desk(bench, console, interactive, COMMANDS)
         self.failed = False
+        self.journal = journal
+        self.notes: list[Text] = []
 
     # ---- one input ------------------------------------------------------------------------------------------------------
 
-    def handle(self, text: str) -> None:
-        """Do one input: a command, or statements. Whatever goes wrong is shown."""
-        before = self.desk.bench.position
+    def handle(self, text: str) -> bool:
+        """Do one input: a command, or statements. Whatever goes wrong is shown; False then."""
+        before, failed = self.desk.bench.position, self.failed
+        self.failed = False
         try:
             found = command_of(text, COMMANDS)
             if found is None:
@@ -45,6 +52,7 @@ class Shell:
             self.failed = True
             self.desk.show(error.diagnostics)
         except KeyboardInterrupt:
+            answered()
             self.failed = True
             now = self.desk.bench.position
             what = "nothing was changed" if now == before else f"{now} statements are done, none by half"
@@ -55,6 +63,23 @@ class Shell:
         except MemoryError:
             self.failed = True
             self.desk.show(fail("W0055", "out of memory", hint="a smaller payload needs less: `set m=256`").diagnostics)
+        well = not self.failed
+        self.failed = failed or self.failed
+        return well
+
+    def kept(self, text: str) -> None:
+        """Do one input, and note in the journal what does again what it has changed."""
+        if self.journal is None:
+            self.handle(text)
+            return
+        bench = self.desk.bench
+        before, at = (bench.session, bench.state), bench.position
+        self.journal.do(bench.coming if text == "step" and bench.coming else text)
+        well = self.handle(text)
+        session, state = before
+        changed = bench.session is not session or bench.state is not state
+        again = text if well else f"step {bench.position - at}" if bench.position > at else f"goto {bench.position}"
+        self.journal.done(again if changed else None)
 
     def prompt(self) -> str:
         """`[3/14] `."""
@@ -74,6 +99,7 @@ class Shell:
             self.desk.say(
                 Text("Enter does the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves", "dim")
             )
+        self.desk.say(*(row for note in self.notes for row in colors.wrapped(note, self.desk.width, 2)))
 
     # ---- the two loops --------------------------------------------------------------------------------------------------
 
@@ -84,14 +110,15 @@ class Shell:
             try:
                 text = ask(self.prompt())
             except KeyboardInterrupt:
+                answered()
                 continue
             except EOFError:
                 break
             if not text.strip():
-                self.handle("step")
+                self.kept("step")
                 continue
             for piece in pieces(text, COMMANDS):
-                self.handle(piece)
+                self.kept(piece)
                 if self.desk.done:
                     break
         return 0

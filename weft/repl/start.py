@@ -3,23 +3,99 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from rich.text import Text
+
+from ..supervisor import stays
+from .journal import Found, Journal, Start, choose, cut_off, digest
 from .shell import Shell, plain_ask, read_lines
 from .workbench import Workbench
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def start(file: str | None, payload: Path | None, settings: Mapping[str, str], layer: str | None = None) -> int:
-    """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code."""
+
+def start(
+    file: str | None,
+    payload: Path | None,
+    settings: Mapping[str, str],
+    layer: str | None = None,
+    resume: str | None = None,
+) -> int:
+    """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code.
+
+    Args:
+        resume: go on with a session that was cut off: that of this journal, the newest one for an empty name.
+    """
     from rich.console import Console
 
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     console = Console(file=sys.stdout, highlight=False, markup=False)
-    shell = Shell(Workbench.open(file, payload, settings, layer), console, interactive=interactive)
+    if resume is None:
+        shell = Shell(Workbench.open(file, payload, settings, layer), console, interactive=interactive)
+        if interactive:
+            shell.notes += _offer()
+            shell.journal = Journal.begin(Start.of(shell.desk.bench))
+    else:
+        shell = _resumed(choose(resume), console, interactive)
+    stays(str(shell.journal.path) if shell.journal is not None else "")
+    code = _read(shell, console, interactive)
+    if shell.journal is not None:
+        shell.journal.leave()
+    return code
+
+
+def _offer() -> list[Text]:
+    """What is said of sessions that were cut off."""
+    found = cut_off()
+    if not found:
+        return []
+    more = f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
+    return [Text(f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}", "yellow")]
+
+
+def _resumed(found: Found, console: Console, interactive: bool) -> Shell:
+    """A shell where that session was. What fails now that did not then ends this, is shown, and its journal stays."""
+    from rich.console import Console
+
+    begun = found.start
+    payload = None if begun.payload is None else Path(begun.payload)
+    bench = Workbench.open(begun.file, payload, begun.settings, begun.layer)
+    shell = Shell(bench, console, interactive=interactive)
+    now = digest(bench)
+    if now != begun.digest:
+        shell.notes.append(Text("the schedule or the payload has changed since", "yellow"))
+    said = io.StringIO()
+    quiet = Shell(bench, Console(file=said, width=console.width), interactive=False)
+    done: list[str] = []
+    for line in found.lines:
+        said.seek(0)
+        said.truncate()
+        if not quiet.handle(line):
+            left = len(found.lines) - len(done) - 1
+            shell.notes.append(Text(said.getvalue().rstrip(), "red"))
+            shell.notes.append(Text(f"`{line}` fails now, and {left} more are not done; they stand in {found.path}", "yellow"))
+            break
+        done.append(line)
+    shell.notes.append(Text(f"resumed: {found.summary}", "green"))
+    if found.doing:
+        shell.notes.append(Text(f"it was cut off in `{found.doing}`, which is not done", "yellow"))
+    if interactive:
+        shell.journal = Journal.begin(replace(begun, digest=now), done)
+        if shell.journal is not None and len(done) == len(found.lines):
+            found.path.unlink(missing_ok=True)
+    return shell
+
+
+def _read(shell: Shell, console: Console, interactive: bool) -> int:
     if not interactive:
         _import()
         return shell.replay(read_lines())

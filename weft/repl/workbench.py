@@ -55,8 +55,11 @@ class Workbench:
         cls, file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None = None
     ) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
-        from ..interpreter.session import Session
+        from ..interpreter.session import Session, tell_statements
         from ..payload import parse_payload
+        from ..supervisor import doing
+
+        tell_statements(doing)
 
         recipe = _recipe(file, override, settings, layer)
         payload = parse_payload(recipe.payload)

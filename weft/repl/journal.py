@@ -1,0 +1,217 @@
+"""The journal of a session: what was done in it, line by line, so that a session that is cut off can go on.
+
+Each REPL on a terminal keeps a file of JSON lines in the user's state folder and locks it as long as it lives: one that nobody
+holds is that of a session which was cut off. The first line says what is worked on; then stand `do` (a line is begun), `done` (it
+has changed something: this does it again) and `end` (it has not). A session that is left as usual takes its journal with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from ..dsl.diagnostics import fail
+from .reading import state_folder
+
+if TYPE_CHECKING:
+    from .workbench import Workbench
+
+KEPT, KEPT_DAYS = 20, 30
+"""How many journals of sessions that were cut off are kept, and how long."""
+
+MAX_BYTES = 1 << 26
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a session works on.
+
+    Args:
+        file, payload: absolute paths, or a recipe's name; None where none was given.
+        digest: of the texts that were read, to tell whether they have changed.
+        began: seconds since 1970.
+    """
+
+    file: str | None
+    payload: str | None
+    settings: Mapping[str, str]
+    layer: str | None
+    digest: str
+    began: float
+
+    @classmethod
+    def of(cls, bench: Workbench) -> Start:
+        file = bench.file
+        if file is not None and os.path.exists(file):
+            file = os.path.abspath(file)
+        payload = None if bench.override is None else os.path.abspath(bench.override)
+        return cls(file, payload, dict(bench.settings), bench.layer, digest(bench), time.time())
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.file or self.payload or "nothing")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A session that was cut off. `lines` do again what was done; `doing` is the one that was under way, or empty."""
+
+    path: Path
+    start: Start
+    lines: tuple[str, ...]
+    doing: str
+
+    @property
+    def summary(self) -> str:
+        """`simt, 12 lines, of 2026-11-22 11:02`."""
+        count = len(self.lines)
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.start.began))
+        return f"{self.start.name}, {count} line{'s' * (count != 1)}, of {when}"
+
+
+def digest(bench: Workbench) -> str:
+    """Of the schedule's and the payload's texts."""
+    sources = {s.span.source.name: s.span.source.text for s in bench.recipe.file.schedules}
+    texts = [*(text for _, text in sorted(sources.items())), bench.recipe.payload.text]
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def folder() -> Path:
+    return state_folder() / "sessions"
+
+
+class Journal:
+    """The journal of this process's session."""
+
+    def __init__(self, path: Path, file: IO[str]) -> None:
+        self.path, self._file = path, file
+
+    @classmethod
+    def begin(cls, start: Start, lines: Iterable[str] = ()) -> Journal | None:
+        """A new one, in which `lines` are done; None where nothing can be written: a session works without."""
+        try:
+            folder().mkdir(parents=True, exist_ok=True)
+            number, name = tempfile.mkstemp(prefix=".new-", dir=folder())
+            file = os.fdopen(number, "w", encoding="utf-8", errors="surrogatepass")
+            _lock(file)
+            journal = cls(Path(name), file)
+            journal._write("start", asdict(start))
+            for line in lines:
+                journal._write("done", line)
+            os.fsync(file.fileno())
+            journal.path = folder() / f"{time.strftime('%Y%m%d-%H%M%S')}-{name.rpartition('-')[2]}.journal"
+            os.replace(name, journal.path)  # locked before anybody can take it for one that was left behind
+        except OSError:
+            return None
+        return journal
+
+    def do(self, line: str) -> None:
+        """A line begins."""
+        self._write("do", line)
+
+    def done(self, line: str | None) -> None:
+        """It is done. `line` does it again; None: it has changed nothing."""
+        if line is None:
+            self._write("end", None)
+            return
+        self._write("done", line)
+        try:
+            os.fsync(self._file.fileno())
+        except OSError:
+            return
+
+    def leave(self) -> None:
+        """The session is left as usual."""
+        self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def _write(self, what: str, value: object) -> None:
+        try:
+            self._file.write(json.dumps([what, value]) + "\n")
+            self._file.flush()
+        except OSError:  # the disk is full: the session goes on, and its journal as far as it goes
+            return
+
+
+def cut_off() -> list[Found]:
+    """The sessions that were cut off, the newest first. Journals in which nothing was done, and old ones, are taken away."""
+    found: list[Found] = []
+    for path in folder().glob("*.journal"):
+        try:
+            with path.open("r+", encoding="utf-8") as file:
+                if not _lock(file):
+                    continue
+                one = _read(path, file)
+                old = time.time() - path.stat().st_mtime > KEPT_DAYS * 86400
+                if one is None or not one.lines or old:
+                    path.unlink()
+                else:
+                    found.append(one)
+        except OSError:
+            continue
+    found.sort(key=lambda one: one.start.began, reverse=True)
+    for one in found[KEPT:]:
+        one.path.unlink(missing_ok=True)
+    return found[:KEPT]
+
+
+def choose(name: str) -> Found:
+    """The journal `name` (a path, or the name of a file in the folder), or the newest one for no name. Raises W0067."""
+    if name and os.path.isfile(name):
+        with open(name, "r+", encoding="utf-8") as file:
+            if _lock(file) and (one := _read(Path(name), file)) is not None:
+                return one
+    there = cut_off()
+    if not name and there:
+        return there[0]
+    for one in there:
+        if name in (str(one.path), one.path.name, one.path.stem):
+            return one
+    notes = tuple(f"{one.path.stem}: {one.summary}" for one in there)
+    if not name:
+        raise fail("W0067", "there is no session that was cut off", notes=notes)
+    raise fail("W0067", f"there is no journal `{name}` of a session that was cut off", notes=notes)
+
+
+def _read(path: Path, file: IO[str]) -> Found | None:
+    """What a journal says; its last line may be half written. None for what is none."""
+    start: Start | None = None
+    lines: list[str] = []
+    doing = ""
+    try:
+        for text in file.read(MAX_BYTES).split("\n")[:-1]:
+            what, value = json.loads(text)
+            if what == "start":
+                start = Start(**value)
+            elif what == "done":
+                lines.append(str(value))
+            doing = str(value) if what == "do" else ""
+    except (ValueError, TypeError):
+        return None
+    return None if start is None else Found(path, start, tuple(lines), doing)
+
+
+def _lock(file: IO[str]) -> bool:
+    """Hold the file as long as it is open; False where another process does."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(1 << 30)  # far behind all lines: what is locked can't be read there
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            file.seek(0)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
