@@ -111,5 +111,8 @@ def cast(type: str, a: Expr, range: Range | None = None) -> Expr:
 
 
 def ternary(condition: Expr, a: Expr, b: Expr, type: str, range: Range | None = None) -> Expr:
+    """`condition ? a : b`; of a narrow integer and a literal, or two of different types, C++ makes an `int`."""
+    if type in ("signed char", "short"):
+        type = "int"
     text = f"{condition.within(OR)} ? {a.within(OR)} : {b.within(TERNARY)}"
     return combine(text, type, (condition, a, b), TERNARY, range)

@@ -11,7 +11,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ...interpreter.mlir import ir
 from ..dtypes import NUMPY
-from . import numeric, ops, vector_values, warp
+from . import conversion, numeric, ops, vector_values, warp
 from .arguments import Argument, bind
 from .bank_report import bank_uses
 from .banks import BankCounter
@@ -58,7 +58,7 @@ class SimKernel:
         self.known_grid = _known(operation, "known_grid_size")
         self.arguments = Argument.of(operation, translator.writes)
         namespace: dict[str, Any] = {
-            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "atomic": warp.atomic,
+            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "atomic": warp.atomic,
             **translator.constants,
         }  # fmt: skip
         exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+from .conversion import convert, signed, typed, unsigned
 
 # ---- integers ---------------------------------------------------------------------------------------------------------
 
@@ -20,22 +20,6 @@ UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 def wrap(value: int) -> int:
     """A Python integer as 64 bits, two's complement."""
     return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def typed(value: Any) -> Any:
-    """The value with a NumPy type: what may become an array in another lane must not stay a Python integer."""
-    if isinstance(value, bool):
-        return np.bool_(value)
-    return np.int64(value) if isinstance(value, int) else value
-
-
-def unsigned(value: Any) -> Any:
-    value = np.asarray(typed(value))
-    return value if value.dtype.kind == "b" else value.view(UNSIGNED[value.dtype.itemsize])
-
-
-def signed(value: Any, like: Any) -> Any:
-    return np.asarray(value).view(np.asarray(typed(like)).dtype)[()]
 
 
 def divsi(a: Any, b: Any) -> Any:
@@ -95,49 +79,6 @@ def add_extended(a: Any, b: Any) -> tuple[Any, Any]:
         return np.logical_xor(a, b), np.logical_and(a, b)
     total = np.add(unsigned(a), unsigned(b))
     return signed(total, a), np.less(total, unsigned(a))
-
-
-def convert(value: Any, dtype: np.dtype) -> Any:
-    """To another type: sign extension, truncation, int ↔ float, float ↔ float (rounded to nearest even)."""
-    value = np.asarray(typed(value))
-    return _converted(np.negative(value.astype(np.int8)) if value.dtype.kind == "b" else value, dtype)
-
-
-def convert_unsigned(value: Any, dtype: np.dtype) -> Any:
-    """Zero extension, truncation, and unsigned integer → float."""
-    return _converted(unsigned(value), dtype)
-
-
-def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
-    """A value that its NumPy type shows as it is meant: i1 has become 0 and 1, or 0 and -1."""
-    if dtype.kind == "b":
-        return (value.astype(np.int64) & 1).astype(bool)[()]
-    if value.dtype.kind in "iu" and dtype.kind not in "iub" and dtype.itemsize == 2:
-        value = _integers_to_odd(value)
-    if value.dtype == np.float64 and dtype.kind not in "iufb":
-        return _to_odd(value).astype(dtype)[()]
-    return value.astype(dtype)[()]
-
-
-def _integers_to_odd(value: np.ndarray) -> np.ndarray:
-    """Integers in f64; those that it does not hold rounded to odd, so that a second rounding is right."""
-    if value.dtype.itemsize < 8:
-        return value.astype(np.float64)
-    bits = value.dtype.type(2047)
-    odd = (value >> value.dtype.type(11)) | ((value & bits) != 0)
-    long = (value >> value.dtype.type(53) != 0) & (value >> value.dtype.type(53) != value.dtype.type(0) - value.dtype.type(1))
-    return np.where(long, odd.astype(np.float64) * 2048.0, value.astype(np.float64))
-
-
-def to_unsigned(value: Any, dtype: np.dtype) -> Any:
-    """Float → unsigned integer, in the bits of the signless `dtype`."""
-    if dtype.kind == "b":
-        return (np.asarray(value).astype(np.int64) & 1).astype(bool)[()]
-    return np.asarray(value).astype(UNSIGNED[dtype.itemsize]).view(dtype)[()]
-
-
-def bitcast(value: Any, dtype: np.dtype) -> Any:
-    return np.ascontiguousarray(typed(value)).view(dtype).reshape(np.shape(value))[()]
 
 
 def count_bits(value: Any, kind: str) -> Any:
@@ -251,16 +192,6 @@ def _odd(total: np.ndarray, error: np.ndarray) -> np.ndarray:
     inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
     away = (error > 0) == (total > 0)
     return np.where(inexact, bits + np.where(away, 1, -1), bits).view(np.float64)
-
-
-def _to_odd(value: np.ndarray) -> np.ndarray:
-    """f64 rounded to odd in f32, from where a second rounding to a narrower type is right."""
-    near = value.astype(np.float32)
-    bits = near.view(np.int32)
-    back = near.astype(np.float64)
-    inexact = (back != value) & np.isfinite(near) & ((bits & 1) == 0)
-    outward = np.abs(value) > np.abs(back)
-    return np.where(inexact, bits + np.where(outward, 1, -1), bits).astype(np.int32).view(np.float32)
 
 
 def through_double(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -64,7 +64,7 @@ def chosen(batch: int) -> list[Program]:
 
 def expected(program: Program, known: Sequence[str], unknown: str, partly: str) -> str | None:
     """The code of the diagnostic that refuses the program; None if it runs."""
-    if program.case.op not in known and program.form != "folded":
+    if program.case.op not in known:
         return unknown
     return partly if program.case.op in BITS_REFUSED and program.case.operands[0] == "i1" else None
 

@@ -177,7 +177,7 @@ def cast(t: Translator, op: ir.Operation) -> None:
     dtype, _ = value_type(op.results[0].type, op)
     function = {"arith.bitcast": "bitcast", "arith.fptoui": "to_unsigned"}.get(op.name, "convert")
     function = "convert_unsigned" if op.name in _ZEROES else function
-    made = f"N.{function}({value.text}, {t.constant(dtype, INT64).text})"
+    made = f"T.{function}({value.text}, {t.constant(dtype, INT64).text})"
     if value.const is not None and dtype == INT64:
         t.values[op.results[0]] = value
     else:
