@@ -131,7 +131,7 @@ def _copies(module: ir.Module) -> None:
     """`memref.copy` inside loops → `linalg.copy`; a copy of a buffer to itself goes."""
     for op in mlir.operations(module.operation, "memref.copy"):
         source, target = op.operands
-        if source == target:
+        if _whole(source) == _whole(target):
             op.erase()
         elif _in_loop(op):
             with ir.InsertionPoint(op), op.location:
@@ -140,6 +140,19 @@ def _copies(module: ir.Module) -> None:
             made = block[[o.operation for o in block].index(op) - 1].operation
             made.attributes[WRITEBACK] = ir.UnitAttr.get()
             op.erase()
+
+
+def _whole(buffer: ir.Value) -> ir.Value:
+    """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
+    op = mlir.producer(buffer)
+    if op is None or op.name != "memref.subview":
+        return buffer
+    source = op.operands[0].type
+    assert isinstance(source, ir.MemRefType) and isinstance(buffer.type, ir.MemRefType)
+    moved = any(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    apart = any(stride != 1 for stride in ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
+    same = source.has_static_shape and buffer.type.has_static_shape and list(source.shape) == list(buffer.type.shape)
+    return buffer if moved or apart or not same else _whole(op.operands[0])
 
 
 def _follow(module: ir.Module) -> None:

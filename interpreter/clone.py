@@ -18,18 +18,28 @@ def clone_module(module: ir.Module) -> ir.Module:
     return copy
 
 
+PROVEN = "weft.proven"
+"""On a mapped loop or a kernel: the fingerprint of what was proven race-free (`analysis/proof.py`). Gone from what users see, as
+handles' tags are."""
+
+UNPROVEN = "weft.unproven"
+"""On a kernel that is not proven race-free and was let through: why."""
+
+_TAG = rf'(?:weft\.h\d+|{re.escape(PROVEN)} = "[0-9a-f]*")'
+_AMONG, _ALONE = re.compile(f"{_TAG}, |, {_TAG}"), re.compile(rf"(?: attributes)? \{{{_TAG}\}}")
+
+
 def strip_tags(module: ir.Module) -> ir.Module:
     """A copy without the handles' tags, for showing and for goldens."""
     from . import mlir
 
     copy = clone_module(module)
     for op in mlir.operations(copy.operation):
-        for name in [n for n in op.attributes if n.startswith("weft.h") and n[6:].isdigit()]:
+        for name in [n for n in op.attributes if n == PROVEN or (n.startswith("weft.h") and n[6:].isdigit())]:
             del op.attributes[name]
     return copy
 
 
 def without_tags(text: str) -> str:
     """The text of an op without handle tags: `{weft.h3, weft.map = …}` → `{weft.map = …}`."""
-    text = re.sub(r"weft\.h\d+, |, weft\.h\d+", "", text)
-    return re.sub(r" \{weft\.h\d+\}", "", text)
+    return _ALONE.sub("", _AMONG.sub("", text))

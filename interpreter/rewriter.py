@@ -23,12 +23,16 @@ class Rewriter:
         module: the module to rewrite in place (the session keeps a clone, so a failure loses nothing).
         statement: the statement at work, for spans and the keyword in diagnostics.
         numbers: where fresh handle numbers come from.
+        unproven: kernels that are not proven race-free are let through, and called so.
     """
 
-    def __init__(self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int]) -> None:
+    def __init__(
+        self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int], *, unproven: bool = False
+    ) -> None:
         self.module = module
         self.statement = statement
         self.numbers = numbers
+        self.unproven = unproven
         self.remarks: list[str] = []
         self.shown: list[str] = []
 

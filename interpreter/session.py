@@ -46,12 +46,16 @@ class Session:
         module: the payload; the session works on a copy of it.
         file: the parsed and checked file; its main schedule is run.
         values: the parameters of the main schedule, bound (`dsl.binding`).
+        unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
 
     `run()` goes to the end, `step()` does one statement, `undo()`/`redo()` move between what was done.
     """
 
-    def __init__(self, module: ir.Module, file: tree.File, values: Mapping[str, Any]) -> None:
+    def __init__(
+        self, module: ir.Module, file: tree.File, values: Mapping[str, Any], *, unproven: bool = False
+    ) -> None:
         self.file = file
+        self.unproven = unproven
         registry()  # imports the statements now, and not within the first step
         self.schedules = {s.name: s for s in file.schedules}
         start = State(clone_module(module), (Frame(file.main.body, dict(values)),))
@@ -132,10 +136,41 @@ class Session:
         return step
 
     def run(self) -> ir.Module:
-        """Do everything that is left; return the scheduled module."""
+        """Do everything that is left; return the scheduled module. Raises where a kernel of it is not proven."""
         while self.step() is not None:
             pass
+        self.expect_proven()
         return self.module
+
+    def expect_proven(self) -> None:
+        """Prove again the kernels that statements have changed since their launch, and those that no `launch` made.
+
+        Raises W0601 to W0603, W0610, W0640 at the statement that changed one; with `unproven`, marks the kernel instead.
+        """
+        from .analysis import proof
+
+        payloads = proof.kernel_symbols(self._states[0].module)
+        changed = proof.changed_kernels(self.module, payloads)
+        wrong = {proof.symbol_of(k): found for k, found in proof.judge_changed(self.module, changed)} if changed else {}
+        if wrong and self.unproven:
+            module, remarks = clone_module(self.module), list[str]()
+            for kernel in proof.changed_kernels(module, payloads):
+                if (symbol := proof.symbol_of(kernel)) in wrong:
+                    remarks += proof.let_through(kernel, wrong[symbol])
+            step = self.state.step and replace(self.state.step, module=module, remarks=(*self.state.step.remarks, *remarks))
+            self._states[self._at] = replace(self.state, module=module, step=step)
+        elif wrong:
+            raise WeftError.of(self._since(d, symbol, payloads) for symbol, found in wrong.items() for d in proof.refusal(found))
+
+    def _since(self, diagnostic: Diagnostic, symbol: str, payloads: frozenset[str]) -> Diagnostic:
+        """What is wrong with a kernel, at the first statement after which it was not what had been proven."""
+        from .analysis import proof
+
+        for state in self.states:
+            if state.step is not None and symbol in map(proof.symbol_of, proof.changed_kernels(state.module, payloads)):
+                notes = (*diagnostic.notes, "as the kernel is since this statement: nothing has proven it so")
+                return replace(diagnostic, span=state.step.span, statement=state.step.keyword, notes=notes)
+        return diagnostic
 
     def undo(self) -> bool:
         """Back before the last statement. False at the start."""
@@ -179,10 +214,10 @@ class Session:
             return None if frame.done else frame.items[frame.index]
         return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
 
-    def fork(self) -> Session:
-        """A session that goes on from here by itself: for trying things."""
+    def fork(self, *, unproven: bool = False) -> Session:
+        """A session that goes on from here by itself: for trying things. `unproven`: for what is looked at, and not built."""
         copy = object.__new__(Session)
-        copy.file, copy.schedules = self.file, self.schedules
+        copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
         copy._states, copy._at = self._states[: self._at + 1], self._at
         return copy
 
@@ -268,7 +303,7 @@ class Session:
         module = clone_module(state.module)
         numbers = itertools.count(state.numbers)
         statement = cls(node=node, **values)
-        rewrite = Rewriter(module, statement, numbers)
+        rewrite = Rewriter(module, statement, numbers, unproven=self.unproven)
         _tell(f"`{text}` ({node.span})")
         try:
             with module.context, ir.Location.unknown(), rewrite.placing():

@@ -147,7 +147,13 @@ def report(result: RunResult, comparison: Comparison | None) -> dict[str, Any]:
         "races": None,
         "barriers": None,
         "kernels": [
-            {"name": k.name, "grid": list(k.grid), "block": list(k.block), "shared_bytes": k.shared_bytes}
+            {
+                "name": k.name,
+                "grid": list(k.grid),
+                "block": list(k.block),
+                "shared_bytes": k.shared_bytes,
+                "unproven": k.unproven,
+            }
             for k in result.kernels
         ],
         "streams_created": result.streams_created,
@@ -166,6 +172,8 @@ def _lines(bundle: Bundle, result: RunResult, comparison: Comparison | None) -> 
         f"  {k.name}<<<{list(k.grid)}, {list(k.block)}>>>, {k.shared_bytes} bytes of shared memory"
         for k in result.kernels
     ]
+    unproven = {k.name: k.unproven for k in result.kernels if k.unproven is not None}
+    lines += [f"  {name} is not proven race-free: {why}" for name, why in unproven.items()]
     if comparison is None:
         lines.append("  nothing to compare with")
     else:

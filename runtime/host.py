@@ -27,7 +27,7 @@ from .host_memory import static_strides
 from .host_order import on_streams
 from .host_program import Host, HostValue
 from .host_values import row_major
-from .kernels import kernel_functions, shared_memory
+from .kernels import kernel_functions, shared_memory, unproven
 from .plan import (
     Alloc,
     AnyStep,
@@ -108,7 +108,7 @@ def _interpreted(module: ir.Module, function: ir.Operation) -> Host:
 
 def _plan(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
     launched = tuple(
-        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op))
+        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op))
         for k in kernel_functions(host.module)
         if k.name in host.launched
     )

@@ -8,6 +8,7 @@ from math import prod
 
 from ..dsl.diagnostics import fail
 from ..interpreter import mlir
+from ..interpreter.clone import UNPROVEN
 from ..interpreter.memory.spaces import is_shared
 from ..interpreter.mlir import ir
 from .cuda.abi import STATIC_SHARED_LIMIT
@@ -49,6 +50,11 @@ def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
         sizes.append(prod(s for s in shape if s is not None) * itemsize(dtype))
     aligned = sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
     return (aligned, aligned) if aligned > STATIC_SHARED_LIMIT else (sum(sizes), 0)
+
+
+def unproven(kernel: ir.Operation) -> str | None:
+    """Why a kernel is not proven race-free; None if it is, or was never asked."""
+    return ir.StringAttr(kernel.attributes[UNPROVEN]).value if UNPROVEN in kernel.attributes else None
 
 
 def _shared_buffers(kernel: ir.Operation) -> Iterator[ir.Value]:

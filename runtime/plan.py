@@ -111,7 +111,8 @@ class Kernel:
     """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters.
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
-    text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0).
+    text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
+    proven race-free, where the schedule let it through all the same.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Kernel:
     params: tuple[Param, ...]
     shared_bytes: int = 0
     dynamic_shared_bytes: int = 0
+    unproven: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
                 "params": [_param(p) for p in k.params],
                 "shared_bytes": k.shared_bytes,
                 "dynamic_shared_bytes": k.dynamic_shared_bytes,
+                **({} if k.unproven is None else {"unproven": k.unproven}),
             }
             for k in plan.kernels
         ],
@@ -201,9 +202,10 @@ def _read_scalar(at: Cursor) -> Scalar:
 
 
 def _read_kernel(at: Cursor) -> Kernel:
-    f = at.fields(("name", "symbol", "params", "shared_bytes", "dynamic_shared_bytes"))
+    f = at.fields(("name", "symbol", "params", "shared_bytes", "dynamic_shared_bytes"), ("unproven",))
+    unproven = f["unproven"].text() if "unproven" in f else None
     shared = (f["shared_bytes"].integer(), f["dynamic_shared_bytes"].integer())
-    return Kernel(f["name"].text(), f["symbol"].text(), f["params"].list(_read_param), *shared)
+    return Kernel(f["name"].text(), f["symbol"].text(), f["params"].list(_read_param), *shared, unproven)
 
 
 def _read_param(at: Cursor) -> Param:

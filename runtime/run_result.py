@@ -14,12 +14,13 @@ from .timeline import Timed
 
 @dataclass(frozen=True)
 class KernelRun:
-    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory."""
+    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory; `unproven` the kernel's."""
 
     name: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    unproven: str | None = None
 
 
 @dataclass(frozen=True)

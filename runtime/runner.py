@@ -265,8 +265,8 @@ class _Run:
         found = [r for r in self.reports if r is not None]
         looked = bool(found) or not self.reports
         kernels = tuple(
-            KernelRun(s.kernel, triple(s.grid), triple(s.block), _shared(s, self.actions.kernels[s.kernel]))
-            for s in self.plan.launches
+            KernelRun(s.kernel, triple(s.grid), triple(s.block), _shared(s, kernel), kernel.unproven)
+            for s, kernel in ((s, self.actions.kernels[s.kernel]) for s in self.plan.launches)
         )
         return RunResult(
             device=self.device.name,

@@ -2,7 +2,7 @@
 
 Each takes a schedule by path or recipe name, `payload` (the path of an `.mlir` file, instead of the schedule's own) and
 `settings` (parameters of the schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and
-raises `WeftError` with diagnostics.
+raises `WeftError` with diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ Setting = int | float | bool | str
 
 
 def load(
-    schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None, layer: str | None = None
-) -> Recipe:
+    schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None, layer: str | None = None,
+    unproven: bool = False,
+) -> Recipe:  # fmt: skip
     """Read and check a schedule, bind its parameters, and read its payload's text."""
-    return Recipe.open(str(schedule), _path(payload), _texts(settings), layer=layer)
+    return Recipe.open(str(schedule), _path(payload), _texts(settings), layer=layer, unproven=unproven)
 
 
 def apply(
@@ -34,10 +35,12 @@ def apply(
     payload: Name | None = None,
     settings: Mapping[str, Setting] | None = None,
     layer: str | None = None,
+    unproven: bool = False,
 ) -> Applied:
     """Apply a schedule to its payload: `.text` is the scheduled module, `.session.steps` what each statement did."""
-    recipe = schedule if isinstance(schedule, Recipe) else load(schedule, payload=payload, settings=settings, layer=layer)
-    return applied(recipe)
+    if not isinstance(schedule, Recipe):
+        schedule = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven)
+    return applied(schedule)
 
 
 def run(
@@ -52,12 +55,13 @@ def run(
     inputs: Name | None = None,
     save: Name | None = None,
     reference: Reference = "jit",
+    unproven: bool = False,
 ) -> Report:
     """Run a schedule, or a bundle's folder, and compare with the untouched payload."""
     options = RunOptions(target, seed, _path(inputs), _path(save), reference)
     if Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
-    return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options, layer=layer).report
+    return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options, layer=layer, unproven=unproven).report
 
 
 def build(
@@ -69,9 +73,10 @@ def build(
     layer: str | None = None,
     entry: str | None = None,
     data_seed: int | None = None,
+    unproven: bool = False,
 ) -> Path:
     """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
-    build_bundle(str(schedule), _path(payload), _texts(settings), entry, Path(output), data_seed, layer=layer)
+    build_bundle(str(schedule), _path(payload), _texts(settings), entry, Path(output), data_seed, layer=layer, unproven=unproven)
     return Path(output)
 
 

@@ -77,9 +77,10 @@ def run_schedule(
     options: RunOptions,
     clock: Clock | None = None,
     layer: str | None = None,
+    unproven: bool = False,
 ) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
-    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer)
+    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer, unproven)
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
@@ -261,7 +262,7 @@ def _report(
         races=_races(result),
         faults=None if result.faults is None else tuple(str(fault) for fault in result.faults),
         barriers=result.barriers,
-        kernels=tuple(KernelShape(k.name, k.grid, k.block, k.shared_bytes) for k in result.kernels),
+        kernels=tuple(KernelShape(k.name, k.grid, k.block, k.shared_bytes, k.unproven) for k in result.kernels),
         streams_created=result.streams_created,
         streams_destroyed=result.streams_destroyed,
         fewest_streams=plan.fewest_streams,
@@ -331,7 +332,8 @@ def build_bundle(
     data_seed: int | None,
     clock: Clock | None = None,
     layer: str | None = None,
-) -> None:
+    unproven: bool = False,
+) -> Applied:
     """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along."""
     from .runtime.bundle import expect_place, write_bundle
     from .runtime.functions import signature
@@ -339,7 +341,7 @@ def build_bundle(
     from .runtime.output_files import Output, expect_apart
     from .runtime.reference import reference
 
-    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer)
+    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer, unproven)
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
     clock = recipe.clock
@@ -355,3 +357,4 @@ def build_bundle(
             expected = reference(done.payload, made.plan.entry, inputs)
     with clock.phase("write"):
         write_bundle(output, made.plan, made.cuda, done.text, inputs=inputs, expected=expected)
+    return done

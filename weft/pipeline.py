@@ -48,6 +48,7 @@ class Recipe:
         payload_values: the builder's parameters, where a builder made the payload.
         clock: keeps the time of each phase.
         payload_path: the file that the payload was read from; None where a builder made it.
+        unproven: kernels that are not proven race-free are let through.
     """
 
     file: tree.File
@@ -56,6 +57,7 @@ class Recipe:
     payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
     payload_path: Path | None = None
+    unproven: bool = False
 
     @classmethod
     def open(
@@ -65,6 +67,7 @@ class Recipe:
         settings: Mapping[str, str] | None = None,
         clock: Clock | None = None,
         layer: str | None = None,
+        unproven: bool = False,
     ) -> Recipe:
         """Read a schedule, and its payload or the one given; hand out the settings to both, a layer's sizes to the payload."""
         from .builder_values import builder_of
@@ -78,7 +81,7 @@ class Recipe:
         with clock.phase("payload"):
             mine = distribute(settings or {}, file.main, builder_of(file, payload), layer)
             source, made_of = payload_source(file, payload, mine.payload, mine.layer)
-        return cls(file, source, bind(file.main, mine.schedule), made_of, clock, payload_path(file, payload))
+        return cls(file, source, bind(file.main, mine.schedule), made_of, clock, payload_path(file, payload), unproven)
 
     @property
     def name(self) -> str:
@@ -114,9 +117,22 @@ class Applied:
         return str(self.module)
 
     @property
+    def unproven(self) -> list[str]:
+        """Of each kernel that is not proven race-free and was let through, a line that says so."""
+        from .interpreter import mlir
+        from .runtime.kernels import unproven
+
+        why = {_called(k): unproven(k) for k in mlir.operations(self.module.operation, "gpu.func", "gpu.launch")}
+        return [f"{name} is not proven race-free: {reason}" for name, reason in why.items() if reason is not None]
+
+    @property
     def located_text(self) -> str:
         """The text with the ops' locations in the payload, for a device that reports them."""
         return self.module.operation.get_asm(enable_debug_info=True)
+
+
+def _called(kernel: ir.Operation) -> str:
+    return f"@{str(kernel.attributes['sym_name']).strip(chr(34))}" if "sym_name" in kernel.attributes else kernel.name
 
 
 def applied(recipe: Recipe) -> Applied:
@@ -134,7 +150,7 @@ def applied(recipe: Recipe) -> Applied:
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
         tell_statements(doing)
-        session = Session(payload, recipe.file, recipe.values)
+        session = Session(payload, recipe.file, recipe.values, unproven=recipe.unproven)
         session.run()
     return Applied(recipe, payload, session)
 

@@ -96,7 +96,7 @@ def _statement(text: str) -> RenderableType:
     return Syntax(text, WeftLexer(), theme="ansi_dark", background_color="default", word_wrap=True)
 
 
-def _launches(report: Report) -> Table:
+def _launches(report: Report) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for column in ("kernel", "grid", "block"):
         table.add_column(column, overflow="fold")
@@ -106,7 +106,9 @@ def _launches(report: Report) -> Table:
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         shared = size(kernel.shared_bytes) if kernel.shared_bytes else "–"
         table.add_row(Text(kernel.name, "bold"), extent(kernel.grid), extent(kernel.block), f"{threads:,}", shared)
-    return table
+    unproven = {kernel.name: kernel.unproven for kernel in report.kernels if kernel.unproven is not None}
+    said = [Text.assemble((name, "bold"), f" is not proven race-free: {why}", style="yellow") for name, why in unproven.items()]
+    return Group(table, *said)
 
 
 def _kernel(cuda: str) -> Syntax:
@@ -182,7 +184,9 @@ def _verdict(report: Report) -> Text:
         return Text.assemble(("done", "bold"), f" on {report.device}: nothing to compare with")
     if report.ok:
         checked = "the outputs match, nothing raced" if report.races is not None else "the outputs match"
-        return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}")
+        kernels = list(dict.fromkeys(kernel.name for kernel in report.kernels if kernel.unproven is not None))
+        unproven = (f"; not proven race-free: {', '.join(kernels)}", "yellow") if kernels else ""
+        return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}", unproven)
     reasons = [_count(len(report.races or ()), "race", "races")] if report.races else []
     reasons += [_count(len(report.faults or ()), "fault", "faults")] if report.faults else []
     reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]

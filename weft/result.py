@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class KernelShape:
-    """One launch: the kernel's name in the CUDA text, grid and block as (x, y, z), bytes of shared memory per block."""
+    """One launch: the kernel's name in the CUDA text, grid and block as (x, y, z), bytes of shared memory per block; where the
+    kernel was let through without a proof that it is race-free, why there is none."""
 
     name: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    unproven: str | None = None
 
 
 @dataclass(frozen=True)

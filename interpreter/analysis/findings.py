@@ -11,6 +11,11 @@ from .model import Barrier, KernelModel
 from .unwritten import UnwrittenRead, unwritten_reads
 
 SHOWN = 5
+EXACT = (
+    "; sizes that are known before a run, and tiles that divide them, make it exact; a loop that the payload calls parallel is "
+    "believed where it is all that is launched"
+)
+"""What helps against an assumption, in a schedule."""
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
 
 
@@ -19,17 +24,21 @@ class Findings:
 
     Args:
         source: the text the kernel stands in, so that places in it can be shown.
+        independent: threads do different iterations of loops that are parallel: what is only assumed to collide does not.
 
     Attributes:
         conflicts: those in a block, then those between blocks.
         unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
             because the order of the program says nothing where they are).
+        believed: how many conflicts were assumed, and are none because iterations are `independent`.
     """
 
-    def __init__(self, model: KernelModel, source: Source | None = None) -> None:
+    def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
         self.model = model
         self.source = source
-        self.conflicts: list[Conflict] = [*conflicts(model), *conflicts_between_blocks(model)]
+        found = [*conflicts(model), *conflicts_between_blocks(model)]
+        self.conflicts: list[Conflict] = [c for c in found if not (independent and c.assumed)]
+        self.believed = len(found) - len(self.conflicts)
         shared = any(c.space == "workgroup" for c in self.conflicts) or model.divergent
         self.unwritten: list[UnwrittenRead] = [] if shared else unwritten_reads(model)
 
@@ -78,7 +87,9 @@ class Findings:
         notes = self._witness(conflict)
         if conflict.across_blocks:
             hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
-            if self.source is not None:
+            if self.source is None:
+                hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
+            else:
                 hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
             return Diagnostic("W0602", message, self._span(conflict.second_op), notes=notes, hint=hint)
         hint = "put a barrier between the two operations, or give the element one owner"
@@ -86,7 +97,7 @@ class Findings:
             hint = (
                 "put a barrier between the two operations (`insert-barriers` finds the place), "
                 "or give the element one owner"
-            )
+            ) + (EXACT if conflict.assumed else "")
         return Diagnostic("W0601", message, self._span(conflict.second_op), notes=notes, hint=hint)
 
     def _witness(self, conflict: Conflict) -> tuple[str, ...]:

@@ -7,46 +7,72 @@ digits. When these digits include all ids of the thread, the two instances are o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 
-from .linear import Linear, Symbol
+from .linear import Linear, Symbol, Term
 from .model import Access
 
+Whole = tuple[Linear, "int | None"]
+"""An id of the thread or of the block, and how many values it has. It may be made of digits, not all of whose values occur."""
 
-def digits(form: Linear) -> set[Symbol]:
+
+def digits(form: Linear, wholes: Iterable[Whole] = ()) -> set[Symbol]:
     """The symbols whose values the form's value determines: all of them, if each is a digit of it; else none.
 
     Each coefficient must exceed what all smaller digits together can add up to.
     """
-    terms = sorted(form.terms.items(), key=lambda item: abs(item[1]))
-    reach = 0
-    found: set[Symbol] = set()
-    for term, coefficient in terms:
-        if not isinstance(term, Symbol) or abs(coefficient) <= reach:
+    terms = dict(form.terms)
+    parts: list[tuple[int, int | None, set[Symbol]]] = []
+    for whole, count in wholes:
+        factor = _times(terms, whole)
+        if factor and len(whole.terms) > 1:
+            parts.append((abs(factor), None if count is None else count - 1, set(whole.symbols())))
+            terms = {term: c for term, c in terms.items() if term not in whole.terms}
+    for term, coefficient in terms.items():
+        if not isinstance(term, Symbol):
             return set()
-        if term.low is None or term.high is None:
-            if term is not terms[-1][0]:
-                return set()
-        else:
-            reach += abs(coefficient) * (term.high - term.low)
-        found.add(term)
-    return found
+        parts.append((abs(coefficient), None if term.low is None or term.high is None else term.high - term.low, {term}))
+    parts.sort(key=lambda part: part[0])
+    reach = 0
+    for number, (coefficient, span, _) in enumerate(parts):
+        if coefficient <= reach or (span is None and number < len(parts) - 1):
+            return set()
+        reach += coefficient * (span or 0)
+    return {symbol for _, _, symbols in parts for symbol in symbols}
 
 
-def determined(a: Access, b: Access) -> set[Symbol]:
+def _times(terms: Mapping[Term, int], whole: Linear) -> int:
+    """How many times `whole` is among the terms; 0 where it is not."""
+    factors = {divmod(terms.get(term, 0), coefficient) for term, coefficient in whole.terms.items()}
+    (factor, rest), *others = factors or {(0, 0)}
+    return 0 if others or rest or whole.constant else factor
+
+
+def determined(a: Access, b: Access, wholes: Sequence[Whole] = ()) -> set[Symbol]:
     """Symbols that have the same value in two instances of `a` and `b` which touch one element."""
     out: set[Symbol] = set()
     if a.buffer is b.buffer and a.coordinates is not None and b.coordinates is not None:
         for p, q in zip(a.coordinates, b.coordinates, strict=True):
             if p == q:
-                out |= digits(p)
+                out |= digits(p, wholes)
+        if a.coordinates == b.coordinates and len(a.coordinates) == len(a.buffer.shape):
+            out |= digits(_joined(a.coordinates, a.buffer.shape), wholes)
     return out | {s.link.processor for s in out if s.link is not None and s.link.kind == "residue"}
 
 
-def same_owner(a: Access, b: Access, ids: Iterable[Linear]) -> bool:
-    """Whether two instances on one element agree on all of `ids` (thread ids, or block ids), by that proof."""
-    same = determined(a, b)
+def _joined(coordinates: Sequence[Linear], shape: Sequence[int | None]) -> Linear:
+    """The position in the buffer, row by row: a number that its indices were taken out of, by division, is put together again."""
+    joined = Linear.of(0)
+    for coordinate, extent in zip(coordinates, shape, strict=True):
+        joined = joined * (extent or 1) + coordinate
+    return joined
+
+
+def same_owner(a: Access, b: Access, ids: Iterable[Linear], wholes: Sequence[Whole] = ()) -> bool:
+    """Whether two instances on one element agree on all of `ids` (thread ids, or block ids), by that proof. `wholes`: ids that
+    are known to have so many values."""
+    same = determined(a, b, wholes)
     return all(symbol in same for form in ids for symbol in form.symbols())
 
 

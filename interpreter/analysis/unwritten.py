@@ -9,7 +9,7 @@ threads alike: between threads that order is only kept where barriers keep it, a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -41,22 +41,28 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
     """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
     solver = solver or Solver()
     out: list[UnwrittenRead] = []
+    whole: dict[Hashable, bool] = {}
     for read in model.accesses:
         if read.buffer.space == "workgroup" and (read.kind == "read" or read.atomic):
-            found = _unwritten(model, read, solver)
+            found = _unwritten(model, read, solver, whole)
             if found is not None:
                 out.append(found)
     return out
 
 
-def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRead | None:
+def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
+    """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer."""
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and not a.atomic]
-    if _all_written(model, read, writes, solver):
+    flat = read.flat or any(write.flat for write in writes)
+    room = _room(read, flat)
+    here = (read.buffer, room, read.place.steps, *(meeting(write.place, read.place)[1] for write in writes))
+    if room is not None and here not in whole:
+        whole[here] = _all_written(model, read, writes, room, solver)
+    if whole.get(here):
         return None
     question = _Question(model, read, solver)
-    pieces = [piece for write in writes for piece in question.written(write)]
     try:
-        left: isl.Set | None = question.without(pieces)
+        left: isl.Set | None = question.without(question.pieces(writes))
         if solver.is_empty(left):
             return None
     except Unknown:
@@ -70,32 +76,51 @@ def _unwritten(model: KernelModel, read: Access, solver: Solver) -> UnwrittenRea
     return UnwrittenRead(read.buffer.name, element, read.op, _instance(model, read, question.naming, point), assumed)
 
 
-def _all_written(model: KernelModel, read: Access, writes: Sequence[Access], solver: Solver) -> bool:
-    """Whether every element of the buffer is written before the read, whichever it reads and whoever does.
+def _all_written(
+    model: KernelModel, read: Access, writes: Sequence[Access], room: Sequence[Linear | tuple[int, int]], solver: Solver
+) -> bool:
+    """Whether every element in `room` is written before the read, whichever of them it reads and whoever does.
 
     A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
     product reads can be worse to describe than which ones the tile has.
     """
     flat = read.flat or any(write.flat for write in writes)
-    extents = _extents(dataclasses.replace(read, flat=flat))
-    if any(extent is None for extent in extents):
-        return False
-    anywhere = tuple(Linear.of(model.values.fresh("lane", THREAD, 0, extent - 1)) for extent in extents if extent is not None)
+    anywhere = tuple(at if isinstance(at, Linear) else Linear.of(model.values.fresh("lane", THREAD, *at)) for at in room)
     steps = tuple(dataclasses.replace(s, guards=tuple(g for g in s.guards if not g.depends().thread)) for s in read.place.steps)
     anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, flat=flat, place=Place(steps, read.place.position))
     question = _Question(model, anyone, solver)
     try:
-        return solver.is_empty(question.without([p for write in writes for p in question.written(write)]))
+        return solver.is_empty(question.without(question.pieces(writes)))
     except Unknown:
         return False
 
 
+def _room(read: Access, flat: bool) -> tuple[Linear | tuple[int, int], ...] | None:
+    """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range, which is that
+    of the buffer less its padding. None where the buffer has no known size."""
+    out: list[Linear | tuple[int, int]] = []
+    extents = _extents(dataclasses.replace(read, flat=flat))
+    forms = read.coordinates if read.flat == flat else None
+    for axis, extent in enumerate(extents):
+        if extent is None:
+            return None
+        form = None if forms is None else forms[axis]
+        if form is not None and not any(s.depends.thread or s.kind == "opaque" for s in form.symbols()):
+            out.append(form)
+            continue
+        low, high = (None, None) if form is None else form.bounds()
+        out.append((max(low or 0, 0), extent - 1 if high is None else min(high, extent - 1)))
+    return tuple(out)
+
+
 @dataclass(frozen=True)
 class _Piece:
-    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions."""
+    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions.
+    `earlier`: it is of an earlier iteration of a loop around both."""
 
     own: tuple[Symbol, ...]
     formulas: tuple[Formula, ...]
+    earlier: bool
 
 
 class _Question:
@@ -116,6 +141,11 @@ class _Question:
                 self.here.append(at_least(self.naming.form(coordinate), 0))
                 if extent is not None:
                     self.here.append(less(self.naming.form(coordinate), Linear.of(extent)))
+
+    def pieces(self, writes: Sequence[Access]) -> list[_Piece]:
+        """What the writes make, first of all what they make in the iteration that the read is in: it is often all there is."""
+        found = [piece for write in writes for piece in self.written(write)]
+        return sorted(found, key=lambda piece: piece.earlier)
 
     def written(self, write: Access) -> Iterator[_Piece]:
         """One piece for each way in which an instance of `write` can come before the read."""
@@ -148,7 +178,7 @@ class _Question:
         if any(s.kind == "opaque" for s in naming.names):
             self.unsure = True  # such a value may be anything: that an instance exists is not known
             return None
-        return _Piece(tuple(naming.names.values()), tuple(parts))
+        return _Piece(tuple(naming.names.values()), tuple(parts), level < len(loops))
 
     def without(self, pieces: Sequence[_Piece]) -> isl.Set:
         """The read's instances that no piece covers. Raises Unknown."""

@@ -25,7 +25,10 @@ def goes_along(op: ir.Operation) -> bool:
 
 
 def widest(op: ir.Operation) -> int:
-    """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven."""
+    """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven, or nothing
+    asks for more."""
+    if VECTOR not in op.attributes:
+        return 1
     structured = StructuredOp.of(op)
     space = static_extents(op)
     last = space[-1] if space else None

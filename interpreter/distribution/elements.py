@@ -12,7 +12,7 @@ from ..rewriter import describe
 from ..structured import ATOMIC
 from .alignment import aligned_rows
 from .arithmetic import Sum
-from .space import indexing_maps
+from .space import indexing_maps, is_parallel_op
 from .views import base_of
 from .wide_gathers import MaskedLoad, masked_loads
 
@@ -30,6 +30,11 @@ class Combination:
     def of(cls, op: ir.Operation) -> Combination:
         """Raises W0397 where the body does more than that."""
         body = [o.operation for o in op.regions[0].blocks[0].operations]
+        if not is_parallel_op(op):
+            raise fail(
+                "W0397", f"{describe(op)} is marked `{ATOMIC}` and reduces",
+                hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+            )  # fmt: skip
         arguments = [v.arg_number for v in body[0].operands if isinstance(v, ir.BlockArgument)]
         output = len(op.operands) - 1
         if len(body) != 2 or body[0].name not in _KINDS or output not in arguments or len(set(arguments)) != 2:

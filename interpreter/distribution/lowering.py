@@ -9,6 +9,8 @@ from ...dsl.diagnostics import fail
 from ..memory.spaces import is_shared
 from ..mlir import ir, linalg, operations, run_passes
 from ..rewriter import describe, upstream_messages
+from ..structured import ATOMIC
+from .alone import do_alone
 from .comparisons import join_bounds
 from .counters import carry_digits, split_sums, unroll_divisions
 from .counters.linear import DELINEARIZE
@@ -35,6 +37,7 @@ def lower(kernel: Outlined) -> int:
             with kernel.function.context:
                 keep_reshapes(kernel.function)
                 settle_offsets(kernel.function)
+            _add_atomically(kernel.function)
             sink_transposes(kernel.function)
             fold_transposes(kernel.function)
             _run(kernel, _TO_LOOPS)
@@ -58,6 +61,18 @@ def lower(kernel: Outlined) -> int:
             hint="decompose it before the launch (`run-pass`, `transform`)",
         )
     return _attribute_shared(kernel)
+
+
+def _add_atomically(function: ir.Operation) -> None:
+    """Atomic additions that one thread does alone: upstream's lowering to loops would make loads and stores of them.
+
+    Raises W0397.
+    """
+    for op in operations(function):
+        if ATOMIC in op.attributes:
+            with ir.InsertionPoint(op), op.location:
+                do_alone(op)
+            op.erase()
 
 
 def _take_apart(kernel: Outlined) -> None:

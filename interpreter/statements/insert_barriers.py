@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ class InsertBarriers(Statement):
     all conflicts, fewest executed per thread and then fewest in the text. Barriers that are there already are used; those that
     separate nothing are removed. Each barrier's fence names the memory it is there for. Bufferizes first where the payload
     still has tensors.
+
+    What is proven here is noted on the loop: `launch` does not prove it again unless a statement in between changes the loop.
+    With `--unproven`, conflicts that no barrier can order are reported instead of refused.
 
     Returns:
         nothing.
@@ -59,8 +63,10 @@ class InsertBarriers(Statement):
         return {}
 
     def _one(self, rewrite: Rewriter, number: int) -> None:
-        from ..analysis import choose_barriers, conflicts_between_blocks
+        from ..analysis import Choice, choose_barriers, conflicts, conflicts_between_blocks, proof
         from ..analysis.trial import mapped_roots, propose_barriers, trial_model
+        from ..analysis.unwritten import unwritten_reads
+        from ..distribution import independent
 
         root = mapped_roots(rewrite.module)[number]
         with rewrite.module.context:
@@ -76,19 +82,26 @@ class InsertBarriers(Statement):
                 f"not all threads of a block reach {astray[0].op}",
                 hint="move the barrier out of the condition or loop",
             )
-        between = conflicts_between_blocks(model)
+        alone = independent(root)
+        between = [c for c in conflicts_between_blocks(model) if not (alone and c.assumed)]
         if between:
-            raise self._refuse(
-                rewrite, "W0602", "blocks conflict with each other, and no barrier orders blocks", between
-            )
+            self._refuse(rewrite, "W0602", "blocks conflict with each other, and no barrier orders blocks", between)
         choice = choose_barriers(model, existing=frozenset(existing))
-        if choice.unseparated:
+        believed = alone and (choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
+        if believed:
+            choice = Choice((), {}, {})
+        elif choice.unseparated:
             message = "threads conflict within one distributed op, where no barrier can stand"
-            raise self._refuse(rewrite, "W0604", message, choice.unseparated)
+            self._refuse(rewrite, "W0604", message, choice.unseparated)
         rewrite.remark(_settle(root, choice, existing))
+        if believed:
+            rewrite.remark(proof.BELIEVED)
+        if not between and not choice.unseparated and not unwritten_reads(model):
+            proof.state_proof(rewrite.module, root)
 
     @staticmethod
-    def _refuse(rewrite: Rewriter, code: str, message: str, found: list[Conflict] | tuple[Conflict, ...]) -> WeftError:
+    def _refuse(rewrite: Rewriter, code: str, message: str, found: Sequence[Conflict]) -> None:
+        """Raise what no barrier can order; with `--unproven`, say so."""
         first = found[0]
         notes = [f"{first.kind} on `{first.buffer}` ({first.space} memory)", *first.notes()]
         if len(found) > 1:
@@ -98,7 +111,10 @@ class InsertBarriers(Statement):
             if code == "W0602"
             else "map the op so that each element has one owner, or tile it so that a barrier can stand between"
         )
-        return rewrite.error(code, message, notes=notes, hint=hint)
+        if not rewrite.unproven:
+            raise rewrite.error(code, message, notes=notes, hint=hint)
+        for line in (f"not ordered: {message}", *(f"  {note}" for note in notes)):
+            rewrite.remark(line)
 
 
 def _settle(root: ir.Operation, choice: Choice, existing: set[int]) -> str:

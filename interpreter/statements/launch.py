@@ -1,4 +1,4 @@
-"""`launch LOOP [max-registers n]`: realise all maps of a loop at once, as a kernel and its launch."""
+"""`launch LOOP [max-registers n] [unproven]`: realise all maps of a loop at once, as a kernel and its launch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...dsl.diagnostics import WeftError
 from ..mlir import ir
 from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, integer, statement
+from ..statement import Handle, Results, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
@@ -30,10 +30,17 @@ class Launch(Statement):
     passed. Bufferizes first where the payload still has tensors. Temporaries of a block become each thread's own where nobody else
     looks at its part, and shared memory otherwise.
 
+    The kernel is proven race-free, or refused with a witness: conflicts between threads and between blocks that nothing orders,
+    barriers that not all threads reach, shared memory that is read and nobody wrote; and what is only assumed to be one of these,
+    because an index depends on data or the analysis reached its limit. What `insert-barriers` or `verify-sync` has proven of the
+    loop as it stands is not proven again.
+
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
         max_registers: the most registers that the compiler may give a thread, 24 to 255, and 65,536 for all threads of a block;
             none: as many as the compiler likes. Too few of them spill to memory.
+        unproven: launch it even if it is not proven race-free; the kernel bears `weft.unproven` then, with the reason, and run,
+            build and bundle say so. `--unproven` does the same for all launches of a schedule.
 
     Returns:
         launch: the launch in the host function.
@@ -54,6 +61,11 @@ class Launch(Statement):
         W0361: a value that no kernel takes.
         W0362: a barrier in a loop over threads.
         W0373: a number of registers that no thread can have.
+        W0601: two threads of a block conflict, and nothing orders them.
+        W0602: two blocks conflict.
+        W0603: a barrier that not all threads of a block reach.
+        W0610: a thread reads shared memory that nobody wrote.
+        W0640: an op whose effects on memory are not known.
 
     Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `distribution/kernel.py` for why not that one).
 
@@ -65,20 +77,43 @@ class Launch(Statement):
 
     loop: Handle = consumed()
     max_registers: int | None = integer(optional=True)
+    unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..distribution import launch_loop
+        from ..analysis import proof
+        from ..distribution import independent, launch_loop
 
         ensure_bufferized(rewrite)
+        root = rewrite.find(self.loop)
+        proven = proof.stands(rewrite.module, root)
+        alone = independent(root)
         try:
-            info = launch_loop(rewrite.module, rewrite.find(self.loop))
+            info = launch_loop(rewrite.module, root)
         except WeftError as error:
             raise rewrite.placed(error, at="loop") from error
         for remark in info.remarks:
             rewrite.remark(remark)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
+        self._state_proof(rewrite, info, proven=proven, independent=alone)
         return {"launch": rewrite.new_handle(info.launch, "launch")}
+
+    def _state_proof(self, rewrite: Rewriter, info: LaunchInfo, *, proven: bool, independent: bool) -> None:
+        """Say of the kernel that it is race-free, which is proven if nothing has proven it of the loop; or refuse it."""
+        from ..analysis import proof
+        from ..distribution import find_kernel
+
+        kernel = find_kernel(rewrite.module, info)
+        judged = proof.Judgement(()) if proven else proof.judge(kernel, info.block, info.grid, independent=independent)
+        if judged.believed:
+            rewrite.remark(proof.BELIEVED)
+        if not judged.found:
+            proof.state_kernel_proof(kernel)
+        elif self.unproven or rewrite.unproven:
+            for line in proof.let_through(kernel, judged.found):
+                rewrite.remark(line)
+        else:
+            raise rewrite.placed(WeftError.of(proof.refusal(judged.found)))
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:

@@ -12,7 +12,7 @@ from ..statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..analysis import KernelModel
+    from ..analysis.findings import Findings
 
 
 @statement("verify-sync")
@@ -43,8 +43,10 @@ class VerifySync(Statement):
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..analysis import kernel_model
+        from ..analysis import kernel_model, proof
+        from ..analysis.findings import Findings
         from ..analysis.trial import mapped_roots, trial_model
+        from ..distribution import independent
 
         ensure_bufferized(rewrite)
         count = len(mapped_roots(rewrite.module))
@@ -55,20 +57,20 @@ class VerifySync(Statement):
             )
         try:
             for number in range(count):
+                root = mapped_roots(rewrite.module)[number]
                 clone, model = trial_model(rewrite.module, number)
-                self._verify(rewrite, model)
+                self._verify(rewrite, Findings(model, independent=independent(root)))
                 del clone
+                proof.state_proof(rewrite.module, root)
             for kernel in kernels:
-                self._verify(rewrite, kernel_model(kernel))
+                self._verify(rewrite, Findings(kernel_model(kernel)))
         except WeftError as error:
             raise rewrite.placed(error) from error
         return {}
 
     @staticmethod
-    def _verify(rewrite: Rewriter, model: KernelModel) -> None:
-        from ..analysis.findings import diagnostics
-
-        found = diagnostics(model)
-        if found:
-            raise WeftError.of(found)
-        rewrite.remark(f"@{model.name}: race-free, {len(model.barriers)} barrier{'s' * (len(model.barriers) != 1)}")
+    def _verify(rewrite: Rewriter, findings: Findings) -> None:
+        if not findings.clean:
+            raise WeftError.of(findings.diagnostics())
+        count = len(findings.model.barriers)
+        rewrite.remark(f"@{findings.model.name}: race-free, {count} barrier{'s' * (count != 1)}")

@@ -35,7 +35,7 @@ schedule s() {{
 """
 
 
-@pytest.mark.parametrize("threads", ["threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic"])
+@pytest.mark.parametrize("threads", ["threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic", "threads(y: 3, x: 2) block"])
 @pytest.mark.parametrize("blocks", ["blocks(y, x)", "blocks(y: 4, x: 2) block", "blocks(y: ?, x: ?) cyclic"])
 def test_right_and_proven(tmp_path: Path, blocks: str, threads: str) -> None:
     (tmp_path / "p.mlir").write_text(PAYLOAD)
@@ -49,13 +49,24 @@ def test_right_and_proven(tmp_path: Path, blocks: str, threads: str) -> None:
         assert report.barriers == 0
 
 
-def test_chunks_of_a_size_known_at_run_time_are_assumed_to_conflict_and_called_so(tmp_path: Path) -> None:
-    """`block` over threads makes chunks of ceildiv(n, 3) iterations, and their product with the thread is not affine."""
-    (tmp_path / "p.mlir").write_text(PAYLOAD)
-    text = SCHEDULE.format(blocks="blocks(y, x)", threads="threads(y: 3, x: 2) block")
+def test_what_is_assumed_of_two_loops_is_refused_and_called_so(tmp_path: Path) -> None:
+    """What a loop's iterations do to each other is settled, they are independent; what two loops do to each other is not."""
+    body = """    scf.forall (%i) in (%m) {
+      %t = memref.load %x[%b, %i] : KIND
+      memref.store %t, %y[%b, %t] : KIND
+    }
+    scf.forall (%i) in (%m) {
+      %t = memref.load %y[%b, %i] : KIND
+      memref.store %t, %z[%b, %i] : KIND
+    }
+"""
+    text = f"func.func @f(%m: index, %x: KIND, %y: KIND, %z: KIND) {{\n  scf.forall (%b) in (4) {{\n{body}  }}\n  return\n}}\n"
+    (tmp_path / "p.mlir").write_text(text.replace("KIND", "memref<4x?xindex>"))
+    maps = "".join(f"  let l{n} = match scf.forall #{n}\n  map l{n} to threads(x: 3) block\n" for n in (1, 2))
+    text = f'payload "p.mlir"\nschedule s() {{\n  let t = match scf.forall #0\n  map t to blocks(x)\n{maps}  launch t\n}}\n'
     (tmp_path / "s.weft").write_text(text)
     with pytest.raises(WeftError) as caught:
         run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 0))
     diagnostic = caught.value.diagnostics[0]
-    assert diagnostic.code == "W0602"
+    assert diagnostic.code == "W0601" and "(assumed)" in diagnostic.message
     assert any("assumed" in note for note in diagnostic.notes)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import rich_click as click
 
-from .options import PATH, entry_option, schedule_options
+from .options import PATH, entry_option, schedule_options, unproven_option
 
 
 @click.command(short_help="Write a bundle that runs without MLIR.")
 @schedule_options
+@unproven_option
 @entry_option
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
 @click.option("--with-data", is_flag=True, help="Put inputs and the outputs expected for them into the bundle.")
@@ -20,6 +21,7 @@ def build(
     payload: Path | None,
     settings: tuple[str, ...],
     layer: str | None,
+    unproven: bool,
     entry: str | None,
     output: Path,
     with_data: bool,
@@ -36,5 +38,7 @@ def build(
 
     with progress(f"weft build {file}") as watch:
         data_seed = seed if with_data else None
-        build_bundle(file, payload, parse_settings(settings), entry, output, data_seed, Clock(watch), layer)
+        done = build_bundle(file, payload, parse_settings(settings), entry, output, data_seed, Clock(watch), layer, unproven)
+    for remark in done.unproven:
+        say(remark)
     say(f"{output}: written")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--payload", type=PATH, metavar="P.mlir", help="With --update: the payload of a new golden.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --update: settings of a new golden.")
 @click.option("--layer", metavar="NAME", help="With --update: the payload's sizes by name, of a new golden.")
+@click.option("--unproven", is_flag=True, help="With --update: take kernels that are not proven race-free, of a new golden.")
 def golden(
     files: tuple[str, ...],
     update: bool,
@@ -40,6 +41,7 @@ def golden(
     payload: Path | None,
     settings: tuple[str, ...],
     layer: str | None,
+    unproven: bool,
 ) -> int:
     """Compare what schedules make of their payloads with the goldens beside them.
 
@@ -52,10 +54,11 @@ def golden(
     from ..goldens.golden import read_golden, suffix_of
     from ..goldens.making import Maker
 
-    new = bool(name or after or cuda or payload or settings or layer)
+    new = bool(name or after or cuda or payload or settings or layer or unproven)
     if new and (not update or len(files) != 1 or suffix_of(Path(files[0])) or Path(files[0]).is_dir()):
         raise click.UsageError(
-            "--name, --after, --cuda, --payload, --set and --layer make a new golden: they need --update and one schedule"
+            "--name, --after, --cuda, --payload, --set, --layer and --unproven make a new golden: "
+            "they need --update and one schedule"
         )
     if after and cuda:
         raise click.UsageError("--cuda is the text of the whole schedule: it has no --after")
@@ -65,7 +68,7 @@ def golden(
     for file in files or (".",):
         try:
             if new or (update and not Path(file).is_dir() and not suffix_of(Path(file)) and not _has_goldens(file)):
-                run.one(_new(file, name, after, cuda, payload, settings, layer))
+                run.one(_new(file, name, after, cuda, payload, settings, layer, unproven))
                 continue
             found = golden_paths(file)
         except WeftError as error:
@@ -156,6 +159,7 @@ def _new(
     payload: Path | None,
     settings: tuple[str, ...],
     layer: str | None,
+    unproven: bool,
 ) -> Golden:
     """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
     from ..files import resolve_schedule
@@ -168,4 +172,4 @@ def _new(
         raise without_golden(file, schedule)
     path = new_path(schedule, name, after, cuda)
     beside = payload and Path(os.path.relpath(payload, path.parent))
-    return Golden(path, schedule.name, after, cuda, beside, parse_settings(settings), layer=layer)
+    return Golden(path, schedule.name, after, cuda, beside, parse_settings(settings), layer=layer, unproven=unproven)

@@ -38,6 +38,10 @@ def schedule_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def unproven_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--unproven", is_flag=True, help="Take kernels that are not proven race-free, and call them so.")(command)
+
+
 def entry_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")(
         command

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH, entry_option, schedule_options
+from .options import PATH, entry_option, schedule_options, unproven_option
 
 if TYPE_CHECKING:
     from ..execution import Reference, Target
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
 @schedule_options
+@unproven_option
 @entry_option
 @click.option("--target", type=click.Choice(["auto", "sim", "cuda"]), default="auto", help="Where to run.")
 @click.option(
@@ -39,6 +40,7 @@ def run(
     payload: Path | None,
     settings: tuple[str, ...],
     layer: str | None,
+    unproven: bool,
     entry: str | None,
     target: Target,
     seed: int,
@@ -66,11 +68,13 @@ def run(
     with progress(f"weft run {file}") as watch:
         clock = Clock(watch)
         if Path(file).is_dir():
-            if payload is not None or settings or layer is not None or entry is not None:
-                raise click.UsageError("a bundle is run as it was built: it takes no --payload, --set, --layer or --entry")
+            if payload is not None or settings or layer is not None or entry is not None or unproven:
+                raise click.UsageError(
+                    "a bundle is run as it was built: it takes no --payload, --set, --layer, --entry or --unproven"
+                )
             done = run_bundle(Path(file), options, clock)
         else:
-            done = run_schedule(file, payload, parse_settings(settings), entry, options, clock, layer)
+            done = run_schedule(file, payload, parse_settings(settings), entry, options, clock, layer, unproven)
     if as_json:
         emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
     else:

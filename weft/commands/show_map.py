@@ -43,7 +43,8 @@ def show_map(
     from ..settings import parse_settings
 
     with progress(f"weft show-map {file}") as watch:
-        recipe = Recipe.open(file, payload, parse_settings(settings), Clock(watch), layer)
+        # what is shown is not built
+        recipe = Recipe.open(file, payload, parse_settings(settings), Clock(watch), layer, unproven=True)
         if output is not None:
             expect_outputs([Output("-o", output, ".svg")], recipe.reads)
         done = applied(recipe)

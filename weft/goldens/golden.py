@@ -28,7 +28,7 @@ Kind = Literal["module", "cuda", "checks"]
 SUFFIXES: Mapping[str, Kind] = {".golden.mlir": "module", ".golden.cu": "cuda", ".check": "checks"}
 HEADER = "// weft golden "
 
-_OPTIONS = "[--payload P.mlir] [--layer NAME] [--set name=value]…"
+_OPTIONS = "[--payload P.mlir] [--layer NAME] [--unproven] [--set name=value]…"
 _FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`"
 _CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] {_OPTIONS}`"
 
@@ -46,6 +46,7 @@ class Golden:
         settings: of the schedule's parameters and the payload's.
         layer: sizes of the payload by name.
         span: the first line, where the golden was read from a file.
+        unproven: kernels that are not proven race-free are taken.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class Golden:
     settings: Mapping[str, str] = field(default_factory=dict)
     span: Span | None = None
     layer: str | None = None
+    unproven: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -75,6 +77,7 @@ class Golden:
         words += ["--after", self.after] if self.after else []
         words += ["--payload", self.payload.as_posix()] if self.payload else []
         words += ["--layer", self.layer] if self.layer else []
+        words += ["--unproven"] if self.unproven else []
         for name, value in self.settings.items():
             words += ["--set", f"{name}={value}"]
         return HEADER + shlex.join(words)
@@ -117,11 +120,13 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
     if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
         raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{_rest(path)}`")
     cuda, once, pairs = path.name.endswith(".cu"), dict[str, str](), list[str]()
-    words = rest[::-1]
+    words, unproven = rest[::-1], False
     while words:
         option = words.pop()
         if option == "--cuda" and path.name.endswith(".check") and not cuda:
             cuda = True
+        elif option == "--unproven" and not unproven:
+            unproven = True
         elif option in ("--set", "--after", "--payload", "--layer") and words and option not in once:
             value = words.pop()
             if option == "--set":
@@ -133,7 +138,7 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
     if cuda and "--after" in once:
         raise ValueError("the CUDA text is that of the whole schedule, not after a step")
     payload = Path(once["--payload"]) if "--payload" in once else None
-    return Golden(path, schedule, once.get("--after"), cuda, payload, parse_settings(pairs), span, once.get("--layer"))
+    return Golden(path, schedule, once.get("--after"), cuda, payload, parse_settings(pairs), span, once.get("--layer"), unproven)
 
 
 def _rest(path: Path) -> str:

@@ -45,8 +45,9 @@ class Maker:
             hint = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
             raise fail("W0904", f"the schedule of `{golden.path}` is not there: `{schedule}`", span=golden.span, hint=hint)
         payload: Path | None = golden.path.parent / golden.payload if golden.payload else None
-        key = (schedule, payload, dict(golden.settings), golden.layer)
+        key = (schedule, payload, dict(golden.settings), golden.layer, golden.unproven)
         if self._last is None or self._last[0] != key:
             self._last = None  # the old modules go before the new ones come
-            self._last = (key, applied(Recipe.open(str(schedule), payload, golden.settings, layer=golden.layer)))
+            recipe = Recipe.open(str(schedule), payload, golden.settings, layer=golden.layer, unproven=golden.unproven)
+            self._last = (key, applied(recipe))
         return self._last[1]

@@ -38,6 +38,7 @@ class Start:
         file, payload: absolute paths, or a recipe's name; None where none was given.
         digest: of the texts that were read, to tell whether they have changed.
         began: seconds since 1970.
+        unproven: kernels that are not proven race-free are taken.
     """
 
     file: str | None
@@ -46,6 +47,7 @@ class Start:
     layer: str | None
     digest: str
     began: float
+    unproven: bool = False
 
     @classmethod
     def of(cls, bench: Workbench) -> Start:
@@ -53,7 +55,7 @@ class Start:
         if file is not None and os.path.exists(file):
             file = os.path.abspath(file)
         payload = None if bench.override is None else os.path.abspath(bench.override)
-        return cls(file, payload, dict(bench.settings), bench.layer, digest(bench), time.time())
+        return cls(file, payload, dict(bench.settings), bench.layer, digest(bench), time.time(), bench.recipe.unproven)
 
     @property
     def name(self) -> str:

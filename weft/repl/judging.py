@@ -13,7 +13,7 @@ from .workbench import Workbench
 
 if TYPE_CHECKING:
     from ..execution import Executed, Target
-    from ..interpreter.analysis.model import KernelModel
+    from ..interpreter.analysis.findings import Findings
     from ..interpreter.session import Session
     from ..interpreter.state import Step
 
@@ -63,7 +63,7 @@ def kernel_text(bench: Workbench) -> tuple[str, str | None]:
     roots = _launchable(bench.session)
     if not roots:
         raise nothing_launched(bench)
-    fork, done, refused = bench.session.fork(), [], None
+    fork, done, refused = bench.session.fork(unproven=True), [], None
     for name in roots:
         try:
             _do(fork, f"launch {name}")
@@ -93,6 +93,7 @@ def run(bench: Workbench, target: Target) -> Executed:
 
     if not launched(bench.session):
         raise nothing_launched(bench)
+    bench.session.expect_proven()
     device = open_device(target)
     done = Applied(replace(bench.recipe, clock=Clock()), bench.payload, bench.session)
     return run_applied(done, None, RunOptions(target=target), device)
@@ -104,7 +105,9 @@ def judge(session: Session) -> Judged:
     Raises W0605 where nothing is mapped or launched, and what keeps it from being launched.
     """
     from ..interpreter.analysis import kernel_model
+    from ..interpreter.analysis.findings import Findings
     from ..interpreter.analysis.trial import mapped_roots, trial_model
+    from ..interpreter.distribution import independent
     from ..interpreter.mlir import operations
 
     if not mapped_roots(session.module) and not launched(session):
@@ -113,11 +116,12 @@ def judge(session: Session) -> Judged:
     _do(fork, "bufferize")
     found: list[Judgement] = []
     for number in range(len(mapped_roots(fork.module))):
+        root = mapped_roots(fork.module)[number]
         clone, model = trial_model(fork.module, number)
-        found.append(_judgement(model, mapped=True))
+        found.append(_judgement(Findings(model, independent=independent(root)), mapped=True))
         del clone
     for kernel in operations(fork.module.operation, "gpu.func", "gpu.launch"):
-        found.append(_judgement(kernel_model(kernel), mapped=False))
+        found.append(_judgement(Findings(kernel_model(kernel)), mapped=False))
     if not any(k.conflicts for k in found) or not mapped_roots(fork.module):
         return Judged(tuple(found))
     try:
@@ -127,10 +131,8 @@ def judge(session: Session) -> Judged:
     return Judged(tuple(found), remedy=tuple(remark for step in steps for remark in step.remarks))
 
 
-def _judgement(model: KernelModel, mapped: bool) -> Judgement:
-    from ..interpreter.analysis.findings import Findings
-
-    found = Findings(model)
+def _judgement(found: Findings, mapped: bool) -> Judgement:
+    model = found.model
     count = len(model.barriers)
     state = "mapped, not launched" if mapped else "launched"
     block = "×".join("?" if n is None else str(n) for n in model.shape.block)

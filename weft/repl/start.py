@@ -29,6 +29,8 @@ def start(
     settings: Mapping[str, str],
     layer: str | None = None,
     resume: str | None = None,
+    *,
+    unproven: bool = False,
 ) -> int:
     """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code.
 
@@ -40,7 +42,7 @@ def start(
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     console = Console(file=sys.stdout, highlight=False, markup=False)
     if resume is None:
-        shell = Shell(Workbench.open(file, payload, settings, layer), console, interactive=interactive)
+        shell = Shell(Workbench.open(file, payload, settings, layer, unproven=unproven), console, interactive=interactive)
         if interactive:
             shell.notes += _offer()
             shell.journal = Journal.begin(Start.of(shell.desk.bench))
@@ -68,7 +70,7 @@ def _resumed(found: Found, console: Console, interactive: bool) -> Shell:
 
     begun = found.start
     payload = None if begun.payload is None else Path(begun.payload)
-    bench = Workbench.open(begun.file, payload, begun.settings, begun.layer)
+    bench = Workbench.open(begun.file, payload, begun.settings, begun.layer, unproven=begun.unproven)
     shell = Shell(bench, console, interactive=interactive)
     now = digest(bench)
     if now != begun.digest:

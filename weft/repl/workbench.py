@@ -52,8 +52,9 @@ class Workbench:
 
     @classmethod
     def open(
-        cls, file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None = None
-    ) -> Workbench:
+        cls, file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None = None, *,
+        unproven: bool = False,
+    ) -> Workbench:  # fmt: skip
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
         from ..interpreter.session import Session, tell_statements
         from ..payload import parse_payload
@@ -61,9 +62,10 @@ class Workbench:
 
         tell_statements(doing)
 
-        recipe = _recipe(file, override, settings, layer)
+        recipe = replace(_recipe(file, override, settings, layer), unproven=unproven)
         payload = parse_payload(recipe.payload)
-        return cls(file, override, settings, layer, recipe, payload, Session(payload, recipe.file, recipe.values))
+        session = Session(payload, recipe.file, recipe.values, unproven=unproven)
+        return cls(file, override, settings, layer, recipe, payload, session)
 
     # ---- where it stands ------------------------------------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ class Workbench:
     def set(self, settings: Mapping[str, str]) -> int:
         """Other settings: what was done is done again from the start with them. Returns how many statements that were.
         Raises, and then nothing has changed, where one of them now fails."""
-        fresh = Workbench.open(self.file, self.override, {**self.settings, **settings}, self.layer)
+        fresh = Workbench.open(self.file, self.override, {**self.settings, **settings}, self.layer, unproven=self.recipe.unproven)
         steps, number = self.session.steps, 0
         while number < len(steps):
             source = steps[number].span.source
