@@ -160,8 +160,8 @@ class _Raising:
                 self._store_back(op, [b for b in self.written if isinstance(b.owner, ir.Block)])
             elif op.name == "memref.dealloc":
                 op.erase()
-            elif op.name == "memref.copy" or is_structured(op):
-                self._raise(op)
+            elif (op.name == "memref.copy" or is_structured(op)) and any(isinstance(v.type, ir.MemRefType) for v in op.operands):
+                self._raise(op)  # an op that is on tensors already stays
         for view in reversed(list(self.block.operations)):
             op = view.operation
             if op.name in (*_ALLOCATIONS, "memref.subview") and not any(True for _ in op.results[0].uses):

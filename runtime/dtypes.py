@@ -34,6 +34,9 @@ NUMPY: Mapping[str, np.dtype] = MappingProxyType(
 )
 """What an array of each element type is. The keys are all the element types that the runtime moves."""
 
+MOST_ELEMENTS = 4096
+"""Of a vector of one thread, which is written and computed element by element. A thread has 255 registers."""
+
 FLOATS = ("f64", "f32", "f16", "bf16")
 INTEGERS = ("i64", "i32", "i16", "i8", "i1", "index")
 

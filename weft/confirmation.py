@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf, prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from .dsl.diagnostics import WeftError
+from .dsl.diagnostics import WeftError, fail
 
 if TYPE_CHECKING:
     from .interpreter.asynchrony.memory_order import MemoryFault
@@ -144,6 +144,7 @@ def _prepared(
     """The function's steps, a trial of them, and the steps of each of its ops."""
     from .interpreter import mlir
     from .interpreter.clone import clone_module
+    from .interpreter.rewriter import upstream_messages
     from .runtime.functions import signature, symbol
     from .runtime.host import host_steps
     from .runtime.inputs import random_inputs
@@ -153,7 +154,10 @@ def _prepared(
     copy = clone_module(module)
     _name_arguments(_function(copy, name), function, names)
     if any(True for _ in mlir.operations(copy.operation, "gpu.launch")):
-        mlir.run_passes(copy, "gpu-kernel-outlining")
+        try:
+            mlir.run_passes(copy, "gpu-kernel-outlining")
+        except mlir.ir.MLIRError as error:
+            raise fail("W0730", "upstream cannot outline its launches", notes=upstream_messages(error)) from error
     steps = host_steps(copy, name)
     _expect_small(steps.plan, effort)
     inputs = random_inputs(signature(copy, name), effort.seed)

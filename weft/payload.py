@@ -140,29 +140,71 @@ def _name_locations(module: ir.Module, name: str, older: Older | None = None) ->
                 op.location = mlir.ir.Location.file(name, *(older.place(line, column) if older else (line, column)))
 
 
-_OF_FINISHED_MODULES = ("weft.name", "weft.unroll", "weft.max_registers", "weft.counters")
-"""What a scheduled module says to the emitter: it may be read again, by `weft verify` for one."""
+_OF_FINISHED_MODULES = {
+    "weft.name": "a text",
+    "weft.unroll": "nothing, or how many iterations at a time",
+    "weft.max_registers": "a number",
+    "weft.counters": "one entry for each iteration argument of a `scf.for`",
+}
+"""What a scheduled module says to the emitter, and as what: it may be read again, by `weft verify` for one."""
+
+_OF_ARGUMENTS = ("arg_attrs", "res_attrs", "workgroup_attrib_attrs", "private_attrib_attrs")
 
 
 def _expect_no_marks(module: ir.Module) -> None:
-    """Weft marks ops with attributes of its own; a payload that has them already would be misread. Raises W0489."""
+    """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would be misread.
+    Raises W0489."""
     from .interpreter.mlir import operations
     from .interpreter.rewriter import describe
 
     for op in operations(module.operation):
-        for name in op.attributes:
-            if name.startswith("weft.") and name not in _OF_FINISHED_MODULES:
+        for name, value in _marks(op):
+            if name not in _OF_FINISHED_MODULES:
                 raise fail(
                     "W0489",
                     f"{describe(op)} bears `{name}`, a mark that only statements set",
                     hint="take the attribute out of the payload; `weft.name` on arguments is fine",
                 )
-        if "weft.counters" in op.attributes and not _counts(op):
-            raise fail(
-                "W0489",
-                f"{describe(op)} bears `weft.counters`, and not one entry for each of its iteration arguments",
-                hint="take the attribute out: without it the loop counts in 64 bits, and is right, too",
-            )
+            if not _says(op, name, value):
+                raise fail(
+                    "W0489",
+                    f"{describe(op)} bears `{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}",
+                    hint="take the attribute out: Weft does without it",
+                )
+
+
+def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
+    """The attributes in Weft's name on an op and, of names, those on its arguments and results."""
+    from .interpreter.mlir import ir
+
+    for name in op.attributes:
+        if name.startswith("weft."):
+            yield name, op.attributes[name]
+        elif name in _OF_ARGUMENTS and isinstance(entries := op.attributes[name], ir.ArrayAttr):
+            for entry in entries:
+                if isinstance(entry, ir.DictAttr) and "weft.name" in entry:
+                    yield "weft.name", entry["weft.name"]
+
+
+def _says(op: ir.Operation, name: str, value: ir.Attribute) -> bool:
+    """Whether the value of a mark is of its kind."""
+    from .interpreter.mlir import ir
+
+    match name:
+        case "weft.name":
+            return isinstance(value, ir.StringAttr)
+        case "weft.unroll":
+            return isinstance(value, ir.UnitAttr) or _is_positive(value)
+        case "weft.max_registers":
+            return _is_positive(value)
+        case _:
+            return _counts(op)
+
+
+def _is_positive(value: ir.Attribute) -> bool:
+    from .interpreter.mlir import ir
+
+    return isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
 
 
 def _counts(op: ir.Operation) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...interpreter.mlir import ir
+from ..dtypes import MOST_ELEMENTS
 from .errors import refuse
 from .expression import Expr, call
 from .integers import INDEX, Integer, literal
@@ -80,7 +81,9 @@ def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[Scalar,
     if isinstance(type, ir.VectorType):
         if any(type.scalable_dims):
             raise refuse("W0502", f"type {type} is scalable; a GPU has no such vectors", op)
-        return scalar(type.element_type, op), math.prod(type.shape)
+        if (count := math.prod(type.shape)) > MOST_ELEMENTS:
+            raise refuse("W0502", f"type {type} has {count} elements; a thread's vector has at most {MOST_ELEMENTS}", op)
+        return scalar(type.element_type, op), count
     return scalar(type, op), None
 
 

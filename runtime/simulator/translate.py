@@ -72,6 +72,8 @@ class Mem:
 class Scope:
     loop: bool
     lines: list[str] = field(default_factory=list)
+    known: dict[str, Val] = field(default_factory=dict)
+    """Pure expressions that it holds already. They are gone with it."""
 
 
 Handler = Callable[["Translator", ir.Operation], None]
@@ -108,7 +110,6 @@ class Translator:
         self.writes: list[bool] = []  # per memref argument: some op may write it
         self.mask = "None"
         self._count = 0
-        self._known: dict[tuple[str, int], Val] = {}
 
     # ---- names and lines ------------------------------------------------------------------------------------------------
 
@@ -134,7 +135,6 @@ class Translator:
         self.mask = outer
         self.emit(header)
         self.scopes[-1].lines += [f"  {line}" for line in lines or ["pass"]]
-        self._known = {key: val for key, val in self._known.items() if val.depth <= self.depth}
 
     def define(
         self,
@@ -152,14 +152,14 @@ class Translator:
         if pure:
             loops = [i for i in range(home + 1, self.depth + 1) if self.scopes[i].loop]
             target = loops[0] - 1 if loops else self.depth
-            known = self._known.get((expression, target))
+            known = self.scopes[target].known.get(expression)
             if known is not None:
                 return known
         same = all(v.uniform for v in operands) if uniform is None else uniform
         made = Val(self.fresh(), target, dtype, same and pure and not shape, shape)
         self.scopes[target].lines.append(f"{made.text} = {expression}")
         if pure:
-            self._known[expression, target] = made
+            self.scopes[target].known[expression] = made
         return made
 
     def constant(self, value: Any, dtype: np.dtype, shape: tuple[int, ...] = ()) -> Val:

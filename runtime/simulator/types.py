@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.mlir import ir
 from ..constants import constant_array
-from ..dtypes import NUMPY
+from ..dtypes import MOST_ELEMENTS, NUMPY
 
 DYNAMIC = -(1 << 63)
 """How MLIR writes a `?` in static shapes, offsets, sizes and strides."""
@@ -44,6 +45,8 @@ def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, t
     if isinstance(kind, ir.VectorType):
         if any(kind.scalable_dims):
             raise refuse("W0751", f"`{kind}` is a scalable vector", op)
+        if (count := math.prod(kind.shape)) > MOST_ELEMENTS:
+            raise refuse("W0751", f"`{kind}` has {count} elements; a thread's vector has at most {MOST_ELEMENTS}", op)
         return element_dtype(kind.element_type, op), tuple(kind.shape)
     return element_dtype(kind, op), ()
 

@@ -91,7 +91,9 @@ def shuffle(a: np.ndarray, b: np.ndarray, order: Sequence[int], axis: int = 2) -
 
 
 def mask(limits: tuple[Lane, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """True below the limit in every dimension."""
+    """True below the limit in every dimension; of a vector without dimensions, where its one limit is positive."""
+    if not shape:
+        return _lanes_first(limits[0]) > 0
     out: Any = np.True_
     for axis, (limit, size) in enumerate(zip(limits, shape, strict=True)):
         limit = _lanes_first(limit)

@@ -1,7 +1,8 @@
-"""What is asked of a piece of MLIR: that `weft verify` judges it, and that generic schedules do something with each of its ops.
+"""What is asked of a piece of MLIR: that `weft verify` judges it, that its kernels are emitted and simulated, and that generic
+schedules do something with each of its ops.
 
-A case is a command line. The schedules are made of what the piece holds: each kind of structured op and of loop in its functions is
-mapped as it is, tiled over blocks and threads, staged, cut up and fused, with small sizes that seldom divide.
+Its functions are asked the same as kernels. The schedules are made of what the piece holds: each kind of structured op and of loop
+in its functions is mapped as it is, tiled over blocks and threads, staged, cut up and fused, with small sizes that seldom divide.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
+
+from kernels import as_kernels
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.mlir import operations
@@ -24,9 +28,11 @@ MOST_OPS = 6
 
 @dataclass(frozen=True)
 class Case:
-    """One command line: `weft verify`, or `weft run` with a schedule. `name` says which in a report."""
+    """One thing to do with `text`; `run` does so with a schedule. `name` says which in a report."""
 
     name: str
+    text: str
+    do: Literal["verify", "emit", "simulate", "run"]
     schedule: str | None = None
 
 
@@ -37,17 +43,24 @@ def pieces(text: str) -> list[str]:
 
 def cases(text: str) -> Iterator[Case]:
     """All that is asked of one piece. Text that does not parse is judged alone."""
-    yield Case("verify")
+    yield Case("verify", text, "verify")
     try:
         module = parse_module(Source("piece.mlir", text))
     except WeftError:
         return
+    launches = any(True for _ in operations(module.operation, "gpu.launch", "gpu.launch_func"))
+    if launches or any(True for _ in operations(module.operation, "gpu.func")):
+        yield Case("emitted", text, "emit")
+        yield Case("simulated", text, "simulate")
     functions = [f for f in operations(module.operation, "func.func") if len(f.regions[0].blocks)]
     if not functions:
         return
-    launches = any(True for _ in operations(module.operation, "gpu.launch", "gpu.launch_func"))
-    for statement in ("bufferize", "async-fork") if launches else ("bufferize",):
-        yield Case(statement, f"schedule s() {{\n  {statement}\n}}\n")
+    if kernels := as_kernels(parse_module(Source("piece.mlir", text))):
+        yield Case("as kernels", kernels, "verify")
+        yield Case("as kernels, emitted", kernels, "emit")
+        yield Case("as kernels, simulated", kernels, "simulate")
+    for statement in ("print", "async-fork") if launches else ("bufferize",):
+        yield Case(statement, text, "run", f"schedule s() {{\n  {statement}\n}}\n")
     counts: Counter[str] = Counter()
     kinds: set[tuple[str, ...]] = set()
     before: str | None = None
@@ -63,7 +76,7 @@ def cases(text: str) -> Iterator[Case]:
             schedules = _of_structured(list(structure_of(op)), before) if is_structured(op) else _of_loop()
             for name, body in schedules:
                 lines = "\n  ".join((f"let op = {found}", *body))
-                yield Case(f"{name}: {where}", f"schedule s() {{\n  {lines}\n}}\n")
+                yield Case(f"{name}: {where}", text, "run", f"schedule s() {{\n  {lines}\n}}\n")
         before = found if is_structured(op) else before
 
 

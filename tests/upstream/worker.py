@@ -16,34 +16,46 @@ import sys
 import tempfile
 import traceback
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from cases import Case, cases
+from kernels import emitted, simulated, with_each
 
 from weft.cli import run
+from weft.console import guarded
+from weft.dsl.diagnostics import Source
+from weft.payload import parse_module
 
 SECONDS = 20
 MEMORY = 4 << 30
 
 
-def judge(folder: Path, schedule: str | None) -> dict[str, str]:
-    """Run one case in this process. A kernel that says no size of its blocks gets one."""
-    payload, file = str(folder / "piece.mlir"), folder / "s.weft"
-    if schedule is not None:
-        file.write_text(schedule)
-        return outcome_of(["run", str(file), "--payload", payload, "--target", "sim", "--json"])
-    found = outcome_of(["verify", payload])
-    return outcome_of(["verify", payload, "--block", "8,2,1"]) if "W0612" in found["said"] else found
+def judge(folder: Path, case: Case) -> dict[str, str]:
+    """Do one case in this process. A kernel that says no size of its blocks gets one."""
+    payload, file = folder / "piece.mlir", folder / "s.weft"
+    payload.write_text(case.text)
+    match case.do:
+        case "run":
+            file.write_text(case.schedule or "")
+            return outcome_of(partial(run, ["run", str(file), "--payload", str(payload), "--target", "sim", "--json"]))
+        case "verify":
+            found = outcome_of(partial(run, ["verify", str(payload)]))
+            again = "W0612" in found["said"]
+            return outcome_of(partial(run, ["verify", str(payload), "--block", "8,2,1"])) if again else found
+        case "emit" | "simulate":
+            do = emitted if case.do == "emit" else simulated
+            return outcome_of(partial(guarded, lambda: with_each(parse_module(Source("piece.mlir", case.text)), do)))
 
 
-def outcome_of(arguments: list[str]) -> dict[str, str]:
-    """What comes of a command line, and what it says. Whatever an exception tells is the answer, too."""
+def outcome_of(command: Callable[[], int]) -> dict[str, str]:
+    """What comes of a command, and what it says. Whatever an exception tells is the answer, too."""
     out, err = io.StringIO(), io.StringIO()
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run(arguments)
+            code = command()
     except Exception:  # noqa: BLE001 - what a user would see as a traceback is what is looked for
         return {"outcome": "traceback", "said": traceback.format_exc()}
     finally:
@@ -61,7 +73,7 @@ def asked_for(text: str, number: int, share: int) -> bool:
 
 
 def _cases(text: str) -> Iterator[Case]:
-    """Those of a piece; `weft verify` alone, which then shows it, for one on which reading itself fails."""
+    """Those of a piece; `weft verify` alone, which then shows it, of one that can't be read."""
     try:
         yield from cases(text)
     except Exception:  # noqa: BLE001 - likewise
@@ -82,13 +94,12 @@ def main() -> None:
         folder = Path(name)
         for line in sys.stdin:
             asked = json.loads(line)
-            (folder / "piece.mlir").write_text(asked["text"])
             answers.write(json.dumps({"begins": "reading"}) + "\n")
             for number, case in enumerate(_cases(asked["text"])):
                 if number < asked["first"] or not asked_for(asked["text"], number, asked["share"]):
                     continue
                 answers.write(json.dumps({"begins": case.name, "number": number, "schedule": case.schedule}) + "\n")
-                answers.write(json.dumps({"ends": case.name, **judge(folder, case.schedule)}) + "\n")
+                answers.write(json.dumps({"ends": case.name, **judge(folder, case)}) + "\n")
             answers.write(json.dumps({"done": True}) + "\n")
 
 

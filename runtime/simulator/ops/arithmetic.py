@@ -59,8 +59,9 @@ def is_wide(op: ir.Operation) -> bool:
 def constant(t: Translator, op: ir.Operation) -> None:
     attribute = op.attributes["value"]
     dtype, shape = value_type(op.results[0].type, op)
-    if shape:
-        made = t.constant(dense(attribute, op.results[0].type, op)[None, None], dtype, shape)
+    if isinstance(op.results[0].type, ir.VectorType):
+        elements = dense(attribute, op.results[0].type, op)
+        made = t.constant(elements[None, None] if shape else elements[()], dtype, shape)
     elif dtype == INT64:
         made = literal(ir.IntegerAttr(attribute).value)
     elif dtype == BOOL:

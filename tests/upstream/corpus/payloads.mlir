@@ -120,3 +120,10 @@ module attributes {gpu.container_module} {
     return
   }
 }
+// -----
+// verify: W0611
+func.func @on_memrefs_and_on_tensors(%a: memref<6x4xf32>, %b: memref<4x5xf32>, %c: memref<6x5xf32>, %t: tensor<6x5xf32>) -> tensor<6x5xf32> {
+  linalg.matmul ins(%a, %b : memref<6x4xf32>, memref<4x5xf32>) outs(%c : memref<6x5xf32>)
+  %e = linalg.exp ins(%t : tensor<6x5xf32>) outs(%t : tensor<6x5xf32>) -> tensor<6x5xf32>
+  return %e : tensor<6x5xf32>
+}
