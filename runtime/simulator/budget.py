@@ -53,12 +53,22 @@ class Budget:
         return expected if expected > self.seconds else None
 
 
-def too_long(kernel: str, grid: Triple, block: Triple, expected: float, allowed: float) -> WeftError:
+    @property
+    def is_over(self) -> bool:
+        """Whether the launch has taken all that it may: for loops, which may go on for long within one batch of blocks."""
+        return time.perf_counter() - self.start > self.seconds
+
+
+def too_long(kernel: str, grid: Triple, block: Triple, expected: float | None, allowed: float) -> WeftError:
+    """`expected`: how long it would take in all; None where only loops know, and the time is over."""
     blocks, threads = math.prod(grid), math.prod(block)
     sizes = " × ".join(map(str, grid))
+    said = f"its grid of {sizes} blocks would be simulated for about {_duration(expected or 0)}"
+    if expected is None:
+        said = f"loops in its grid of {sizes} blocks have been simulated for {_duration(allowed)}, and go on"
     return fail(
         "W0760",
-        f"kernel `{kernel}`: its grid of {sizes} blocks would be simulated for about {_duration(expected)}",
+        f"kernel `{kernel}`: {said}",
         notes=(
             f"{blocks} blocks of {threads} threads; a simulated launch may take {_duration(allowed)}",
             f"{VARIABLE} sets that limit, in seconds; 0 lifts it",

@@ -114,7 +114,8 @@ CODES: dict[str, Explanation] = {
     "W0760": Explanation(
         "a launch that would be simulated for too long",
         "The simulator runs every thread of every block. Once it has done so for a second, it knows how long the whole grid "
-        "will take, and gives up if that is more than ten minutes. `WEFT_SIM_SECONDS` is another limit, 0 is none.\n\n"
+        "will take, and gives up if that is more than ten minutes; loops that go on for that long are ended. "
+        "`WEFT_SIM_SECONDS` is another limit, 0 is none.\n\n"
         "wrong:  weft run naive --set m=16384 --set n=16384 --set k=16384 --target sim\n"
         "right:  weft run naive --set m=256 --set n=256 --set k=256 --target sim\n"
         "right:  WEFT_SIM_SECONDS=0 weft run naive … --target sim",

@@ -116,10 +116,16 @@ class SimKernel:
         threads, blocks = _Order(nt, order).ids(0, nt), _Order(total, order)
         counter = BankCounter(threads) if (check if banks is None else banks) else None
         width = max(1, batch // nt)
+
+        def watch() -> None:
+            if budget.is_over:
+                raise too_long(self.name, grid, block, None, budget.seconds)
+
         with np.errstate(all="ignore"):
             for first in range(0, total, width):
                 last = min(first + width, total)
                 lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
+                lanes.watch = watch
                 self._run_batch(lanes, given.memories, given.values, layout, check, counter)
                 stats["batches"] += 1
                 stats["loads"] += lanes.loads

@@ -7,7 +7,7 @@ A mask is None (all lanes), False (none; only ever tested, never passed on), or 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .memory import Memory
 
 MOST_ROUNDS = 1 << 22
+WATCHED = 256
+"""Turns of loops between two looks at the clock."""
 Maker = Callable[[str, tuple[int, ...], np.dtype], "Memory"]
 Lane = Any
 """A Python or NumPy scalar, or an array that broadcasts to (threads, blocks, …)."""
@@ -56,6 +58,9 @@ class Lanes:
         self.executed: int | np.ndarray = 0
         self.most_barriers: int | None = None  # what a race check can tell apart; no check, no limit
         self.loads = self.stores = 0
+        self.watch: Callable[[], None] = lambda: None
+        """Called every so often while loops run; raises where that takes too long."""
+        self._turns = 0
 
     # ---- masks --------------------------------------------------------------------------------------------------------
 
@@ -150,11 +155,27 @@ class Lanes:
     def reduce(self, value: Lane, kind: str, size: int, mask: Any, site: int) -> Lane:
         return warp.reduce(self, value, kind, size, mask, site)
 
+    def steps(self, counted: range) -> Iterable[int]:
+        """The turns of a `for`, watched."""
+        if self._turns + len(counted) < WATCHED:
+            self._turns += len(counted)
+            return counted
+        self._turns = 0
+        self.watch()
+        return counted if len(counted) <= WATCHED else self._watched(counted)
+
+    def _watched(self, counted: range) -> Iterator[int]:
+        for first in range(0, len(counted), WATCHED):
+            self.watch()
+            yield from counted[first : first + WATCHED]
+
     def turn(self, rounds: int, site: int) -> int:
         """Count the rounds of a `while`. Raises W0756 for one that seems to run forever."""
         if rounds >= MOST_ROUNDS:
             where = self.sites[site]
             raise fail("W0756", f"`{where.op}` at {where.location} went {rounds} rounds: it may never end")
+        if rounds % WATCHED == WATCHED - 1:
+            self.watch()
         return rounds + 1
 
     @staticmethod

@@ -63,3 +63,29 @@ def test_a_limit_that_is_no_number(text: str) -> None:
 )
 def test_durations_read_well(seconds: float, words: str) -> None:
     assert f"for about {words}" in str(too_long("k", (1, 1, 1), (1, 1, 1), seconds, 1))
+
+
+LOOPS = """
+gpu.module @m {
+  gpu.func @k(%a: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1000000 : index
+    %t = gpu.thread_id x
+    scf.for %i = %c0 to %OUTER step %c1 {
+      scf.for %j = %c0 to %INNER step %c1 {
+        %v = memref.load %a[%t] : memref<64xf32>
+      }
+    }
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("c1", "n"), ("n", "c1"), ("n", "t"), ("n", "c0")])
+def test_loops_within_one_batch_are_ended_too(outer: str, inner: str) -> None:
+    module = mlir.parse(LOOPS.replace("OUTER", outer).replace("INNER", inner), mlir.context())
+    made = SimKernel(next(mlir.operations(module.operation, "gpu.func")))
+    with pytest.raises(WeftError, match=r"W0760: kernel `k`: loops in .* have been simulated for 0\.05 seconds, and go on"):
+        made.launch((1, 1, 1), (64, 1, 1), [np.zeros(64, np.float32)], budget=Budget(0.05))

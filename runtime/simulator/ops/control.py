@@ -76,7 +76,7 @@ def loop(
         t.values[argument] = at_depth(variable, inner)
     if all(v.uniform for v in (lower, upper, step)) and wide:
         counter = t.fresh("i")
-        with t.block(f"for {counter} in range({lower.text}, {upper.text}, max({step.text}, 1)):", loop=True):
+        with t.block(f"for {counter} in L.steps(range({lower.text}, {upper.text}, max({step.text}, 1))):", loop=True):
             t.values[body.arguments[0]] = Val(counter, inner, INT64, uniform=True)
             assign(t, carried, [t.values[v] for v in t.run(body)])
     else:
@@ -84,7 +84,7 @@ def loop(
         t.emit(f"{count} = N.trips({lower.text}, {upper.text}, {step.text}, {t.mask})")
         t.emit(f"{most} = {count} if isinstance({count}, int) else int({count}.max())")
         mask, outer = t.fresh("m"), t.mask
-        with t.block(f"for {turn} in range({most}):", loop=True, mask=mask):
+        with t.block(f"for {turn} in L.steps(range({most})):", loop=True, mask=mask):
             t.emit(f"{mask} = {outer} if isinstance({count}, int) else L.split({outer}, {turn} < {count})[0]")
             variable = t.fresh("i")
             t.emit(f"{variable} = {lower.text} + {turn} * {step.text}")

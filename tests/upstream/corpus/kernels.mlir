@@ -298,3 +298,32 @@ gpu.module @k {
     gpu.return
   }
 }
+// -----
+// verify: W0601
+gpu.module @k {
+  gpu.func @unranked(%a: memref<*xf32>, %c: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %b = memref.cast %a : memref<*xf32> to memref<64xf32>
+    %d = memref.cast %c : memref<64xf32> to memref<*xf32>
+    %r = memref.rank %a : memref<*xf32>
+    %n = memref.dim %a, %c0 : memref<*xf32>
+    memref.store %zero, %b[%c0] : memref<64xf32>
+    gpu.return
+  }
+}
+// -----
+// verify: W0601
+func.func @f(%a: memref<*xf32>) {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %b = memref.cast %a : memref<*xf32> to memref<64xf32>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    memref.store %zero, %b[%c0] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}
