@@ -146,7 +146,8 @@ def _stored_at_once(op: ir.Operation) -> ir.Operation | None:
 @writes("vector.store")
 def store(kernel: Kernel, op: ir.Operation) -> None:
     source = producer(op.operands[0])
-    moved = source if source is not None and source.name == "vector.load" and _stored_at_once(source) == op else None
+    loaded = source is not None and source.name == "vector.load" and _stored_at_once(source) is not None
+    moved = source if loaded else None
     if moved is not None and _move(kernel, moved, op):
         return
     lanes = kernel.lanes(op.operands[0]) if moved is None else _loaded(kernel, moved)
