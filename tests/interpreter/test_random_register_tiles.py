@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from native_device import NativeDevice
-from test_random_schedules import barriers, without_barrier
-
-from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.compare import compare
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
-from weft.runtime.simulator import SimDevice
-from weft.verify import verify_source
+from judging import assert_barriers_needed, scheduled, verdict
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 12
 
@@ -145,17 +133,5 @@ def test_random_register_tiles(seed: int, tmp_path: Path) -> None:
         m, n, k = tm * owners.rows * r.randint(1, 2), tn * owners.columns * r.randint(1, 2), bk * r.randint(1, 3)
     payload = contraction(r, m, n, k)
     body = schedule(r, payload.count("linalg.generic") > 1, "-> (j, i)" in payload, tm, tn, bk, owners)
-    (tmp_path / "p.mlir").write_text(payload)
-    (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
-    report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
-    assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
-    made = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
-    signature = functions.signature(made.applied.payload, made.plan.entry)
-    inputs = random_inputs(signature, seed)
-    for number in range(len(barriers(made.applied.module))):
-        less = without_barrier(made.applied.module, number)
-        assert not verify_source(Source("less.mlir", less)).ok, f"verify: barrier {number}\n{payload}\n{body}"
-        races = run_plan(made.plan, SimDevice(), inputs, text=less).races
-        assert races, f"the simulator sees no race without barrier {number}\n{payload}\n{body}"
-    ran = run_plan(made.plan, NativeDevice(reverse=True), inputs, text=made.cuda)
-    assert compare(signature, ran.outputs, reference(made.applied.payload, None, inputs)).ok, f"{payload}\n{body}"
+    assert verdict(payload, body, tmp_path, seed, native=True) == "right", f"{payload}\n{body}"
+    assert_barriers_needed(scheduled(payload, body, tmp_path), seed, f"{payload}\n{body}")

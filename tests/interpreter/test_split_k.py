@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import convolved, random_sizes
-from test_random_schedules import barriers, without_barrier
+from judging import barriers, without_barrier
 
 import weft
 from weft.dsl.diagnostics import Source

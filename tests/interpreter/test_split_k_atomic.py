@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judging import barriers, without_barrier
 from native_device import NativeDevice
-from test_random_schedules import barriers, without_barrier
 
 from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule

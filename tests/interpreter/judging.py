@@ -1,0 +1,73 @@
+"""What becomes of a payload and a schedule: refused by a diagnostic, or right and race-free by every witness there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from native_device import NativeDevice
+
+from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter import mlir
+from weft.pipeline import Planned, Recipe, applied, planned
+from weft.runtime import functions
+from weft.runtime.compare import compare
+from weft.runtime.inputs import random_inputs
+from weft.runtime.reference import reference
+from weft.runtime.runner import run_plan
+from weft.runtime.simulator import SimDevice
+from weft.verify import verify_source
+
+
+def scheduled(payload: str, body: str, folder: Path) -> Planned:
+    """Apply the statements to the payload. Raises `WeftError` where they are refused."""
+    (folder / "p.mlir").write_text(payload)
+    (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
+    return planned(applied(Recipe.open(str(folder / "s.weft"), None, {})))
+
+
+def verdict(payload: str, body: str, folder: Path, seed: int, *, native: bool = False) -> str:
+    """`right`, or the codes of the refusal. Fails where witnesses disagree, or the result is wrong.
+
+    Args:
+        native: run the text, too, compiled for the CPU.
+    """
+    try:
+        made = scheduled(payload, body, folder)
+    except WeftError as error:
+        assert all(d.message for d in error.diagnostics)
+        return " ".join(sorted({d.code for d in error.diagnostics}))
+    signature = functions.signature(made.applied.payload, made.plan.entry)
+    inputs = random_inputs(signature, seed)
+    expected = reference(made.applied.payload, made.plan.entry, inputs)
+    shown = f"\n{payload}\n{body}\n"
+    ran = run_plan(made.plan, SimDevice(), inputs, text=made.applied.text)
+    compared = compare(signature, ran.outputs, expected)
+    assert not ran.races and not ran.faults, f"{ran.races}\n{ran.faults}{shown}"
+    assert compared.ok, f"{compared}{shown}"
+    judged = verify_source(Source("module.mlir", made.applied.text))
+    assert judged.ok, f"verify: {[d.message for d in judged.diagnostics]}{shown}"
+    if native:
+        ran = run_plan(made.plan, NativeDevice(reverse=seed % 2 == 0), inputs, text=made.cuda)
+        compared = compare(signature, ran.outputs, expected)
+        assert compared.ok, f"text: {compared}{shown}"
+    return "right"
+
+
+def assert_barriers_needed(made: Planned, seed: int, shown: str) -> None:
+    """Without any one of its barriers a module is seen to be racy, by the proof and by the simulator."""
+    inputs = random_inputs(functions.signature(made.applied.payload, made.plan.entry), seed)
+    for number in range(len(barriers(made.applied.module))):
+        less = without_barrier(made.applied.module, number)
+        assert not verify_source(Source("less.mlir", less)).ok, f"verify: barrier {number}\n{shown}"
+        assert run_plan(made.plan, SimDevice(), inputs, text=less).races, f"the simulator: barrier {number}\n{shown}"
+
+
+def barriers(module: mlir.ir.Module) -> list[mlir.ir.Operation]:
+    return list(mlir.operations(module.operation, "gpu.barrier"))
+
+
+def without_barrier(module: mlir.ir.Module, number: int) -> str:
+    """The module's text without its `number`-th barrier."""
+    copy = mlir.parse(str(module), module.context)
+    barriers(copy)[number].erase()
+    return str(copy)
