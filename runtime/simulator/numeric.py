@@ -212,13 +212,18 @@ def _round_half_away(x: Any) -> Any:
         return np.copysign(np.abs(whole) + (np.abs(x - whole) >= 0.5), x)
 
 
+def _power(x: Any, y: Any) -> Any:
+    """The library's `pow`. NumPy takes the root for the exponent 0.5, which has other signs of -0 and -inf."""
+    return np.where(np.equal(y, 0.5) & (np.equal(x, 0) | np.isneginf(x)), np.abs(x), np.power(x, y))[()]
+
+
 _MATH: dict[str, Callable[..., Any]] = {
     name: through_double(function)
     for name, function in {
         "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
         "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
         "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
-        "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt, "powf": np.power,
+        "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt, "powf": _power,
         "rsqrt": lambda x: 1.0 / np.sqrt(x), "sqrt": np.sqrt, "round": _round_half_away,
         "erf": np.vectorize(math.erf, otypes=[np.float64]), "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
         "fpowi": np.power,

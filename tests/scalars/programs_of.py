@@ -13,8 +13,9 @@ from numbers_of import NUMPY, edges, spelled
 MOST = 320
 """Tuples of operands of one kernel."""
 
-FORMS = ("run", "vector", "constant", "folded", "left", "right")
-"""`run`: scalars from memory. `vector`: vectors from memory. `constant`: all operands constants. `folded`: the same, simplified by
+FORMS = ("run", "vector", "uniform", "constant", "folded", "left", "right")
+"""`run`: scalars from memory. `vector`: vectors from memory. `uniform`: arguments of the kernel, the
+same for all threads. `constant`: all operands constants. `folded`: the same, simplified by
 upstream's passes. `left`, `right`: the first, or the last, is a constant."""
 
 
@@ -35,13 +36,21 @@ class Program:
 
     @property
     def inputs(self) -> tuple[np.ndarray, ...]:
-        return () if self.form in ("constant", "folded") else self.operands
+        return () if self.form in ("uniform", "constant", "folded") else self.operands
+
+    @property
+    def scalars(self) -> list[np.generic]:
+        """What the kernel takes by value, before the buffers: tuple by tuple."""
+        count = len(self.operands[0])
+        return [column[row] for row in range(count) for column in self.operands] if self.form == "uniform" else []
 
     @property
     def arguments(self) -> str:
+        kinds = self.case.operands
+        passed = [f"%c{n // len(kinds)}_{n % len(kinds)}: {kinds[n % len(kinds)]}" for n in range(len(self.scalars))]
         named = [(f"%in{n}", len(a), self.case.operands[n]) for n, a in enumerate(self.inputs)]
         named += [(f"%out{n}", len(a), self.case.results[n]) for n, a in enumerate(self.wanted)]
-        return ", ".join(f"{name}: memref<{count}x{kind}>" for name, count, kind in named)
+        return ", ".join([*passed, *(f"{name}: memref<{count}x{kind}>" for name, count, kind in named)])
 
     @property
     def kernel(self) -> str:
@@ -103,7 +112,7 @@ def program(case: Case, form: str, number: int) -> Program | None:
         return _made(case, form, name, count, _vector_body(case, lanes, count * lanes), tuple(c[: count * lanes] for c in columns))
     picks = rng.sample(range(len(columns[0])), min(len(columns[0]), 12))
     columns = tuple(c[picks] for c in columns)
-    return _made(case, form, name, 1, _constant_body(case, columns), columns)
+    return _made(case, form, name, 1, _constant_body(case, columns, passed=form == "uniform"), columns)
 
 
 def _made(case: Case, form: str, name: str, threads: int, body: str, columns: tuple[np.ndarray, ...]) -> Program:
@@ -148,13 +157,15 @@ def _vector_body(case: Case, lanes: int, count: int) -> str:
     return "\n".join(lines)
 
 
-def _constant_body(case: Case, columns: tuple[np.ndarray, ...]) -> str:
+def _constant_body(case: Case, columns: tuple[np.ndarray, ...], *, passed: bool) -> str:
+    """One tuple after another; `passed`: they are arguments."""
     lines: list[str] = []
     for row in range(len(columns[0])):
         names = [f"%c{row}_{n}" for n in range(len(columns))]
         lines += [
             f"{name} = arith.constant {spelled(column[row], kind)}{'' if kind == 'i1' else f' : {kind}'}"
             for name, column, kind in zip(names, columns, case.operands, strict=True)
+            if not passed
         ]
         lines.append(f"%at{row} = arith.constant {row} : index")
         results = _results(case, f"r{row}_")

@@ -1,7 +1,7 @@
 """Every op on every type, on numbers at the edges: the simulator, the CUDA text and the JIT against exact arithmetic.
 
 The CUDA text runs behind g++, and NVRTC compiles it. Cases are in `catalogue.py` and `vector_cases.py`, what MLIR leaves open in
-`meaning.UNDEFINED`. All of them in a soak (`WEFT_SOAK`), one of thirty in a test run.
+`meaning.UNDEFINED`. All of them in a soak (`WEFT_SOAK`), one of forty in a test run.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ ENTRIES = [*((c, form, program) for c in catalogue() for form in FORMS),
 
 
 def chosen(batch: int) -> list[Program]:
-    """The programs of a batch: of all, every so-manieth; in a test run, one of thirty."""
+    """The programs of a batch: of all, every so-manieth; in a test run, one of forty."""
     every = range(len(ENTRIES))
-    numbers = every[batch::BATCHES] if SOAK else sorted(random.Random(11).sample(every, len(every) // 30))
+    numbers = every[batch::BATCHES] if SOAK else sorted(random.Random(11).sample(every, len(every) // 40))
     made = (ENTRIES[n][2](ENTRIES[n][0], ENTRIES[n][1], n) for n in numbers)
     return [p for p in made if p is not None]
 

@@ -60,7 +60,7 @@ def simulated(module: ir.Module, program: Program) -> Outcome:
     if code is not None:
         return code
     results = program.results()
-    report = made[0].launch((1, 1, 1), (program.threads, 1, 1), [*(a.copy() for a in program.inputs), *results])
+    report = made[0].launch((1, 1, 1), (program.threads, 1, 1), [*program.scalars, *(a.copy() for a in program.inputs), *results])
     assert not report.races and not report.faults, (str(program), report.faults)
     return results
 
@@ -83,7 +83,7 @@ def texts(programs: Sequence[Program], modules: Sequence[ir.Module]) -> tuple[st
 
 def compiled_text(text: str, program: Program) -> Outcome:
     results = program.results()
-    arrays = [*(a.copy() for a in program.inputs), *results]
+    arrays = [*program.scalars, *(a.copy() for a in program.inputs), *results]
     done = run_native(text, program.name, (1,), (program.threads,), arrays, mode="quick")
     assert not done.diverged
     return results
