@@ -79,6 +79,8 @@ def _count(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     _expect_places(options)
     bundle = read_bundle(options.bundle)
+    for warning in bundle.warnings:
+        print(f"warning[{warning.code}]: {warning.message}", file=sys.stderr)
     inputs, own = _inputs(bundle, options)
     traced = options.trace is not None
     result = run_plan(bundle.plan, CupyDevice(), inputs, text=bundle.cuda, repeat=options.bench, trace=traced, graph=options.graph)
@@ -89,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
         write_npz(options.save, result.outputs)
     shown = _traced(options.trace, bundle, result)
     if options.json:
-        print(json.dumps(report(result, comparison), allow_nan=False))
+        print(json.dumps({**report(result, comparison), "edited": bundle.edited}, allow_nan=False))
     else:
         print("\n".join([*_lines(bundle, result, comparison), *_streams(shown)]))
     return 0 if comparison is None or comparison.ok else 1

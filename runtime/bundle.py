@@ -5,6 +5,7 @@ It is written whole or not at all, and read with suspicion: nothing in it is tru
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..dsl.diagnostics import fail
+from ..dsl.diagnostics import Diagnostic, fail
+from .input_files import open_regular
 from .inputs import read_npz, write_npz
 from .kernel_text import check_text
 from .plan import Plan
@@ -38,6 +40,22 @@ class Bundle:
     module: str
     inputs: Mapping[str, np.ndarray] | None = None
     expected: Mapping[str, np.ndarray] | None = None
+
+    @property
+    def edited(self) -> tuple[str, ...] | None:
+        """The files that are not those that were written with the plan; None where the plan does not say (an older bundle).
+
+        What the simulator finds out about the module does not hold for kernels that were edited, and the other way round.
+        """
+        if not self.plan.texts:
+            return None
+        known = dict(self.plan.texts)
+        return tuple(name for name, text in ((CUDA, self.cuda), (MODULE, self.module)) if known.get(name) != _digest(text))
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """W0738 for files that were edited."""
+        return tuple(_edited(self.path / name) for name in self.edited or ())
 
     @property
     def signature(self) -> FunctionSignature:
@@ -78,7 +96,8 @@ def write_bundle(
     except OSError as error:
         raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
     try:
-        for name, text in ((PLAN, dump(plan)), (CUDA, cuda), (MODULE, module)):
+        signed = replace(plan, texts=((CUDA, _digest(cuda)), (MODULE, _digest(module))))
+        for name, text in ((PLAN, dump(signed)), (CUDA, cuda), (MODULE, module)):
             (made / name).write_text(text, encoding="utf-8")
         for name, arrays in ((INPUTS, inputs), (EXPECTED, expected)):
             if arrays is not None:
@@ -149,11 +168,27 @@ def read_bundle(path: Path | str) -> Bundle:
     return Bundle(folder, plan, cuda, module, inputs, expected)
 
 
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _edited(path: Path) -> Diagnostic:
+    return Diagnostic(
+        "W0738",
+        f"{path} was edited after the bundle was built",
+        notes=(f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more",),
+        hint="`weft build` writes both from the schedule",
+        severity="warning",
+    )
+
+
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        with open_regular(path) as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
             raise fail("W0710", f"{path} is larger than {MAX_BYTES} bytes")
-        return path.read_text(encoding="utf-8")
+        return data.decode("utf-8")
     except OSError as error:
         raise fail("W0710", f"{path} is no bundle's: {_reason(error)}", hint="`weft build` writes a bundle") from error
     except UnicodeDecodeError as error:

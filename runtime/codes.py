@@ -168,6 +168,15 @@ HOST: dict[str, Explanation] = {
     ),
 }
 
+BUNDLE: dict[str, Explanation] = {
+    "W0738": Explanation(
+        "a bundle's file was edited",
+        "`plan.json` holds the digests of `kernels.cu` and `module.mlir` as they were built, one from the other. The simulator "
+        "runs the module, a GPU the kernels: a run on one says nothing about the other once either was edited, by a barrier less "
+        "for instance. It is a warning; `weft run DIR --json` lists the files under `edited`. Build the bundle anew.",
+    ),
+}
+
 REFERENCE: dict[str, Explanation] = {
     "W0800": Explanation(
         "the CPU reference cannot lower the payload",
@@ -196,4 +205,4 @@ REFERENCE: dict[str, Explanation] = {
     ),
 }
 
-CODES: dict[str, Explanation] = {**CUDA, **SIMULATOR, **PLAN, **FILES, **DEVICE, **HOST, **REFERENCE}
+CODES: dict[str, Explanation] = {**CUDA, **SIMULATOR, **PLAN, **FILES, **DEVICE, **HOST, **BUNDLE, **REFERENCE}

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dsl.diagnostics import WeftError, fail
 from .dtypes import BF16, NUMPY, is_float, narrow
+from .input_files import open_regular
 from .output_files import write_whole
 from .signature import Argument, FunctionSignature, type_text
 
@@ -108,7 +109,7 @@ def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> di
     Errors: W0715 (not such a file), W0716, W0717.
     """
     try:
-        with open(path, "rb") as file, warnings.catch_warnings():
+        with open_regular(path) as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of headers written by Python 2, which a damaged one is taken for
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):

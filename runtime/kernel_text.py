@@ -36,10 +36,12 @@ def check_text(kernel: Kernel, text: str, where: str) -> None:
 
 def declared_types(text: str, name: str) -> list[str] | None:
     """The types of the parameters of kernel `name`, without qualifiers; None where the text has no such kernel."""
-    found = re.search(rf"__global__[^;{{}}]*\b{re.escape(name)}\s*\(([^(){{}};]*)\)", text)
-    if found is None:
-        return None
-    return [_type(declaration) for declaration in found[1].split(",") if declaration.strip()]
+    written = re.compile(rf"\b{re.escape(name)}\s*+\(([^()]*+)\)")
+    for piece in re.split("[;{}]", text):  # what a declaration stays in
+        _, kernel, rest = piece.partition("__global__")
+        if kernel and (found := written.search(rest)) is not None:
+            return [_type(declaration) for declaration in found[1].split(",") if declaration.strip()]
+    return None
 
 
 def _type(declaration: str) -> str:

@@ -187,6 +187,8 @@ class Plan:
     kernels: tuple[Kernel, ...]
     version: int = field(default=VERSION)
     fewest_streams: int | None = None
+    texts: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)

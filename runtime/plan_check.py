@@ -44,6 +44,7 @@ capability.
 """
 
 MAX_BYTES = 2**40
+MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -121,7 +122,7 @@ class _Checker:
         bad = list(self.dtype(buffer.dtype, f"{place}.dtype"))
         yield from bad
         for i, size in enumerate(buffer.shape):
-            yield from self.size(size, f"{place}.shape[{i}]", buffer)
+            yield from self.size(size, f"{place}.shape[{i}]")
         sizes = [s for s in buffer.shape if isinstance(s, int)]
         if bad or len(sizes) < len(buffer.shape) or min(sizes, default=0) < 0:
             return
@@ -149,11 +150,14 @@ class _Checker:
         if dtype not in NUMPY:
             yield self.error("W0703", place, f"`{dtype}` is no element type; there are {', '.join(NUMPY)}")
 
-    def size(self, size: object, place: str, owner: Buffer | None = None) -> Iterator[Diagnostic]:
-        """A size or an offset: not negative, and its symbols exist."""
+    def size(self, size: object, place: str, *, signed: bool = False, value: bool = False) -> Iterator[Diagnostic]:
+        """Any number of a plan: an integer of 64 bits, its symbols exist, and it is not negative where it is not `signed`. The
+        `value` of a scalar may be a float."""
         if isinstance(size, int):
-            if size < 0:
+            if size < 0 and not signed:
                 yield self.error("W0703", place, f"{size} is negative")
+            elif not MIN_INT <= size <= (MAX_UNSIGNED if value else MAX_INT):
+                yield self.error("W0703", place, f"{size} has more than 64 bits")
         elif isinstance(size, DimOf):
             buffer = self.buffers.get(size.buffer)
             if buffer is None or buffer.role not in ("input", "inout"):
@@ -164,11 +168,13 @@ class _Checker:
             dtype = self.scalars.get(size.name)
             if dtype is None:
                 yield self.error("W0702", place, f"no scalar `{size.name}`")
-            elif owner is not None and dtype.startswith(("f", "bf")):
+            elif not value and dtype.startswith(("f", "bf")):
                 yield self.error("W0703", place, f"the scalar `{size.name}` is {dtype}, a size is an integer")
         elif isinstance(size, Apply):
-            yield from self.size(size.left, place, owner) if not isinstance(size.left, int) else ()
-            yield from self.size(size.right, place, owner) if not isinstance(size.right, int) else ()
+            yield from self.size(size.left, place, signed=True)
+            yield from self.size(size.right, place, signed=True)
+        elif not (value and isinstance(size, float)):
+            yield self.error("W0703", place, f"{size!r} is not an integer")
 
     # ---- steps -------------------------------------------------------------------------------------------------------
 
@@ -247,6 +253,8 @@ class _Checker:
         yield from self.size(view.offset, f"{place}.offset")
         for i, size in enumerate(view.shape):
             yield from self.size(size, f"{place}.shape[{i}]")
+        for i, stride in enumerate(view.strides):
+            yield from self.size(stride, f"{place}.strides[{i}]", signed=True)
         if len(view.shape) != len(view.strides):
             yield self.error("W0703", place, f"{len(view.shape)} sizes but {len(view.strides)} strides")
         elif buffer is not None and is_static((view.offset, *view.shape, *view.strides, *buffer.shape)):
@@ -274,10 +282,7 @@ class _Checker:
 
     def scalar_value(self, scalar: ScalarValue, place: str) -> Iterator[Diagnostic]:
         yield from self.dtype(scalar.dtype, f"{place}.dtype")
-        if not isinstance(scalar.value, int | float):
-            yield from self.size(scalar.value, f"{place}.value")
-        elif isinstance(scalar.value, int) and not -(2**63) <= scalar.value < 2**64:
-            yield self.error("W0703", f"{place}.value", f"{scalar.value} has more than 64 bits")
+        yield from self.size(scalar.value, f"{place}.value", signed=True, value=True)
 
     def launch_shape(self, step: Launch, place: str) -> Iterator[Diagnostic]:
         for axis, grid, block, grid_max, block_max in zip(

@@ -66,6 +66,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
         ],
         "steps": [_step(s) for s in plan.steps],
         **({} if plan.fewest_streams is None else {"fewest_streams": plan.fewest_streams}),
+        **({"texts": dict(plan.texts)} if plan.texts else {}),
     }
 
 
@@ -168,7 +169,7 @@ def _read_plan(at: Cursor) -> Plan:
             notes=(f"in {at.document}",),
             hint="build the bundle anew with `weft build`",
         )
-    f = at.fields(("version", "entry", "buffers", "scalars", "kernels", "steps"), ("fewest_streams",))
+    f = at.fields(("version", "entry", "buffers", "scalars", "kernels", "steps"), ("fewest_streams", "texts"))
     steps = f["steps"].list(_read_step)
     fewest = f["fewest_streams"].integer() if "fewest_streams" in f else None
     if fewest is not None and not 0 <= fewest <= len({step.stream for step in steps}):
@@ -181,7 +182,13 @@ def _read_plan(at: Cursor) -> Plan:
         kernels=f["kernels"].list(_read_kernel),
         steps=steps,
         fewest_streams=fewest,
+        texts=_read_texts(f["texts"]) if "texts" in f else (),
     )
+
+
+def _read_texts(at: Cursor) -> tuple[tuple[str, str], ...]:
+    f = at.fields((), ("kernels.cu", "module.mlir"))
+    return tuple((name, digest.text()) for name, digest in f.items())
 
 
 def _read_buffer(at: Cursor) -> Buffer:

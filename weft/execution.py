@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from .banks import bank_accesses
 from .clock import Clock
-from .dsl.diagnostics import WeftError, fail
+from .dsl.diagnostics import Diagnostic, WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
 from .result import BankAccess, Found, KernelShape, OutputError, Report
 
@@ -67,6 +67,7 @@ class Executed:
     steps: Sequence[Step] = ()
     cuda: str | None = None
     timeline: Timeline | None = None
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def run_schedule(
@@ -319,8 +320,10 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
     comparison = _compared(comparable(bundle), result, expected, clock)
     _save(options.save, result)
     reference = "the outputs in the bundle" if expected is not None else "nothing: the bundle was built without data"
-    report = _report(bundle.plan, device, result, comparison, reference, clock, bank_accesses(result.banks))
-    return Executed(report, str(folder), cuda=bundle.cuda, timeline=shown)
+    report = replace(
+        _report(bundle.plan, device, result, comparison, reference, clock, bank_accesses(result.banks)), edited=bundle.edited
+    )
+    return Executed(report, str(folder), cuda=bundle.cuda, timeline=shown, warnings=bundle.warnings)
 
 
 def build_bundle(

@@ -7,7 +7,7 @@ is refused: a value that is not there, elements that were left out of the text, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .dsl.diagnostics import Diagnostic, Source, Span, WeftError
@@ -32,11 +32,13 @@ def read_constants(module: ir.Module, source: Source) -> None:
     from .interpreter import mlir
     from .interpreter.rewriter import describe
 
-    made: dict[str, tuple[ir.Attribute, ir.Type]] = {}
-    for op in mlir.operations(module.operation, NAME):
+    constants = list(mlir.operations(module.operation, NAME))
+    globals_ = _Globals(module) if constants else None
+    for op in constants:
+        assert globals_ is not None
         try:
             with module.context, op.location:
-                _replace(op, module, made, source)
+                _replace(op, globals_, source)
         except _Refusal as refusal:
             span, message = _span(op, source), f"`{NAME}`: {refusal.message}"
             raise WeftError(
@@ -55,9 +57,7 @@ class _Refusal(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
-def _replace(
-    op: ir.Operation, module: ir.Module, made: dict[str, tuple[ir.Attribute, ir.Type]], source: Source
-) -> None:
+def _replace(op: ir.Operation, globals_: _Globals, source: Source) -> None:
     """A global, and a `memref.get_global` in the constant's place."""
     from .interpreter.mlir import ir, memref
     from .runtime.functions import is_written
@@ -66,7 +66,7 @@ def _replace(
     value = _value(op, type_, source)
     if is_written(op.results[0]):
         raise _Refusal("W0413", "this constant is written to", "copy it into an allocation, and write there")
-    symbol = _symbol(op, module, made, value, type_)
+    symbol = globals_.symbol(op, value, type_)
     with ir.InsertionPoint(op):
         got = memref.GetGlobalOp(type_, ir.FlatSymbolRefAttr.get(symbol))
     op.results[0].replace_all_uses_with(got.result)
@@ -131,12 +131,12 @@ def _blob(op: ir.Operation, key: str, type_: ir.RankedTensorType, source: Source
     """The elements of a `dense_resource<key>`, from the hex digits at the end of the text (the bindings don't show them)."""
     from .interpreter.mlir import ir
 
-    digits = re.search(rf'(?m)^\s*"?{re.escape(key)}"?\s*:\s*"0x([0-9A-Fa-f]*)"', _resources(source.text))
+    digits = _resources(source.text).get(key)
     if digits is None:
         raise _Refusal(
             "W0412", f"the elements of `{key}` are not in the text", "print the module without eliding its constants"
         )
-    data = bytes.fromhex(digits[1])[_ALIGNMENT_BYTES:] if len(digits[1]) % 2 == 0 else b""
+    data = bytes.fromhex(digits)[_ALIGNMENT_BYTES:] if len(digits) % 2 == 0 else b""
     attribute = f'dense<"0x{data.hex()}"> : {type_}'
     try:
         return ir.Attribute.parse(attribute, op.context)
@@ -144,56 +144,62 @@ def _blob(op: ir.Operation, key: str, type_: ir.RankedTensorType, source: Source
         raise _Refusal("W0412", f"`{key}` has {len(data)} bytes, and they are not the elements of a {type_}") from error
 
 
-def _resources(text: str) -> str:
-    """The part of the text that holds the blobs: from the last `{-#` on."""
+_ENTRY = re.compile(r'^[ \t]*+(?:"([^"\n]*+)"|([\w$.-]++))[ \t]*+:[ \t]*+"0x([0-9A-Fa-f]*+)"', re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def _resources(text: str) -> dict[str, str]:
+    """The hex digits of each blob, by its key: from the last `{-#` of the text on."""
     start = text.rfind("{-#")
-    return text[start:] if start >= 0 else ""
+    if start < 0:
+        return {}
+    return {found[1] if found[2] is None else found[2]: found[3] for found in reversed(list(_ENTRY.finditer(text, start)))}
 
 
-def _symbol(
-    op: ir.Operation,
-    module: ir.Module,
-    made: dict[str, tuple[ir.Attribute, ir.Type]],
-    value: ir.Attribute,
-    type_: ir.MemRefType,
-) -> str:
-    """The name of a global with this value; a constant that is named twice is one global."""
-    from .interpreter.mlir import ir, operations
+class _Globals:
+    """The globals of a module that are made of constants; the names that are taken, looked up once."""
 
-    given = op.attributes.get("name", None)
-    plain = re.sub(r"\W", "_", given.value, flags=re.ASCII) if isinstance(given, ir.StringAttr) else ""
-    for name in _candidates(plain or "constant"):
-        if name in made and made[name] == (value, type_):
-            return name
-        taken = {ir.StringAttr(o.attributes["sym_name"]).value for o in _symbols(operations(module.operation))}
-        if name not in taken:
-            break
-    attributes: dict[str, ir.Attribute] = {
-        "sym_name": ir.StringAttr.get(name),
-        "sym_visibility": ir.StringAttr.get("private"),
-        "type": ir.TypeAttr.get(type_),
-        "initial_value": value,
-        "constant": ir.UnitAttr.get(),
-    }
-    if "alignment" in op.attributes:
-        attributes["alignment"] = op.attributes["alignment"]
-    first = next(o for o in module.body.operations if o.operation.name != "memref.global")  # the op's function, at least
-    with ir.InsertionPoint(first):
-        ir.Operation.create("memref.global", attributes=attributes)
-    made[name] = (value, type_)
-    return name
+    def __init__(self, module: ir.Module) -> None:
+        from .interpreter.mlir import ir, operations
 
+        ops = list(operations(module.operation))
+        self._taken = {ir.StringAttr(op.attributes["sym_name"]).value for op in ops if "sym_name" in op.attributes}
+        self._first = next(o for o in module.body.operations if o.operation.name != "memref.global")  # a function, at least
+        self._made: dict[tuple[str, ir.Attribute, ir.Type], str] = {}
+        self._tried: dict[str, int] = {}
 
-def _symbols(ops: Iterator[ir.Operation]) -> Iterator[ir.Operation]:
-    return (op for op in ops if "sym_name" in op.attributes)
+    def symbol(self, op: ir.Operation, value: ir.Attribute, type_: ir.MemRefType) -> str:
+        """The name of a global with this value; a constant that is named twice is one global."""
+        from .interpreter.mlir import ir
 
+        given = op.attributes.get("name", None)
+        plain = re.sub(r"\W", "_", given.value, flags=re.ASCII) if isinstance(given, ir.StringAttr) else ""
+        key = (plain or "constant", value, type_)
+        if key in self._made:
+            return self._made[key]
+        name = self._free(key[0])
+        attributes: dict[str, ir.Attribute] = {
+            "sym_name": ir.StringAttr.get(name),
+            "sym_visibility": ir.StringAttr.get("private"),
+            "type": ir.TypeAttr.get(type_),
+            "initial_value": value,
+            "constant": ir.UnitAttr.get(),
+        }
+        if "alignment" in op.attributes:
+            attributes["alignment"] = op.attributes["alignment"]
+        with ir.InsertionPoint(self._first):
+            ir.Operation.create("memref.global", attributes=attributes)
+        self._made[key] = name
+        return name
 
-def _candidates(name: str) -> Iterator[str]:
-    yield name
-    number = 0
-    while True:
-        yield f"{name}_{number}"
-        number += 1
+    def _free(self, plain: str) -> str:
+        """`plain`, `plain_0`, `plain_1`, …: the first that is not taken, which is taken then."""
+        name, number = plain, self._tried.get(plain, 0)
+        while name in self._taken:
+            name, number = f"{plain}_{number}", number + 1
+        self._tried[plain] = number
+        self._taken.add(name)
+        return name
 
 
 def _short(value: ir.Attribute) -> str:

@@ -14,7 +14,7 @@ _EXTENT = re.compile(
     r"operand #(\d+) has shape's dimension #(\d+) to be (greater than or equal to )?(-?\d+), but found (-?\d+)"
 )
 _RANK = re.compile(r"expected operand #(\d+) rank \((\d+)\) to match the result rank of indexing_map \((\d+)\)")
-_MAP = re.compile(r"affine_map<\((.*?)\) -> \((.*?)\)>")
+_MAP = re.compile(r"affine_map<\(([^()<>]*)\) -> \(([^<>]*)\)>")
 _STEPS = re.compile(r"(strides|dilations) = dense<\[?([-\d, ]+)\]?> : (?:vector|tensor)<(\d+)xi64>")
 _TYPES = re.compile(r" : \(([^()]*)\) -> [^()]*$")
 
@@ -203,6 +203,6 @@ def _names(span: Span, count: int) -> tuple[str, ...]:
     text = "\n".join(span.source.text.split("\n")[span.line - 1 :])[span.column - 1 :]
     found: list[str] = []
     for clause in ("ins", "outs"):
-        named = re.search(rf"\b{clause}\s*\(([^:)]*):", text)
+        named = re.search(rf"\b{clause}\s*+\(([^:()]*+):", text)
         found += re.findall(r"%[\w$.#-]+", named[1]) if named else []
     return tuple(found) if len(found) == count else tuple(f"operand {number}" for number in range(count))

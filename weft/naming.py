@@ -11,7 +11,7 @@ from .dsl.diagnostics import Source
 if TYPE_CHECKING:
     from .interpreter.mlir import ir
 
-_RESULTS = re.compile(r"((?:%[\w$.-]+(?::\d+)?\s*,?\s*)+)=\s*$")
+_RESULT = re.compile(r"%([\w$.-]++)(?::\d+)?+\s*+(?:,\s*+)?")
 _NAME = re.compile(r"%([\w$.-]+)")
 _ARGUMENT = re.compile(r"%([\w$.-]+)\s*:")
 _PLACE = re.compile(r":(\d+):(\d+)\)?$")
@@ -39,8 +39,7 @@ def written_names(source: Source) -> Callable[[ir.Value], str | None]:
         place = _place(value.owner.operation)
         if place is None:
             return None
-        found = _RESULTS.search(lines[place[0] - 1][: place[1] - 1])
-        names = _NAME.findall(found[1]) if found else []
+        names = results(lines[place[0] - 1][: place[1] - 1])
         number = ir.OpResult(value).result_number
         return names[number] if number < len(names) else None
 
@@ -50,6 +49,17 @@ def written_names(source: Source) -> Callable[[ir.Value], str | None]:
         return (line, int(found[2])) if found and source.name in str(op.location) and 1 <= line <= len(lines) else None
 
     return name
+
+
+def results(before: str) -> list[str]:
+    """The names in front of the `=` that `before` ends with: `… %a:2, %b =` → `a`, `b`."""
+    text = before.rstrip()
+    end = len(text) - 1
+    names: list[str] = []
+    while text.endswith("=") and (start := text.rfind("%", 0, end)) >= 0 and (found := _RESULT.fullmatch(text, start, end)):
+        names.append(found[1])
+        end = start
+    return names[::-1]
 
 
 def _given_name(op: ir.Operation, number: int) -> str | None:

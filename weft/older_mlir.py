@@ -22,13 +22,13 @@ _TAKERS = ("affine.apply", *_ACCESSES)
 
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*)
-      | (?P<string>"(?:[^"\\\n]|\\.)*")
-      | (?P<map>affine_map\s*<(?:->|[^>])*>)
+      | (?P<string>"(?:[^"\\\n]|\\.)*+"?)
+      | (?P<map>affine_map\s*+<(?:->|[^<>])*+>)
       | (?P<name>[%\#@^!](?:\d+|[A-Za-z$._-][\w$.-]*)(?:\#\d+)?|[A-Za-z_][\w$.]*|\d[\w.]*)
       | (?P<mark>->|.)""",
     re.VERBOSE,
 )
-_MAP = re.compile(r"affine_map\s*<\s*\(([^()]*)\)\s*(?:\[([^\[\]]*)\])?\s*->\s*(.*)>", re.DOTALL)
+_MAP = re.compile(r"affine_map\s*<\s*\(([^()]*)\)\s*+(?:\[([^\[\]]*)\]\s*+)?->\s*(.*)>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -56,26 +56,23 @@ class Older:
     def __init__(self, original: str, edits: Sequence[Edit]) -> None:
         self._original_lines, self._edits = _line_starts(original), sorted(edits, key=lambda e: e.start)
         parts: list[str] = []
-        at = 0
+        at = shift = 0
+        self._starts: list[int] = []
+        """Where each edit begins in `text`."""
         for edit in self._edits:
             parts += [original[at : edit.start], edit.text]
             at = edit.end
+            self._starts.append(edit.start + shift)
+            shift += len(edit.text) - (edit.end - edit.start)
         self.text = "".join([*parts, original[at:]])
         self._lines = _line_starts(self.text)
 
     def place(self, line: int, column: int) -> tuple[int, int]:
         """The 1-based line and column of the original that stand at those of `text`; of an edit, its start."""
         at = self._lines[min(line, len(self._lines)) - 1] + column - 1
-        shift = 0
-        for edit in self._edits:
-            start = edit.start + shift
-            if at < start:
-                break
-            if at < start + len(edit.text):
-                at = start
-                break
-            shift += len(edit.text) - (edit.end - edit.start)
-        at -= shift
+        if last := bisect_right(self._starts, at):
+            edit, start = self._edits[last - 1], self._starts[last - 1]
+            at = edit.start if at < start + len(edit.text) else at - start - len(edit.text) + edit.end
         found = bisect_right(self._original_lines, at)
         return found, at - self._original_lines[found - 1] + 1
 
@@ -147,6 +144,8 @@ class _Rewriting:
 
     def _generic(self, at: int) -> Iterator[Edit]:
         """`"affine.load"(%m, %d, %s) <{map = #map}>`: the operands stay as they are, if all symbols can be moved."""
+        if at >= len(self.tokens) or self.tokens[at].text != "(":
+            return  # a text that is spelled like an op
         while at + 2 < len(self.tokens) and self.tokens[at].text not in (":", "="):
             at += 1
         if self.tokens[at].text != "=" or self.tokens[at - 1].text != "map":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -276,18 +277,18 @@ def _unused(name: str, taken: set[str]) -> str:
     return name
 
 
-_NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
+_NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*')
+_FUNCTION = re.compile(r"\bfunc\.func\s++(?:\w++\s++)?@([\w$.-]+)\s*+\(")
 _ARGUMENT = re.compile(r"%([A-Za-z0-9_$.-]+)\s*:")
 
 
 def argument_names(text: str, function: str) -> tuple[str, ...] | None:
     """The names that `func.func @function(%lhs: …, %rhs: …)` gives its arguments, made identifiers; None if the text
     does not show them (a declaration, the generic form)."""
-    clean = _NOISE.sub(lambda m: " " * len(m.group()), text)
-    start = re.search(rf"\bfunc\.func\s+(?:\w+\s+)?@{re.escape(function)}\s*\(", clean)
-    if start is None:
+    clean, starts = _functions(text)
+    if function not in starts:
         return None
-    depth, end = 1, start.end()
+    depth, end = 1, starts[function]
     top: list[str] = []  # the argument list without what stands in its inner brackets
     while end < len(clean) and depth:
         character = clean[end]
@@ -299,6 +300,13 @@ def argument_names(text: str, function: str) -> tuple[str, ...] | None:
         end += 1
     names = [_identifier(name) for name in _ARGUMENT.findall("".join(top))]
     return tuple(names) if len(set(names)) == len(names) else None
+
+
+@lru_cache(maxsize=1)
+def _functions(text: str) -> tuple[str, dict[str, int]]:
+    """A module's text without texts and comments, and where the arguments of each of its functions begin: the first of a name."""
+    clean = _NOISE.sub(lambda m: " " * len(m.group()), text)
+    return clean, {found[1]: found.end() for found in reversed(list(_FUNCTION.finditer(clean)))}
 
 
 def _identifier(name: str) -> str:

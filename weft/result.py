@@ -107,6 +107,8 @@ class Report:
     seconds: Mapping[str, float]
     bank_conflicts: tuple[BankAccess, ...] | None = None
     fewest_streams: int | None = None
+    edited: tuple[str, ...] | None = None
+    """Of a bundle: the files that are not as they were built; None where that can't be known, or nothing was read from one."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""

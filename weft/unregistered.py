@@ -35,7 +35,10 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
         elif token["brace"] == "}" and holders:
             closed = holders.pop()
         elif token["brace"] == "{":
-            before = text[: token.start()].rstrip()[-1:]
+            at = token.start()
+            while at and text[at - 1].isspace():
+                at -= 1
+            before = text[at - 1 : at]
             holders.append(op if before == "(" else closed if before == "," else None)
 
 

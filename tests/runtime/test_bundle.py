@@ -171,3 +171,35 @@ def test_only_what_is_expected_is_compared(tmp_path: Path) -> None:
     write_bundle(tmp_path / "c", clobbered, "", "", expected={"q": np.zeros(2, np.float32)})
     with pytest.raises(WeftError, match=r"W0716: .*`q`, which is no output"):
         comparable(read_bundle(tmp_path / "c"))
+
+
+def test_what_was_edited_is_said(tmp_path: Path) -> None:
+    """A barrier less in one of the two texts: what holds for the one does not hold for the other."""
+    bundle = write(tmp_path / "b")
+    assert read_bundle(bundle).edited == () and read_bundle(bundle).warnings == ()
+    for name in ("kernels.cu", "module.mlir"):
+        before = (bundle / name).read_text()
+        (bundle / name).write_text(before + "\n// edited\n")
+        found = read_bundle(bundle)
+        assert found.edited == (name,) and [(d.code, d.severity) for d in found.warnings] == [("W0738", "warning")]
+        (bundle / name).write_text(before)
+    edit(bundle, lambda _: None)
+    plan = json.loads((bundle / "plan.json").read_text())
+    del plan["texts"]
+    (bundle / "plan.json").write_text(json.dumps(plan))
+    assert read_bundle(bundle).edited is None, "an older bundle does not say"
+
+
+@pytest.mark.parametrize("name", ["plan.json", "kernels.cu", "module.mlir", "inputs.npz", "expected.npz"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path, name: str, kind: str) -> None:
+    bundle = write(tmp_path / "b", inputs=INPUTS, expected=EXPECTED)
+    (bundle / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(bundle / name)
+    elif kind == "device":
+        (bundle / name).symlink_to("/dev/zero")
+    else:
+        (bundle / name).mkdir()
+    with pytest.raises(WeftError, match="is a directory" if kind == "folder" else "it is not a regular file"):
+        read_bundle(bundle)

@@ -56,7 +56,7 @@ def run(
     The exit code is 0 when the outputs are right and nothing raced.
     """
     from ..clock import Clock
-    from ..console import emit, progress, say, stderr
+    from ..console import emit, progress, say, show, stderr
     from ..execution import RunOptions, run_bundle, run_schedule
     from ..settings import parse_settings
 
@@ -75,6 +75,8 @@ def run(
             done = run_bundle(Path(file), options, clock)
         else:
             done = run_schedule(file, payload, parse_settings(settings), entry, options, clock, layer, unproven)
+    if done.warnings:
+        show(done.warnings)
     if as_json:
         emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
     else:
