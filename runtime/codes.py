@@ -192,7 +192,7 @@ REFERENCE: dict[str, Explanation] = {
         "rounding mode of their own (the reference rounds to nearest). Kernels that the payload launches itself are "
         "run thread after thread, cut at their barriers: not if threads exchange values otherwise (shuffles, "
         "tensor cores), nor if a barrier stands where not certainly all threads get (in a loop or a branch whose bounds or "
-        "condition the threads compute or read). Run without a reference: `--reference none`.",
+        "condition the threads compute or read), nor if they were seen to fault. Run without a reference: `--reference none`.",
     ),
     "W0803": Explanation(
         "the CPU reference was ended",

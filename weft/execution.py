@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 Target = Literal["auto", "sim", "cuda"]
 Reference = Literal["jit", "gpu", "none"]
 
+UNDEFINED = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
+"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """How to run: where, on which inputs (a file, else random ones of this seed), compared with what."""
@@ -206,6 +210,7 @@ def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) ->
 def _expected(
     made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, clock: Clock, result: RunResult
 ) -> Mapping[str, np.ndarray] | None:
+    from .runtime import functions
     from .runtime.reference import reference
 
     if how == "none":
@@ -214,8 +219,11 @@ def _expected(
         raise fail(
             "W0059", "`--reference gpu` is not in this version", hint="`--reference jit` runs the payload on the CPU"
         )
+    payload = made.applied.payload
+    if UNDEFINED.intersection(f.kind for f in result.faults or ()) and any(map(functions.launches, functions.functions(payload))):
+        raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
     with clock.phase("reference"):
-        return reference(made.applied.payload, made.plan.entry, dict(arrays))
+        return reference(payload, made.plan.entry, dict(arrays))
 
 
 def _compared(
