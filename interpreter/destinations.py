@@ -26,9 +26,10 @@ def separate_destinations(module: ir.Module) -> None:
                 if gathers.is_empty(init) or sliced(init) in without_contents:
                     without_contents.add(output)
                     _separate_slices(body, output)
+        lengths: dict[ir.Value, int] = {}
         for op in mlir.operations(module.operation):
             if is_structured(op):
-                _write_over_an_input(op)
+                _write_over_an_input(op, lengths)
         for op in mlir.operations(module.operation, "tensor.empty"):
             _split(op)
 
@@ -52,8 +53,15 @@ def fill_what_is_wanted(module: ir.Module) -> None:
                 part.erase()
 
 
-def _write_over_an_input(op: ir.Operation) -> None:
-    """Let an elementwise op that writes to a new place write over an input that is its own: made next to it, read by it alone."""
+MOST_IN_ONE_PLACE = 16
+"""How many ops in a row write over each other: what bufferization does with them grows with the cube of their number."""
+
+
+def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None:
+    """Let an elementwise op that writes to a new place write over an input that is its own: made next to it, read by it alone.
+
+    `lengths`: of the results so far, how many ops wrote to their place one after the other.
+    """
     space = structure(op)
     number = space.inputs
     if space.outputs != 1 or not gathers.is_empty(op.operands[number]) or "reduction" in space.iterators:
@@ -65,8 +73,10 @@ def _write_over_an_input(op: ir.Operation) -> None:
         alike = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
         if maker is None or not is_structured(maker) or gathers.is_gather(maker) or maker.block != op.block:
             continue
-        if alike and value.type == op.operands[number].type and len(list(value.uses)) == 1:
+        length = lengths.get(value, 1) + 1
+        if alike and length <= MOST_IN_ONE_PLACE and value.type == op.operands[number].type and len(list(value.uses)) == 1:
             op.operands[number] = value
+            lengths[op.results[0]] = length
             return
 
 

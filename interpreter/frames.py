@@ -11,6 +11,7 @@ from ..dsl.binding import bind_parameters
 from ..dsl.diagnostics import Diagnostic, WeftError
 from ..dsl.expressions import evaluate
 from .environment import Bundle, Death, Environment, single
+from .layered import extended
 from .statement import Handle
 
 
@@ -63,7 +64,7 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
         raise WeftError(Diagnostic("W0226", "this statement returns nothing to name", let.span))
     else:
         new = {let.targets[0].name: values[0] if len(values) == 1 else Bundle(dict(results))}
-    return (*frames[:-1], replace(frames[-1], env={**frames[-1].env, **new}))
+    return (*frames[:-1], replace(frames[-1], env=extended(frames[-1].env, new)))
 
 
 def call_frame(

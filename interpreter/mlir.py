@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +48,9 @@ DYNAMIC = -(2**63)
 """`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
 
 __all__ = [
-    "DYNAMIC", "JitError", "TransformError", "affine", "arith", "context", "execution_engine", "func", "gpu", "ir", "linalg",
-    "load", "load_jit", "memref", "operations", "parse", "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor",
+    "DYNAMIC", "GAP", "LOOPS", "TENSORS", "JitError", "NotLocalError", "TransformError", "affine", "arith", "context",
+    "execution_engine", "func", "gpu", "ir", "linalg", "load", "load_jit", "memref", "operations", "parse", "passmanager",
+    "producer", "run_passes", "run_transform", "scf", "tensor",
     "vector", "walk",
 ]  # fmt: skip
 
@@ -58,8 +61,16 @@ def load() -> None:
         _ = module.__file__
 
 
+@cache
+def _name_gap() -> None:
+    """Tell the bindings that the dialect of `GAP` has no Python module: they look for one on disk each time they meet the op."""
+    name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
+    sys.modules.setdefault(name, ModuleType(name))
+
+
 def context() -> ir.Context:
     """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads have some)."""
+    _name_gap()
     made = ir.Context()
     made.allow_unregistered_dialects = True
     return made
@@ -138,9 +149,11 @@ def execution_engine(module: ir.Module) -> Any:
 def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) -> None:
     """Call `visit` on every op below and including `root`, in pre-order. `visit` must not erase ops."""
 
+    advance = ir.WalkResult.ADVANCE
+
     def step(op: ir.Operation) -> ir.WalkResult:
         visit(op)
-        return ir.WalkResult.ADVANCE
+        return advance
 
     root.operation.walk(step, ir.WalkOrder.PRE_ORDER)
 
@@ -148,11 +161,42 @@ def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) 
 def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Operation]:
     """The ops below `root` (all, or those with one of `names`), in pre-order, collected before the first is yielded."""
     found: list[ir.Operation] = []
-    walk(root, lambda op: found.append(op) if not names or op.name in names else None)
-    yield from found
+    note, advance = found.append, ir.WalkResult.ADVANCE
+
+    def any_op(op: ir.Operation) -> ir.WalkResult:
+        note(op)
+        return advance
+
+    def named(op: ir.Operation) -> ir.WalkResult:
+        if op.name in names:
+            note(op)
+        return advance
+
+    root.operation.walk(named if names else any_op, ir.WalkOrder.PRE_ORDER)
+    return iter(found)
+
+
+GAP = "weft.gap"
+"""What stands for ops that a statement does not see (`focus`), while it works on a part of the module. It may do anything."""
+
+
+TENSORS, LOOPS = "tensors", "loops"
+"""On a `GAP`: there are tensors, and loops or launches, among what it stands for."""
+
+
+class NotLocalError(Exception):
+    """What is asked for depends on more of the module than the part that is there: the statement has to see all of it."""
 
 
 def producer(value: ir.Value) -> ir.Operation | None:
-    """The op whose result `value` is; None for a block argument."""
+    """The op whose result `value` is; None for a block argument. Raises `NotLocalError` where it is one that could be looked
+    through and is not there."""
     owner = value.owner
-    return None if isinstance(owner, ir.Block) else owner.operation
+    if isinstance(owner, ir.Block):
+        return None
+    op = owner.operation
+    if op.name == GAP and "unseen" in op.attributes:
+        hidden = list(ir.DenseI64ArrayAttr(op.attributes["unseen"]))
+        if ir.OpResult(value).result_number in hidden:
+            raise NotLocalError
+    return op

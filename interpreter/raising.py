@@ -26,6 +26,9 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
     function = _function(op)
     if function is None:
         return False
+    gaps = list(mlir.operations(function, mlir.GAP))
+    if gaps and not any(mlir.LOOPS in gap.attributes for gap in gaps):
+        raise mlir.NotLocalError
     whole = _raisable(function)
     if not whole and not (_op_raisable(op) and is_structured(op)):
         return False

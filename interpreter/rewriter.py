@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, Span, WeftError
 from ..dsl.tree import Node
@@ -14,6 +15,9 @@ from . import mlir
 from .mlir import ir
 from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
+
+if TYPE_CHECKING:
+    from .focus import Taken
 
 
 class Rewriter:
@@ -23,16 +27,19 @@ class Rewriter:
         module: the module to rewrite in place (the session keeps a clone, so a failure loses nothing).
         statement: the statement at work, for spans and the keyword in diagnostics.
         numbers: where fresh handle numbers come from.
+        taken: names in the session's module, of which `module` may be a part.
         unproven: kernels that are not proven race-free are let through, and called so.
     """
 
     def __init__(
-        self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int], *, unproven: bool = False
+        self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int], taken: Taken | None = None,
+        *, unproven: bool = False,
     ) -> None:
         self.module = module
         self.statement = statement
         self.numbers = numbers
         self.unproven = unproven
+        self.taken = taken
         self.remarks: list[str] = []
         self.shown: list[str] = []
 
@@ -43,7 +50,8 @@ class Rewriter:
 
         Never keep an `Operation` across `transform` or `passes`: look it up again. Raises W0310 if the op is gone.
         """
-        found = [op for op in mlir.operations(self.module.operation) if handle.tag in op.attributes]
+        tag = handle.tag
+        found = [op for op in mlir.operations(self.module.operation) if tag in op.attributes]
         if len(found) != 1:
             what = "is gone: a rewrite removed it" if not found else f"names {len(found)} ops"
             raise self.error("W0310", f"the op of this handle {what}")

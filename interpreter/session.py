@@ -19,12 +19,17 @@ from .clone import clone_module, strip_tags
 from .control import condition, elements, require, statement_text
 from .environment import Death, Environment
 from .fields import absent_handles, evaluate_fields
+from .focus import Taken, Version
 from .frames import Frame, bind, call_frame, enter, returned
-from .mlir import ir
+from .layered import extended
+from .mlir import NotLocalError, ir
 from .rewriter import Rewriter, upstream_messages
 from .state import SKIP, Made, State, Step, after, statement_at
-from .statement import Handle, Operand, registry
+from .statement import Handle, Operand, Statement, registry
 from .tidy import tidy
+
+Applied = tuple[Rewriter, dict[str, Any], Version]
+"""What a statement did, what it returned, and the module after it."""
 
 _listeners: list[Callable[[str], None]] = []
 
@@ -58,7 +63,7 @@ class Session:
         self.unproven = unproven
         registry()  # imports the statements now, and not within the first step
         self.schedules = {s.name: s for s in file.schedules}
-        start = State(clone_module(module), (Frame(file.main.body, dict(values)),))
+        start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
         self._states: list[State] = [start]
         self._at = 0
 
@@ -131,7 +136,7 @@ class Session:
         *outer, frame = state.frames
         items = (*frame.items[: frame.index], *frame.items[frame.index + 1 :])
         text = f"{SKIP} {statement_text(found[1] or found[0])}"
-        step = Step(text, found[0].span, SKIP, (), 0.0, state.module, skipped=True)
+        step = Step(text, found[0].span, SKIP, (), 0.0, state.version, skipped=True)
         self._record(replace(state, frames=(*outer, replace(frame, items=items)), step=step))
         return step
 
@@ -298,23 +303,45 @@ class Session:
         if absent_handles(values):
             names = cls.signature.results
             results: dict[str, Any] = {n: Handle(-1, absent=True) for n in names}
-            step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.module, skipped=True)
+            step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
             return replace(state, frames=bind(rest, let, results), step=step)
-        module = clone_module(state.module)
-        numbers = itertools.count(state.numbers)
         statement = cls(node=node, **values)
-        rewrite = Rewriter(module, statement, numbers, unproven=self.unproven)
         _tell(f"`{text}` ({node.span})")
         try:
-            with module.context, ir.Location.unknown(), rewrite.placing():
-                results = dict(statement.apply(rewrite))
-                self._finish(rewrite)
+            rewrite, results, version = self._on_part(state, statement) or self._on_whole(state, statement)
         finally:
             _tell("")
         dead, made = self._account(state, cls, values, results, node, let)
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, module,
+        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, version,
                     shown=tuple(rewrite.shown))
-        return State(module, bind(rest, let, results), next(numbers), dead, made, step)
+        return State(version, bind(rest, let, results), next(rewrite.numbers), dead, made, step)
+
+    def _on_part(self, state: State, statement: Statement) -> Applied | None:
+        """Apply the statement to the part of a large module that it touches. None where it needs the whole: also for a refusal,
+        which may lie in what the part lacks, and is to be told of the whole in any case."""
+        if statement.reach == "module" or (sections := state.version.sections) is None:
+            return None
+        if (found := statement.part(sections)) is None:
+            return None
+        statement, focus = found
+        try:
+            rewrite, results = self._apply(statement, focus.module, state.numbers, sections.taken)
+            return rewrite, results, Version(sections=focus.merged())
+        except (NotLocalError, WeftError):
+            return None
+
+    def _on_whole(self, state: State, statement: Statement) -> Applied:
+        module = clone_module(state.module)
+        return *self._apply(statement, module, state.numbers), Version(module)
+
+    def _apply(
+        self, statement: Statement, module: ir.Module, number: int, taken: Taken | None = None
+    ) -> tuple[Rewriter, dict[str, Any]]:
+        rewrite = Rewriter(module, statement, itertools.count(number), taken, unproven=self.unproven)
+        with module.context, ir.Location.unknown(), rewrite.placing():
+            results = dict(statement.apply(rewrite))
+            self._finish(rewrite)
+        return rewrite, results
 
     def _finish(self, rewrite: Rewriter) -> None:
         """What every statement ends with: the verifier, common subexpressions, dead code."""
@@ -334,20 +361,21 @@ class Session:
         results: Mapping[str, Any],
         node: tree.Statement,
         let: tree.Let | None,
-    ) -> tuple[dict[int, Death], dict[int, Made]]:
+    ) -> tuple[Mapping[int, Death], Mapping[int, Made]]:
         names = tuple(b.name for b in let.targets if b.name != "_") if let is not None else ()
         if let is not None and not let.destructured and len(results) > 1:
             names = tuple(f"{let.targets[0].name}.{r}" for r in results)
-        dead = dict(state.dead)
+        dead: dict[int, Death] = {}
         for f in cls.signature.fields:
             if f.consumes and isinstance(values.get(f.name), (Handle, Operand)):
                 value = values[f.name]
                 number = value.handle.number if isinstance(value, Operand) else value.number
                 dead[number] = Death(node.keyword, node.span, names)
-        made = dict(state.made)
+        made: dict[int, Made] = {}
         spelled = names if len(names) == len(results) else tuple(results)
         for name, value in zip(spelled, results.values(), strict=False):
             for handle in value if isinstance(value, tuple) else (value,):
                 if isinstance(handle, Handle) and not handle.absent:
                     made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
-        return dead, made
+        made = {number: what for number, what in made.items() if number not in state.made}
+        return extended(state.dead, dead), extended(state.made, made)

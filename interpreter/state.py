@@ -9,6 +9,7 @@ from ..dsl import tree
 from ..dsl.diagnostics import Span
 from .clone import strip_tags
 from .environment import Death
+from .focus import Version
 from .frames import Frame
 from .mlir import ir
 from .statement import HandleKind
@@ -26,7 +27,7 @@ class Step:
         span: where.
         remarks: what it did, a line each.
         seconds: the time it took, clone, verification and clean-up included.
-        module: the module after it.
+        version: the module after it.
         skipped: it had nothing to do, because a handle of it is absent.
         shown: what `print` shows.
     """
@@ -36,9 +37,13 @@ class Step:
     keyword: str
     remarks: tuple[str, ...]
     seconds: float
-    module: ir.Module = field(repr=False)
+    version: Version = field(repr=False)
     skipped: bool = False
     shown: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> ir.Module:
+        return self.version.module
 
     @property
     def ir(self) -> str:
@@ -60,12 +65,16 @@ class Made:
 class State:
     """Everything there is between two statements. Nothing in it is ever changed."""
 
-    module: ir.Module = field(repr=False)
+    version: Version = field(repr=False)
     frames: tuple[Frame, ...]
     numbers: int = 0
     dead: Mapping[int, Death] = field(default_factory=dict)
     made: Mapping[int, Made] = field(default_factory=dict)
     step: Step | None = None
+
+    @property
+    def module(self) -> ir.Module:
+        return self.version.module
 
 
 def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:

@@ -18,6 +18,7 @@ from ..dsl.signature import Field, FieldKind, Signature
 from ..dsl.tree import Statement as StatementNode
 
 if TYPE_CHECKING:
+    from .focus import Focus, Sectioned
     from .rewriter import Rewriter
 
 HandleKind = Literal["op", "loop", "launch"]
@@ -73,7 +74,21 @@ class Statement:
     """Base of all statements. `node` is the syntax tree's, for spans: `rewrite.error(..., at="sizes")` points at a field."""
 
     signature: ClassVar[Signature]
+    reach: ClassVar[Literal["module", "handles", "maps"]] = "module"
+    """What the statement rewrites: anything; what its handles name, and what that reads; all that is mapped."""
     node: StatementNode
+
+    def part(self, version: Sectioned) -> tuple[Statement, Focus] | None:
+        """The part of a large module that the statement touches, and the statement to apply there; None if that is all of it."""
+        from .focus import carve
+
+        tags: list[str] | None = None
+        if self.reach == "handles":
+            given = [getattr(self, f.name) for f in self.signature.fields]
+            named = [v.handle if isinstance(v, Operand) else v for v in given]
+            tags = [h.tag for h in named if isinstance(h, Handle) and not h.absent]
+        focus = carve(version, tags)
+        return None if focus is None else (self, focus)
 
     def apply(self, rewrite: Rewriter) -> Results:
         """Rewrite the module. Raise `rewrite.error(...)` to refuse: the session then rolls back to where it was."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..clone import clone_module
 from ..distribution import launch_loop
 from ..distribution.fission import hands_on, is_separable
 from ..distribution.mapping import mapping_of
+from ..focus import carve_around, take_apart
 from ..mlir import gpu, ir, operations
-from ..nesting import is_within
 from .kernels import kernel_model
 from .model import KernelModel
 
@@ -16,20 +18,50 @@ CANDIDATE = "weft.candidate"
 
 def mapped_roots(module: ir.Module) -> list[ir.Operation]:
     """The outermost mapped loops and ops of the module: what `launch` can be told to launch. In program order."""
+    return _outermost(module.operation)
+
+
+def _outermost(op: ir.Operation) -> list[ir.Operation]:
     roots: list[ir.Operation] = []
-    for op in operations(module.operation):
-        if mapping_of(op) is not None and not any(is_within(op, root) for root in roots):
-            roots.append(op)
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if mapping_of(inner) is None:
+            return ir.WalkResult.ADVANCE
+        roots.append(inner)
+        return ir.WalkResult.SKIP
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
     return roots
 
 
-def trial_model(module: ir.Module, number: int) -> tuple[ir.Module, KernelModel]:
-    """Launch the `number`-th root on a clone, and read the kernel it makes. The clone is returned to be kept alive.
+def trial_models(module: ir.Module) -> Iterator[tuple[ir.Module, KernelModel]]:
+    """Of each mapped root in turn, the kernel that its launch makes of a copy. The copy, which holds little more than the root
+    where the module is large, is returned to be kept alive.
 
     Raises:
         WeftError: what `launch_loop` refuses, without a span; W0640.
     """
-    clone = clone_module(module)
+    sections = take_apart(module)
+    if sections is None:
+        for number in range(len(mapped_roots(module))):
+            yield _model(clone_module(module), number)
+        return
+    before = 0
+    for item in sections.items:
+        if isinstance(item, ir.Operation):
+            for _ in _outermost(item):
+                yield _model(clone_module(module), before)
+                before += 1
+            continue
+        for section in item.sections:
+            for number in range(len(_outermost(section.op)) if section.mapped else 0):
+                focus = carve_around(sections, item, section)
+                yield _model(clone_module(module), before) if focus is None else _model(focus.module, number)
+                before += 1
+
+
+def _model(clone: ir.Module, number: int) -> tuple[ir.Module, KernelModel]:
+    """Launch the `number`-th root of a module that nobody else has, and read the kernel it makes."""
     info = launch_loop(clone, mapped_roots(clone)[number])
     for kernel in operations(clone.operation, "gpu.func"):
         holder = kernel.parent

@@ -7,10 +7,11 @@ in a module of its own, is cleaned up there, and only then moves in beside the h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ..focus import Taken
 from ..memory.views import is_view
 from ..mlir import gpu, ir, operations, producer
 from ..rewriter import describe
@@ -64,7 +65,9 @@ class Outlined:
         return self.function.regions[0].blocks[0]
 
 
-def outline(host_module: ir.Module, root: ir.Operation, *, views_inside: bool = False) -> Outlined:
+def outline(
+    host_module: ir.Module, root: ir.Operation, *, views_inside: bool = False, taken: Taken | None = None
+) -> Outlined:
     """Copy `root` into a fresh kernel. The host's module is only read.
 
     `views_inside`: views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two
@@ -80,9 +83,9 @@ def outline(host_module: ir.Module, root: ir.Operation, *, views_inside: bool = 
                 hint="bufferize the payload, or launch a loop inside",
             )
     module = ir.Module.create(root.location)
-    name = _kernel_name(host_module, root)
+    name = _kernel_name(host_module, root, taken.kernels if taken else frozenset())
     with ir.InsertionPoint(module.body):
-        holder = gpu.GPUModuleOp(ir.StringAttr.get(_module_name(host_module, name)))
+        holder = gpu.GPUModuleOp(ir.StringAttr.get(_module_name(host_module, name, taken.tops if taken else frozenset())))
     blocks = holder.regions[0].blocks
     with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
@@ -225,18 +228,18 @@ def host_function(root: ir.Operation) -> ir.Operation:
     return parent.operation
 
 
-def _kernel_name(host_module: ir.Module, root: ir.Operation) -> str:
+def _kernel_name(host_module: ir.Module, root: ir.Operation, also: frozenset[str]) -> str:
     """Named after the payload function: `matmul`, the next kernel `matmul_1`."""
     taken = {symbol(op) for op in operations(host_module.operation, "gpu.func")}
-    return _fresh(symbol(host_function(root)), taken)
+    return _fresh(symbol(host_function(root)), (taken, also))
 
 
-def _module_name(host_module: ir.Module, kernel: str) -> str:
+def _module_name(host_module: ir.Module, kernel: str, also: frozenset[str]) -> str:
     taken = {symbol(op) for op in host_module.body.operations if "sym_name" in op.operation.attributes}
-    return _fresh(f"{kernel}_kernel", taken)
+    return _fresh(f"{kernel}_kernel", (taken, also))
 
 
-def _fresh(base: str, taken: set[str]) -> str:
+def _fresh(base: str, taken: Sequence[Set[str]]) -> str:
     def candidates() -> Iterator[str]:
         yield base
         number = 1
@@ -244,4 +247,4 @@ def _fresh(base: str, taken: set[str]) -> str:
             yield f"{base}_{number}"
             number += 1
 
-    return next(name for name in candidates() if name not in taken)
+    return next(name for name in candidates() if not any(name in names for names in taken))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..focus import Taken
 from ..mlir import ir
 from .fission import split_at_barriers
 from .geometry import Geometry, GridSize, geometry_of
@@ -13,7 +14,7 @@ from .temporaries import place_temporaries
 from .writeback import inherit_maps
 
 
-def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
+def launch_loop(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> LaunchInfo:
     """Launch the mapped loop (or mapped op) `root` of a module on memrefs, in place.
 
     Barriers in the loop come through where they stand, with their attributes (`weft.candidate`), so that a trial launch
@@ -23,6 +24,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
     Args:
         module: the module, bufferized.
         root: a `scf.forall` or an all-parallel linalg op with `weft.map`; erased.
+        taken: names that the kernel and its module must not have, beside those in the module.
 
     Raises:
         WeftError: W0350 … W0361, without spans.
@@ -30,7 +32,7 @@ def launch_loop(module: ir.Module, root: ir.Operation) -> LaunchInfo:
     with module.context, root.location:
         host_function(root)
         check_launch(root)
-        kernel = outline(module, root, views_inside=True)
+        kernel = outline(module, root, views_inside=True, taken=taken)
         remarks = inherit_maps(kernel)
         remarks += split_at_barriers(kernel.root)
         mapped = mapped_things(kernel.root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..bufferization import bufferize_module, is_bufferized
-from ..mlir import ir
+from ..mlir import GAP, TENSORS, NotLocalError, ir, operations
 from ..rewriter import Rewriter, upstream_messages
 from ..statement import Results, Statement, statement
 
@@ -39,6 +39,8 @@ class Bufferize(Statement):
 
 def ensure_bufferized(rewrite: Rewriter) -> None:
     """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
+    if any(TENSORS in gap.attributes for gap in operations(rewrite.module.operation, GAP)):
+        raise NotLocalError
     if is_bufferized(rewrite.module):
         return
     try:

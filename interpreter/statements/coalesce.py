@@ -37,6 +37,8 @@ class Coalesce(Statement):
         after:  affine_map<(d0) -> (d0 floordiv 8)> … scf.forall (%i) in (32)
     """
 
+    reach = "handles"
+
     target: Handle = consumed()
 
     def apply(self, rewrite: Rewriter) -> Results:

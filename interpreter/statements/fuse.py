@@ -45,6 +45,8 @@ class Fuse(Statement):
         after:  scf.forall … linalg.fill … tensor<16x16xf32>
     """
 
+    reach = "handles"
+
     producer: Handle = handle()
     loop: Handle = handle()
 

@@ -13,7 +13,7 @@ from ..statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..analysis import Choice, Conflict
+    from ..analysis import Choice, Conflict, KernelModel
 
 
 @statement("insert-barriers")
@@ -49,32 +49,34 @@ class InsertBarriers(Statement):
             … gpu.barrier memfence [#gpu.address_space<workgroup>] … 2 barriers: before linalg.matmul (RAW on shared
     """
 
+    reach = "maps"
+
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..analysis.trial import mapped_roots
+        from ..analysis.trial import mapped_roots, propose_barriers, trial_models
 
         ensure_bufferized(rewrite)
-        count = len(mapped_roots(rewrite.module))
-        if not count:
+        roots = mapped_roots(rewrite.module)
+        if not roots:
             raise rewrite.error(
                 "W0605", "there is no mapped loop to put barriers into", hint="`map` a loop, and `launch` it afterwards"
             )
-        for number in range(count):
-            self._one(rewrite, number)
+        with rewrite.module.context:
+            proposed = [propose_barriers(root) for root in roots]
+        trials = trial_models(rewrite.module)
+        for root, existing in zip(roots, proposed, strict=True):
+            try:
+                clone, model = next(trials)
+            except WeftError as error:
+                raise rewrite.placed(error) from error
+            self._one(rewrite, root, existing, model)
+            del clone
         return {}
 
-    def _one(self, rewrite: Rewriter, number: int) -> None:
+    def _one(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> None:
         from ..analysis import Choice, choose_barriers, conflicts, conflicts_between_blocks, proof
-        from ..analysis.trial import mapped_roots, propose_barriers, trial_model
         from ..analysis.unwritten import unwritten_reads
         from ..distribution import independent
 
-        root = mapped_roots(rewrite.module)[number]
-        with rewrite.module.context:
-            existing = propose_barriers(root)
-        try:
-            _, model = trial_model(rewrite.module, number)
-        except WeftError as error:
-            raise rewrite.placed(error) from error
         astray = [b for b in model.divergent if b.candidate in existing]
         if astray:
             raise rewrite.error(

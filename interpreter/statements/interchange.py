@@ -33,6 +33,8 @@ class Interchange(Statement):
         after:  affine_map<(d0, d1, d2) -> (d1, d2)> … linalg.generic
     """
 
+    reach = "handles"
+
     target: Handle = consumed()
     order: tuple[int, ...] = integers()
 

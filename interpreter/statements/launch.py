@@ -75,6 +75,8 @@ class Launch(Statement):
         after:  gpu.launch_func @mm_kernel::@mm blocks in (%c4, %c4, %c1) threads in (%c16, %c16, %c1) args(
     """
 
+    reach = "handles"
+
     loop: Handle = consumed()
     max_registers: int | None = integer(optional=True)
     unproven: bool = flag()
@@ -88,7 +90,7 @@ class Launch(Statement):
         proven = proof.stands(rewrite.module, root)
         alone = independent(root)
         try:
-            info = launch_loop(rewrite.module, root)
+            info = launch_loop(rewrite.module, root, taken=rewrite.taken)
         except WeftError as error:
             raise rewrite.placed(error, at="loop") from error
         for remark in info.remarks:

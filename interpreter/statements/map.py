@@ -82,6 +82,8 @@ class Map(Statement):
         after:  scf.forall (%i, %j) in (64, 64) … {weft.map = {axes = ["y", "x"], … dist = "cyclic"
     """
 
+    reach = "handles"
+
     target: Handle = handle()
     space: SpaceSpec = space()
     distribution: DistributionSpec | None = distribution()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .. import mlir
 from ..mlir import ir
 from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, integer, statement, string, word
+
+if TYPE_CHECKING:
+    from ..focus import Focus, Sectioned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +24,29 @@ class _Match(Statement):
     index: int | None = integer(optional=True, minimum=0)
     attribute: str | None = string(optional=True)
     equals: str | None = string(optional=True)
+
+    reach = "handles"
+
+    def part(self, version: Sectioned) -> tuple[Statement, Focus] | None:
+        """Of one structured op, its own section: how many stand in front of it is known without looking at them."""
+        if isinstance(self.scope, Handle):
+            return super().part(version)
+        if self.attribute is not None or self.scope is not None or not self.op.startswith("linalg."):
+            return None
+        from ..focus import carve_section, only_body
+
+        number, body = only_body(version)
+        if body is None:
+            return None
+        holders = [(place, s.names[self.op]) for place, s in enumerate(body.sections) if self.op in s.names]
+        if self.index is None and sum(count for _, count in holders) != 1:
+            return None
+        index = self.index or 0
+        for place, count in holders:
+            if index < count:
+                return dataclasses.replace(self, index=index), carve_section(version, number, place)
+            index -= count
+        return None
 
     def found(self, rewrite: Rewriter) -> list[ir.Operation]:
         """The matching ops below the scope, in the order of the text; the `#index`-th alone if one is given."""
@@ -182,6 +210,9 @@ class MatchAll(_Match):
         before: linalg.generic … linalg.generic
         after:  2 × linalg.generic
     """
+
+    def part(self, version: Sectioned) -> tuple[Statement, Focus] | None:
+        return super().part(version) if isinstance(self.scope, Handle) else None
 
     def apply(self, rewrite: Rewriter) -> Results:
         ops = self.found(rewrite)

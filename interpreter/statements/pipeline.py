@@ -52,6 +52,8 @@ class Pipeline(Statement):
             scf.forall … scf.if … linalg.copy
     """
 
+    reach = "handles"
+
     loop: Handle = handle()
     stages: int = integer(minimum=1)
 

@@ -49,6 +49,8 @@ class PromoteToRegisters(Statement):
         after:  memref.alloc() {weft.name = "acc", weft.registers} : memref<16x16xf32> … scf.for … linalg.matmul
     """
 
+    reach = "handles"
+
     operand: Operand = operand()
     loop: Handle = handle()
 

@@ -50,6 +50,8 @@ class PromoteToShared(Statement):
         after:  memref.alloc() {weft.name = "A_shared"} : memref<16x20xf32, #gpu.address_space<workgroup>> … linalg.copy
     """
 
+    reach = "handles"
+
     operand: Operand = operand()
     transpose: bool = flag()
     pad: int | None = integer(optional=True, minimum=0)

@@ -58,6 +58,8 @@ class Tile(Statement):
         after:  scf.forall (%i, %j) in (4, 4) … linalg.matmul … tensor<16x16xf32>)
     """
 
+    reach = "handles"
+
     target: Handle = consumed()
     sizes: tuple[int | None, ...] = sizes()
 

@@ -41,6 +41,8 @@ class Unroll(Statement):
         after:  scf.for %k = %c0 to %c32 step %c8 … {weft.unroll}
     """
 
+    reach = "handles"
+
     target: Handle = handle()
     factor: int | None = integer(optional=True)
 

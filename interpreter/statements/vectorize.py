@@ -51,6 +51,8 @@ class Vectorize(Statement):
         after:  memref.alloc() {weft.name = "A_frag"} : memref<4xf32> … weft.vector = 4 … linalg.matmul
     """
 
+    reach = "handles"
+
     target: Handle = handle()
 
     def apply(self, rewrite: Rewriter) -> Results:

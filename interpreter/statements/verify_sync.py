@@ -45,7 +45,7 @@ class VerifySync(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..analysis import kernel_model, proof
         from ..analysis.findings import Findings
-        from ..analysis.trial import mapped_roots, trial_model
+        from ..analysis.trial import mapped_roots, trial_models
         from ..distribution import independent
 
         ensure_bufferized(rewrite)
@@ -56,9 +56,7 @@ class VerifySync(Statement):
                 "W0605", "there is neither a mapped loop nor a kernel to verify", hint="`map` a loop first"
             )
         try:
-            for number in range(count):
-                root = mapped_roots(rewrite.module)[number]
-                clone, model = trial_model(rewrite.module, number)
+            for root, (clone, model) in zip(mapped_roots(rewrite.module), trial_models(rewrite.module), strict=True):
                 self._verify(rewrite, Findings(model, independent=independent(root)))
                 del clone
                 proof.state_proof(rewrite.module, root)

@@ -106,7 +106,7 @@ def judge(session: Session) -> Judged:
     """
     from ..interpreter.analysis import kernel_model
     from ..interpreter.analysis.findings import Findings
-    from ..interpreter.analysis.trial import mapped_roots, trial_model
+    from ..interpreter.analysis.trial import mapped_roots, trial_models
     from ..interpreter.distribution import independent
     from ..interpreter.mlir import operations
 
@@ -115,9 +115,7 @@ def judge(session: Session) -> Judged:
     fork = session.fork()
     _do(fork, "bufferize")
     found: list[Judgement] = []
-    for number in range(len(mapped_roots(fork.module))):
-        root = mapped_roots(fork.module)[number]
-        clone, model = trial_model(fork.module, number)
+    for root, (clone, model) in zip(mapped_roots(fork.module), trial_models(fork.module), strict=True):
         found.append(_judgement(Findings(model, independent=independent(root)), mapped=True))
         del clone
     for kernel in operations(fork.module.operation, "gpu.func", "gpu.launch"):

@@ -1,0 +1,216 @@
+"""Statements on a part of a large module: the same as on the whole, and no dearer where the module is larger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from work import lines_run
+
+from weft.dsl.diagnostics import WeftError
+from weft.interpreter import mlir
+from weft.interpreter.focus import sections, take_apart
+from weft.interpreter.session import Session
+from weft.payload import parse_payload
+from weft.pipeline import Recipe
+
+TENSOR, MEMREF = "tensor<32x24xf32>", "memref<32x24xf32>"
+
+
+def chain(count: int) -> str:
+    """Additions on tensors, each of the result before."""
+    lines, last = [], "%x"
+    for i in range(count):
+        lines.append(f"%e{i} = tensor.empty() : {TENSOR}")
+        lines.append(f"%v{i} = linalg.add ins({last}, %y : {TENSOR}, {TENSOR}) outs(%e{i} : {TENSOR}) -> {TENSOR}")
+        last = f"%v{i}"
+    return _function(f"%x: {TENSOR}, %y: {TENSOR}", lines, last)
+
+
+def fan(count: int) -> str:
+    """Additions of the same two tensors, and the sum of all."""
+    lines, total = [f"%e = tensor.empty() : {TENSOR}"], "%x"
+    add = f"linalg.add ins({{}}, {{}} : {TENSOR}, {TENSOR}) outs(%e : {TENSOR}) -> {TENSOR}"
+    for i in range(count):
+        lines += [f"%v{i} = {add.format('%x', '%y')}", f"%s{i} = {add.format(total, f'%v{i}')}"]
+        total = f"%s{i}"
+    return _function(f"%x: {TENSOR}, %y: {TENSOR}", lines, total)
+
+
+def buffers(count: int) -> str:
+    """Additions in memory, through windows of buffers and of one that is allocated."""
+    small = "memref<16x24xf32, strided<[24, 1]>>"
+    lines = [f"%t = memref.alloc() : {MEMREF}"]
+    for i in range(count):
+        lines.append(f"%w{i} = memref.subview %{'xyt'[i % 3]}[0, 0] [16, 24] [1, 1] : {MEMREF} to {small}")
+        lines.append(f"%u{i} = memref.subview %{'txy'[i % 3]}[16, 0] [16, 24] [1, 1] : {MEMREF} to {_moved(small)}")
+        lines.append(f"linalg.exp ins(%w{i} : {small}) outs(%u{i} : {_moved(small)})")
+    return _function(f"%x: {MEMREF}, %y: {MEMREF}", lines, None)
+
+
+def _moved(kind: str) -> str:
+    return kind.replace("]>>", "], offset: 384>>")
+
+
+def _function(arguments: str, lines: list[str], result: str | None) -> str:
+    kind = f" -> {TENSOR}" if result else ""
+    end = f"return {result} : {TENSOR}" if result else "return"
+    return f"func.func @main({arguments}){kind} {{\n" + "\n".join([*lines, end]) + "\n}"
+
+
+EACH = """
+let ops = match* {op}
+foreach op in ops {{
+  let (blocks, inner) = tile op [{tile}]
+  let (threads, one) = tile inner [1, 1]
+  map blocks to blocks(y, x)
+  map threads to threads(y, x)
+  launch blocks
+}}
+"""
+LATE = """
+let ops = match* {op}
+foreach op in ops {{
+  let (blocks, inner) = tile op [{tile}]
+  map blocks to blocks(y, x)
+  map inner to threads(*) cyclic
+}}
+bufferize
+insert-barriers
+"""
+FUSED = """
+let last = match {op} #5
+let (blocks, inner) = tile last [{tile}]
+let a = match {op} #4
+fuse a into blocks
+let b = match {op} #3
+fuse b into blocks
+map blocks to blocks(y, x)
+map inner to threads(*) cyclic
+map a to threads(*) cyclic
+map b to threads(*) cyclic
+insert-barriers
+launch blocks
+"""
+BACKWARDS = """
+foreach n in [5, 3, 1] {{
+  let op = match {op} #n
+  let (blocks, inner) = tile op [{tile}]
+  map blocks to blocks(y, x)
+  map inner to threads(*) cyclic
+}}
+"""
+PAYLOADS = {"chain": (chain, "linalg.add"), "fan": (fan, "linalg.add"), "buffers": (buffers, "linalg.exp")}
+SCHEDULES = {"each": EACH, "late": LATE, "fused": FUSED, "backwards": BACKWARDS}
+TILES = {"even": "8, 8", "ragged": "5, 7"}
+
+
+def session(tmp_path: Path, payload: str, body: str) -> Session:
+    (tmp_path / "p.mlir").write_text(payload)
+    (tmp_path / "s.weft").write_text(f"schedule s() {{\n{body}\n}}\n")
+    return opened(str(tmp_path / "s.weft"), str(tmp_path / "p.mlir"))
+
+
+def opened(schedule: str, payload: str | None = None) -> Session:
+    recipe = Recipe.open(schedule, payload)
+    return Session(parse_payload(recipe.payload), recipe.file, recipe.values)
+
+
+def run(made: Session) -> tuple[list[tuple[str, ...]], list[str], str]:
+    """Remarks and IR of each step; the text of what is refused."""
+    refused = ""
+    try:
+        made.run()
+    except WeftError as error:
+        refused = str(error)
+    return [step.remarks for step in made.steps], [canonical(state.module) for state in made.states], refused
+
+
+def canonical(module: mlir.ir.Module) -> str:
+    """The text, with each function's constants in one order."""
+    copy = mlir.parse(str(module), mlir.context())
+    for _ in range(4):  # of a chain of dead ops each run takes the last
+        mlir.run_passes(copy, "cse")
+    return "\n".join(sorted(str(copy).splitlines())) if "gpu.module" in str(copy) else str(copy)
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take every module apart, however small."""
+    monkeypatch.setattr(sections, "LARGE", 0)
+    yield
+
+
+@pytest.mark.parametrize("tile", TILES)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_part_becomes_what_the_whole_would(
+    payload: str, schedule: str, tile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, op = PAYLOADS[payload]
+    body = SCHEDULES[schedule].format(op=op, tile=TILES[tile])
+    whole = run(session(tmp_path, make(6), body))
+    monkeypatch.setattr(sections, "LARGE", 0)
+    part = run(session(tmp_path, make(6), body))
+    assert part[2] == whole[2]
+    assert part[0] == whole[0]
+    for number, (one, other) in enumerate(zip(part[1], whole[1], strict=True)):
+        assert one == other, f"state {number}"
+
+
+@pytest.mark.parametrize("name", ["naive", "shared", "simt_pipelined", "igemm_bias_relu"])
+def test_recipes_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run(opened(name))
+    monkeypatch.setattr(sections, "LARGE", 0)
+    part = run(opened(name))
+    assert part[0] == whole[0] and part[1][-1] == whole[1][-1] and part[2] == whole[2]
+
+
+def test_taken_apart_and_whole_again() -> None:
+    for payload, _ in PAYLOADS.values():
+        module = mlir.parse(payload(30), mlir.context())
+        apart = take_apart(module)
+        assert apart is not None
+        mlir.run_passes(module, "cse")
+        assert str(apart.whole()) == str(module)
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_refused_statement_changes_nothing_and_what_was_undone_comes_back(tmp_path: Path) -> None:
+    body = EACH.format(op="linalg.add", tile="8, 8") + "\nlet again = match linalg.matmul\n"
+    made = session(tmp_path, chain(6), body)
+    with pytest.raises(WeftError, match="W0401"):
+        made.run()
+    texts = [str(state.module) for state in made.states]
+    with pytest.raises(WeftError, match="W0401"):
+        made.step()
+    end = len(texts) - 1
+    for _ in range(7):
+        assert made.undo()
+    assert str(made.module) == texts[end - 7]
+    for number in range(end - 6, end + 1):
+        made.step()
+        assert str(made.module) == texts[number]
+    made.goto(3)
+    assert str(made.module) == texts[3] and str(made.fork().module) == texts[3]
+
+
+def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
+    """Lines of Python for the statements on one op, where a hundred others stand beside it, or three hundred."""
+    one = """
+      let {x} = match linalg.exp #0
+      let (b{x}, i{x}) = tile {x} [8, 8]
+      let (t{x}, e{x}) = tile i{x} [1, 1]
+      map b{x} to blocks(y, x)
+      map t{x} to threads(y, x)
+      launch b{x}
+    """
+    lines = []
+    for count in (100, 300):
+        made = session(tmp_path, buffers(count), one.format(x="p") + one.format(x="q"))
+        for _ in range(7):  # the first launch bufferizes, and what comes behind it is taken apart anew; `match` counts
+            made.step()
+        assert made.state.version.sections is not None
+        lines.append(sum(lines_run(made.step)[1] for _ in range(5)))
+    assert lines[1] < 1.25 * lines[0], lines
