@@ -186,7 +186,9 @@ def shift_right_signed(site: Site, a: Expr, b: Expr) -> Expr:
     a, ra = to_signed(a, kind), bounds(a, kind)
     if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(6):  # 32 and more: more than an int may be shifted
         a = cast("long long", a, ra)
-    known = ra.floordiv(Range.constant(1 << b.constant)) if b.constant is not None else ra.join(Range(-1, 0))
+    known = ra.join(Range(-1, 0))
+    if b.constant is not None and 0 <= b.constant < kind.bits:  # MLIR leaves open what others do
+        known = ra.floordiv(Range.constant(1 << b.constant))
     return binary(">>", a, to_signed(b, kind), "long long" if a.type == "long long" else "int", known)
 
 

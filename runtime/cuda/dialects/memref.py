@@ -115,7 +115,6 @@ def array(kernel: Kernel, type: ir.MemRefType, space: Space, variable: str, op: 
     sizes = list(type.shape)
     if DYNAMIC in (*sizes, *strides, offset) or not _row_major(sizes, strides) or offset:
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op)
-    sizes, strides = (sizes, strides) if sizes else ([1], [1])
     return Buffer(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
                   tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
 

@@ -327,3 +327,53 @@ func.func @f(%a: memref<*xf32>) {
   }
   return
 }
+// -----
+// verify: right
+gpu.module @k {
+  gpu.func @rank_zero(%a: memref<f32>, %b: memref<1xf32>) workgroup(%s: memref<f32, #gpu.address_space<workgroup>>)
+      private(%p: memref<f32, #gpu.address_space<private>>) kernel attributes {known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.5 : f32
+    %v = memref.alloca() : memref<f32>
+    %w = memref.alloca() : memref<1x1xf32>
+    %x = memref.alloc() : memref<f32, #gpu.address_space<workgroup>>
+    memref.store %one, %v[] : memref<f32>
+    memref.store %one, %w[%c0, %c0] : memref<1x1xf32>
+    memref.store %one, %s[] : memref<f32, #gpu.address_space<workgroup>>
+    memref.store %one, %x[] : memref<f32, #gpu.address_space<workgroup>>
+    memref.store %one, %p[] : memref<f32, #gpu.address_space<private>>
+    %0 = memref.load %v[] : memref<f32>
+    %1 = memref.load %w[%c0, %c0] : memref<1x1xf32>
+    %2 = memref.load %s[] : memref<f32, #gpu.address_space<workgroup>>
+    %3 = memref.load %x[] : memref<f32, #gpu.address_space<workgroup>>
+    %4 = memref.load %p[] : memref<f32, #gpu.address_space<private>>
+    %5 = arith.addf %0, %1 : f32
+    %6 = arith.addf %5, %2 : f32
+    %7 = arith.addf %6, %3 : f32
+    %8 = arith.addf %7, %4 : f32
+    %e = memref.expand_shape %v [] output_shape [1, 1] : memref<f32> into memref<1x1xf32>
+    %f = memref.load %e[%c0, %c0] : memref<1x1xf32>
+    %g = memref.collapse_shape %w [] : memref<1x1xf32> into memref<f32>
+    %h = memref.load %g[] : memref<f32>
+    %i = arith.addf %f, %h : f32
+    %j = arith.addf %8, %i : f32
+    memref.store %j, %a[] : memref<f32>
+    memref.store %j, %b[%c0] : memref<1xf32>
+    gpu.return
+  }
+}
+// -----
+// verify: right
+gpu.module @k {
+  gpu.func @shifts(%a: memref<64xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %t = gpu.thread_id x
+    %back = arith.constant -1 : i32
+    %far = arith.constant 40 : i32
+    %v = memref.load %a[%t] : memref<64xi32>
+    %0 = arith.shrsi %v, %back : i32
+    %1 = arith.shrui %0, %far : i32
+    %2 = arith.shli %1, %back : i32
+    memref.store %2, %a[%t] : memref<64xi32>
+    gpu.return
+  }
+}
