@@ -221,6 +221,9 @@ def shuffle(t: Translator, op: ir.Operation) -> None:
 @handles("vector.interleave")
 def interleave(t: Translator, op: ir.Operation) -> None:
     a, b = t.operands(op)
+    if not a.shape:  # vectors without dimensions: an element each
+        gather(t, op, [a, b])
+        return
     count = a.shape[-1]
     order = [i // 2 + (count if i % 2 else 0) for i in range(2 * count)]
     t.result(op, f"V.shuffle({a.text}, {b.text}, {order!r}, axis=-1)", [a, b])
