@@ -283,11 +283,18 @@ gpu.module @k {
 // -----
 // verify: right
 gpu.module @k {
-  gpu.func @vectors_of_none(%a: memref<4x5xvector<2xf32>>, %n: index) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+  gpu.func @a_memref_of_vectors(%a: memref<4x5xvector<2xf32>>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
     %c0 = arith.constant 0 : index
     %z = arith.constant dense<0.0> : vector<2xf32>
     %v = vector.transfer_read %a[%c0, %c0], %z {permutation_map = affine_map<(d0, d1) -> (d0, d1)>} : memref<4x5xvector<2xf32>>, vector<1x1x2xf32>
     vector.transfer_write %v, %a[%c0, %c0] {permutation_map = affine_map<(d0, d1) -> (d0, d1)>} : vector<1x1x2xf32>, memref<4x5xvector<2xf32>>
+    gpu.return
+  }
+}
+// -----
+// verify: right
+gpu.module @k {
+  gpu.func @vectors_without_dimensions(%n: index) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
     %m = vector.create_mask %n : vector<i1>
     %o = vector.constant_mask [1] : vector<i1>
     %f = arith.constant dense<1.5> : vector<f32>
