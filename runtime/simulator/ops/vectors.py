@@ -112,6 +112,9 @@ def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Va
 def extract(t: Translator, op: ir.Operation) -> None:
     value = t.value(op.operands[0])
     position, entries, static = _position(t, op, 1)
+    if not entries:  # all of it
+        t.values[op.results[0]] = value
+        return
     rest = ":, " * (value.rank - len(entries))
     if static:
         made = f"{value.text}[:, :, {position}{rest}]"
@@ -124,6 +127,9 @@ def extract(t: Translator, op: ir.Operation) -> None:
 def insert(t: Translator, op: ir.Operation) -> None:
     source, target = t.value(op.operands[0]), t.value(op.operands[1])
     position, entries, _ = _position(t, op, 2)
+    if not entries:  # all of it
+        t.values[op.results[0]] = source
+        return
     t.result(op, f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)", [source, target, *entries])
 
 

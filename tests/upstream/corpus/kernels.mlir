@@ -302,6 +302,7 @@ gpu.module @k {
     %x = arith.constant dense<2> : vector<index>
     %b = arith.constant dense<true> : vector<i1>
     %s = vector.extract %f[] : f32 from vector<f32>
+    %q = vector.insert %s, %f[] : f32 into vector<f32>
     %l = vector.interleave %f, %f : vector<f32> -> vector<2xf32>
     gpu.return
   }
