@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 from ..mlir import ir
 from .linear import (
@@ -13,11 +14,13 @@ from .linear import (
     THREAD,
     TRUE,
     Depends,
+    Digit,
     Formula,
     Linear,
     Link,
     Symbol,
     SymbolKind,
+    Term,
     at_least,
     both,
     either,
@@ -42,6 +45,8 @@ class Algebra:
         self._hardware: dict[tuple[str, str], Symbol] = {}
         self._split: dict[Symbol, Linear] = {}
         self.definitions: list[Symbol] = []
+        self.parts: list[Symbol] = []
+        self._minima: dict[Term, list[Linear]] = {}
         self._products: dict[tuple[Linear, Linear], Linear] = {}
         self._unread: dict[tuple[str, tuple[Linear, ...]], Linear] = {}
         self._numbers = itertools.count()
@@ -86,6 +91,19 @@ class Algebra:
                 depends = depends | operand.depends()
             self._unread[what, operands] = self.opaque(depends, low, high, guessed=True)
         return self._unread[what, operands]
+
+    def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
+        """A part of `number` divided by `base`, which is no constant. How it is rounded is the same for what is not negative."""
+        natural = at_or_above(number, 0) and at_or_above(base, 0)
+        rounding = "natural" if natural else rounding
+        most = number.bounds()[1] if part == "quotient" else base.bounds()[1]
+        high = most if most is None or part == "quotient" else max(0, most - 1)
+        made = self.unread(f"{part} {rounding}", (number, base), 0 if natural else None, high if natural else None)
+        for symbol in made.symbols():
+            if symbol.digit is None:
+                symbol.restate(Digit(part, rounding, number, base))
+                self.parts.append(symbol)
+        return made
 
     def hardware(self, what: str, axis: str) -> Linear:
         """`thread_id x` and its kin; sizes that are known are constants."""
@@ -187,7 +205,17 @@ class Algebra:
         lows, highs = ([n for n in ends if n is not None] for ends in (lows, highs))
         low = pick(lows) if lows and (largest or len(lows) == len(forms)) else None
         high = pick(highs) if highs and (not largest or len(highs) == len(forms)) else None
-        return self.defined(depends, formula, low, high)
+        out = self.defined(depends, formula, low, high)
+        if not largest:
+            self._minima.update((symbol, forms) for symbol in out.terms)
+        return out
+
+    def at_most(self, form: Linear) -> list[Linear]:
+        """Forms none of which is exceeded by `form`: those that it is the smallest of."""
+        for symbol, c in form.terms.items():
+            if c == 1 and symbol in self._minima:
+                return [form + Linear({symbol: -1}, 0) + f for f in self._minima[symbol]]
+        return [form]
 
     def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:
         """`values[0]` where `place` is `first`, `values[1]` where it is one more, …; `place` is one of these."""
@@ -218,6 +246,8 @@ class Algebra:
             return a + b
         if isinstance(e, ir.AffineMulExpr):
             return self.product(a, b)
+        elif not b.is_constant and isinstance(e, ir.AffineModExpr | ir.AffineFloorDivExpr):
+            known = self.part("remainder" if isinstance(e, ir.AffineModExpr) else "quotient", "floor", a, b)
         elif not b.is_constant or b.constant <= 0:
             known = None
         elif isinstance(e, ir.AffineModExpr):

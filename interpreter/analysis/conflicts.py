@@ -121,10 +121,10 @@ def empty(pair: PairClass, left: isl.Set | None) -> bool:
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
     """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
     solver = solver or Solver()
-    ids, wholes = model.values.block_ids(), _ids(model)
+    ids = model.values.block_ids()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if _of_all_blocks(a) and _of_all_blocks(b) and not apart(a, b) and not same_owner(a, b, ids, wholes):
+        if _of_all_blocks(a) and _of_all_blocks(b) and not apart(a, b) and not same_owner(a, b, ids):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
@@ -148,7 +148,7 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
-    ids, wholes = model.values.thread_ids(), _ids(model)
+    ids = model.values.thread_ids()
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops}
     met: dict[Hashable, bool] = {}
     for a, b in _pairs(model):
@@ -157,7 +157,7 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         if order > 0:
             a, b = b, a
         ways = [way for way in _ways(a, b, shared) if not _separated(way, fixed)]
-        if not ways or apart(a, b) or same_owner(a, b, ids, wholes):
+        if not ways or apart(a, b) or same_owner(a, b, ids):
             continue
         if shared:  # whether they meet at all, in whatever iterations: asked once of accesses that are alike
             key = a is b, a.buffer, b.buffer, *((x.coordinates, x.place.guards, x.when) for x in (a, b))
@@ -185,12 +185,6 @@ def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
 def _separated(way: Way, fixed: Phases) -> bool:
     first, second, loop = way
     return fixed.separate(first.place, second.place, space_of_both(first, second), loop)
-
-
-def _ids(model: KernelModel) -> list[tuple[Linear, int | None]]:
-    """The ids of threads and blocks, and how many values each has."""
-    forms = (*model.values.thread_ids(), *model.values.block_ids())
-    return list(zip(forms, (*model.shape.block, *model.shape.grid), strict=True))
 
 
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:

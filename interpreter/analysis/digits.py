@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from .linear import Floor, Formula, Linear, Symbol, at_least
+from .linear import Floor, Formula, Linear, Symbol, Whole, at_least
 from .model import KernelModel, Loop, Step
 
 
@@ -48,13 +48,14 @@ class _Digits:
     def _split(self, symbol: Symbol, chain: list[int]) -> Linear:
         """The sum of the digits, the most significant first."""
         assert symbol.high is not None
-        out = Linear.of(0)
+        whole = Whole(symbol.high, {})
         for place in reversed(range(len(chain))):
             unit = chain[place]
             last = place + 1 == len(chain)
             high = symbol.high // unit if last else chain[place + 1] // unit - 1
-            digit = Symbol(f"{symbol.name}_{unit}", symbol.kind, symbol.depends, 0, high)
-            out = out + Linear.of(digit) * unit
+            digit = Symbol(f"{symbol.name}_{unit}", symbol.kind, symbol.depends, 0, high, whole=whole)
+            whole.digits[digit] = unit
+        out = Linear(whole.digits, 0)
         if (symbol.high + 1) % chain[-1]:
             self.facts.append(at_least(out * -1, -symbol.high))
         return out
@@ -135,6 +136,10 @@ def _restate(model: KernelModel, digits: _Digits) -> None:
     for symbol in model.values.definitions:
         if symbol.definition is not None:
             symbol.define(digits.formula(symbol.definition))
+    for symbol in model.values.parts:
+        if symbol.digit is not None:
+            number, base = digits.form(symbol.digit.number), digits.form(symbol.digit.base)
+            symbol.restate(dataclasses.replace(symbol.digit, number=number, base=base))
     for loop in _loops(model):
         loop.variable = None if loop.variable is None else digits.form(loop.variable)
     for step in _steps(model):

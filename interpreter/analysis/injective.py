@@ -7,72 +7,112 @@ digits. When these digits include all ids of the thread, the two instances are o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from math import gcd
 
-from .linear import Linear, Symbol, Term
+from .linear import NOTHING, Floor, Linear, Symbol, Term
 from .model import Access
 
-Whole = tuple[Linear, "int | None"]
-"""An id of the thread or of the block, and how many values it has. It may be made of digits, not all of whose values occur."""
 
-
-def digits(form: Linear, wholes: Iterable[Whole] = ()) -> set[Symbol]:
+def digits(form: Linear) -> set[Symbol]:
     """The symbols whose values the form's value determines: all of them, if each is a digit of it; else none.
 
     Each coefficient must exceed what all smaller digits together can add up to.
     """
-    terms = dict(form.terms)
-    parts: list[tuple[int, int | None, set[Symbol]]] = []
-    for whole, count in wholes:
-        factor = _times(terms, whole)
-        if factor and len(whole.terms) > 1:
-            parts.append((abs(factor), None if count is None else count - 1, set(whole.symbols())))
-            terms = {term: c for term, c in terms.items() if term not in whole.terms}
-    for term, coefficient in terms.items():
-        if not isinstance(term, Symbol):
-            return set()
-        parts.append((abs(coefficient), None if term.low is None or term.high is None else term.high - term.low, {term}))
-    parts.sort(key=lambda part: part[0])
+    return shared_digits(form, form)
+
+
+def shared_digits(p: Linear, q: Linear) -> set[Symbol]:
+    """The symbols that have the same value in both forms wherever these are equal: both have digits of the same units, none of
+    which can carry, and the symbol is the same digit of both."""
+    ours, theirs = _units(p), _units(q)
+    if len(ours) != len(theirs) or (p != q and (_least(p) is None or _least(p) != _least(q))):
+        return set()
     reach = 0
-    for number, (coefficient, span, _) in enumerate(parts):
-        if coefficient <= reach or (span is None and number < len(parts) - 1):
+    found: set[Symbol] = set()
+    for n, ((unit, most, symbols), (other, further, others)) in enumerate(zip(ours, theirs, strict=True)):
+        unbounded = most is None or further is None
+        if unit != other or not symbols or not others or abs(unit) <= reach or (unbounded and n < len(ours) - 1):
             return set()
-        reach += coefficient * (span or 0)
-    return {symbol for _, _, symbols in parts for symbol in symbols}
+        reach += abs(unit) * max(most or 0, further or 0)
+        found |= symbols & others
+    return found
 
 
-def _times(terms: Mapping[Term, int], whole: Linear) -> int:
-    """How many times `whole` is among the terms; 0 where it is not."""
-    factors = {divmod(terms.get(term, 0), coefficient) for term, coefficient in whole.terms.items()}
-    (factor, rest), *others = factors or {(0, 0)}
-    return 0 if others or rest or whole.constant else factor
+def _least(form: Linear) -> int | None:
+    """What is left of the form where each digit is at its least; None where one has no least value."""
+    total = form.constant
+    for term, c in form.terms.items():
+        if not isinstance(term, Symbol) or term.low is None:
+            return None
+        total += c * term.low
+    return total
 
 
-def determined(a: Access, b: Access, wholes: Sequence[Whole] = ()) -> set[Symbol]:
-    """Symbols that have the same value in two instances of `a` and `b` which touch one element."""
-    out: set[Symbol] = set()
+def _units(form: Linear) -> list[tuple[int, int | None, set[Symbol]]]:
+    """The form's terms as (coefficient, how far the value reaches, symbols that it determines), the smallest unit first: an id
+    with all its digits is one of them; of a rounded term nothing is known."""
+    done: set[Term] = set()
+    out: list[tuple[int, int | None, set[Symbol]]] = []
+    for term, c in form.terms.items():
+        if not isinstance(term, Symbol):
+            out.append((c, None, set()))
+        elif term not in done:
+            whole = term.whole
+            factor = c // whole.digits[term] if whole is not None else 0
+            if whole is not None and all(form.terms.get(d) == factor * unit for d, unit in whole.digits.items()):
+                done |= whole.digits.keys()
+                out.append((factor, whole.high, set(whole.digits)))
+            else:
+                bounded = term.low is not None and term.high is not None
+                out.append((c, (term.high or 0) - (term.low or 0) if bounded else None, {term}))
+    return sorted(out, key=lambda unit: abs(unit[0]))
+
+
+def agreed(a: Access, b: Access) -> tuple[set[Symbol], list[Linear]]:
+    """Symbols, and numbers that are divided by what is no constant, of which two instances of `a` and `b` that touch one
+    element have the same values: a number is known by its quotient and its remainder."""
+    symbols: set[Symbol] = set()
+    numbers: list[Linear] = []
     if a.buffer is b.buffer and a.coordinates is not None and b.coordinates is not None:
-        for p, q in zip(a.coordinates, b.coordinates, strict=True):
-            if p == q:
-                out |= digits(p, wholes)
-        if a.coordinates == b.coordinates and len(a.coordinates) == len(a.buffer.shape):
-            out |= digits(_joined(a.coordinates, a.buffer.shape), wholes)
-    return out | {s.link.processor for s in out if s.link is not None and s.link.kind == "residue"}
+        same = [p for p, q in zip(a.coordinates, b.coordinates, strict=True) if p == q]
+        symbols = symbols.union(*map(digits, _without_floors(same)), *map(shared_digits, a.coordinates, b.coordinates))
+    while more := [n for n in _made_up(symbols) if n not in numbers]:
+        numbers += more
+        symbols = symbols.union(*map(digits, more))
+    return symbols | {s.link.processor for s in symbols if s.link is not None and s.link.kind == "residue"}, numbers
 
 
-def _joined(coordinates: Sequence[Linear], shape: Sequence[int | None]) -> Linear:
-    """The position in the buffer, row by row: a number that its indices were taken out of, by division, is put together again."""
-    joined = Linear.of(0)
-    for coordinate, extent in zip(coordinates, shape, strict=True):
-        joined = joined * (extent or 1) + coordinate
-    return joined
+def _without_floors(forms: list[Linear]) -> list[Linear]:
+    """Sums of multiples of the forms in which no rounding is left: of `e floordiv 4` and `e mod 4`, `e`."""
+    rounded = [form for form in forms if any(_floors(form))]
+    out: list[Linear] = []
+    while pivot := next(((n, t, c) for n, form in enumerate(rounded) for t, c in _floors(form) if abs(c) == 1), None):
+        number, term, sign = pivot
+        form = rounded.pop(number)
+        left = [other - form * (sign * other.terms.get(term, 0)) for other in rounded]
+        out += [f for f in left if not any(_floors(f))]
+        rounded = [f for f in left if any(_floors(f))]
+    return out
 
 
-def same_owner(a: Access, b: Access, ids: Iterable[Linear], wholes: Sequence[Whole] = ()) -> bool:
-    """Whether two instances on one element agree on all of `ids` (thread ids, or block ids), by that proof. `wholes`: ids that
-    are known to have so many values."""
-    same = determined(a, b, wholes)
+def _floors(form: Linear) -> Iterator[tuple[Term, int]]:
+    return ((term, c) for term, c in form.terms.items() if isinstance(term, Floor))
+
+
+def _made_up(symbols: Iterable[Symbol]) -> Iterator[Linear]:
+    """The numbers both of whose parts are among the symbols; their base is the same for all threads of a launch."""
+    parts: dict[tuple[str, Linear, Linear], set[str]] = {}
+    for symbol in symbols:
+        digit = symbol.digit
+        if digit is not None and digit.base.depends() == NOTHING:
+            parts.setdefault((digit.rounding, digit.number, digit.base), set()).add(digit.part)
+    return (number for (_, number, _), found in parts.items() if len(found) == 2)
+
+
+def same_owner(a: Access, b: Access, ids: Iterable[Linear]) -> bool:
+    """Whether two instances on one element agree on all of `ids` (thread ids, or block ids), by that proof."""
+    same, _ = agreed(a, b)
     return all(symbol in same for form in ids for symbol in form.symbols())
 
 

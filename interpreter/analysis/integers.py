@@ -17,6 +17,10 @@ NARROW = 32
 """Numbers of fewer bits wrap around whatever is known of them: they are seldom meant as indices alone."""
 _ULE, _UGE = 7, 9
 _COMMUTATIVE = ("andi", "ori", "xori")
+_PARTS = {
+    "divsi": "truncated", "remsi": "truncated", "divui": "unsigned", "remui": "unsigned", "floordivsi": "floor",
+}  # fmt: skip
+"""How the quotients and remainders of divisions are rounded."""
 _MOST_RUNS = 2
 """Runs of ones in a mask that a bitwise operation is worked out for: each makes two divisions."""
 
@@ -91,7 +95,10 @@ class Integers(Dependence):
             return self._by_constant(name, a, b.constant, width)
         if name in ("shli", "shrui", "shrsi") and a.is_constant and a.constant >= 0:
             return self._shifted(name, a.constant, b, width)
-        if ("div" in name or "rem" in name) and at_or_above(a, 0) and at_or_above(b, 1):
+        if name in _PARTS:
+            part = "quotient" if "div" in name else "remainder"
+            return self.part(part, f"{_PARTS[name]} {width}", a, b)
+        if "div" in name and at_or_above(a, 0) and at_or_above(b, 1):
             return self.unread(f"{name} {width}", (a, b), 0)
         return None
 

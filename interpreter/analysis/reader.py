@@ -139,7 +139,8 @@ class Reader:
         if unsigned and not all(at_or_above(form, 0) for form in (low, *highs)):
             trip_count, highs = self.values.unread("trip count", (low, *highs, step), 0), []
         if step.is_constant and step.constant > 0:
-            spans = [s for s in ((high - low).bounds()[1] for high in highs) if s is not None]
+            ends = [end for high in highs for end in self.values.at_most(high)]
+            spans = [s for s in ((end - low).bounds()[1] for end in ends) if s is not None]
             last = max(0, -(-min(spans) // step.constant) - 1) if spans else None
         counter = Linear.of(self.values.fresh("loop", Depends(loops=frozenset({number})), 0, last))
         (symbol,) = counter.symbols()

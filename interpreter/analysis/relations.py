@@ -20,6 +20,7 @@ from itertools import product
 import islpy as isl
 
 from .algebra import at_or_above
+from .injective import agreed
 from .linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from .model import Access, Barrier, KernelModel, Loop, Step, space_of_both
 from .naming import BarrierNaming, Naming
@@ -79,6 +80,7 @@ class PairClass:
         if one_buffer and self.first.coordinates is not None and self.second.coordinates is not None:
             for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
                 parts.append(equal(self.x.form(p), self.y.form(q)))
+            parts += [equal(self.x.form(n), self.y.form(n)) for n in agreed(self.first, self.second)[1]]
         if self.loop is not None:
             parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
         parts.append(self._different_threads() if self.same_block else self._different_blocks())

@@ -8,8 +8,10 @@ arguments (loop variables, kernel arguments) are bound by whoever walks the regi
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from ..mlir import DYNAMIC, ir
+from ..structured import segments
 from .algebra import at_or_above
 from .carried import progression
 from .comparisons import compare
@@ -123,14 +125,29 @@ class Values(Integers):
         sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
         lower = sizes[len(sizes) - (len(op.results) - 1 - number) :] if number < len(op.results) - 1 else []
         for size in reversed(lower):
-            if not size.is_constant or size.constant <= 0:
-                return self._unknown(op.results[number])
-            digit = digit.floordiv(size.constant)
+            digit = self._divided_by("quotient", digit, size, op.results[number])
         if number == 0:
             return digit
         own = sizes[len(sizes) - (len(op.results) - number)]
-        constant = own.is_constant and own.constant > 0
-        return digit.modulo(own.constant) if constant else self._unknown(op.results[number])
+        return self._divided_by("remainder", digit, own, op.results[number])
+
+    def _divided_by(self, part: Literal["quotient", "remainder"], number: Linear, base: Linear, result: ir.Value) -> Linear:
+        if not base.is_constant:
+            return self.part(part, "floor", number, base)
+        if base.constant <= 0:
+            return self._unknown(result)
+        return number.floordiv(base.constant) if part == "quotient" else number.modulo(base.constant)
+
+    def _linearized(self, op: ir.Operation) -> Linear:
+        """`affine.linearize_index`: a number of its digits, the most significant first."""
+        count = segments(op)[0]
+        dynamic = list(op.operands)[count:]
+        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+        sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
+        out, *lower = (self.linear(v) for v in list(op.operands)[:count])
+        for digit, size in zip(lower, sizes[len(sizes) - len(lower) :], strict=True):
+            out = self.product(out, size) + digit
+        return out
 
     # ---- arithmetic -----------------------------------------------------------------------------------------------------
 
@@ -143,6 +160,8 @@ class Values(Integers):
         return self.binary(name, a, b, bits(op.results[0].type))
 
     def _affine(self, op: ir.Operation) -> Linear | None:
+        if op.name == "affine.linearize_index":
+            return self._linearized(op)
         if op.name not in ("affine.apply", "affine.min", "affine.max"):
             return None
         forms = self.affine_map(op.attributes["map"].value, [self.linear(v) for v in op.operands])
