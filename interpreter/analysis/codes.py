@@ -12,7 +12,9 @@ CODES: dict[str, Explanation] = {
         "a read that needs the write before it. WAR: a write that must wait for the read. WAW: two writes, and the last "
         "one wins. `carried by` a loop: the second access belongs to a later iteration of it.\n\n"
         "A conflict is called assumed where an index or a condition is not affine (it depends on data): then it is not "
-        "proven that the threads meet, and not proven that they don't.\n\n"
+        "proven that the threads meet, and not proven that they don't. `launch` takes neither: what it makes a kernel of is "
+        "proven. Where all that is launched is one nest of mapped loops, its iterations are independent, and what is assumed of "
+        "them is none. `launch … unproven`, or `--unproven`, takes a kernel as it is, and it is called unproven from then on.\n\n"
         "wrong: map copy to threads(*) cyclic; launch tiles\n"
         "right: map copy to threads(*) cyclic; insert-barriers; launch tiles",
     ),
@@ -20,7 +22,8 @@ CODES: dict[str, Explanation] = {
         "two blocks conflict",
         "Blocks run in any order, perhaps at the same time, and a barrier orders the threads of one block alone. Two blocks "
         "that touch an element of global memory, one of them writing, need another distribution (all accesses to the "
-        "element in one block), or two kernels. A reduction dimension spread over blocks is the usual cause.",
+        "element in one block), or two kernels. A reduction dimension spread over blocks is the usual cause: `split-k` makes parts "
+        "of it, which a second launch adds up, or with `atomic` the blocks themselves.",
     ),
     "W0603": Explanation(
         "a barrier that not all threads reach",
