@@ -9,6 +9,7 @@ from .nesting import is_within
 from .padding import uncut
 from .rewriter import Rewriter
 from .statement import Handle
+from .structured import is_structured
 
 _FUSING = "weft.fusing"
 _INTO = "weft.into"
@@ -37,6 +38,34 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
     new = rewrite.find(loop)
     for name, attribute in kept.items():
         new.attributes[name] = attribute
+
+
+def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
+    """Let a `scf.forall` of one iteration compute what its shared output starts with: `op`, whose result the body takes whole.
+
+    Returns whether it did: upstream's fusion follows slices, and of all of a tensor there is none.
+    """
+    if loop.name != "scf.forall" or not _runs_once(loop):
+        return False
+    body = loop.regions[0].blocks[0]
+    starts = [n for n, init in enumerate(loop_inits(loop)) if init in list(op.results)]
+    if not (len(op.results) == len(starts) == 1 and is_structured(op)):
+        return False
+    position = len(loop.operands) - len(loop.results) + starts[0]
+    output = body.arguments[len(body.arguments) - len(loop.results) + starts[0]]
+    readers = [use for use in output.uses if use.owner.operation.name != "tensor.parallel_insert_slice"]
+    copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
+    last = len(op.operands) - 1
+    loop.operands[position] = op.operands[last]
+    copy.operands[last] = output
+    for use in readers:
+        use.owner.operation.operands[use.operand_number] = copy.results[0]
+    return True
+
+
+def _runs_once(loop: ir.Operation) -> bool:
+    bounds = [list(ir.DenseI64ArrayAttr(loop.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step")]
+    return all(upper - lower == step == 1 for lower, upper, step in zip(*bounds, strict=True))
 
 
 def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:

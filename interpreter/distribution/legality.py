@@ -58,7 +58,7 @@ def _check_target(op: ir.Operation) -> None:
             f"dimension {dimension} of this op is a reduction, and a map would hand its iterations to different processors",
             op,
             f"iterations d{dimension} = 0 and d{dimension} = 1 update the same element of the result",
-            hint="tile the parallel dimensions, and map the loop",
+            hint="tile the parallel dimensions, and map the loop; or have one processor do it whole: `threads(x: 1)`",
         )
     if op.name in ("scf.parallel", "affine.parallel") and op.results:
         raise refusal(

@@ -8,9 +8,11 @@ from ..distribution.arithmetic import Bound
 from ..mlir import ir, scf
 
 
-def make_forall(lower: Sequence[Bound], upper: Sequence[Bound], step: Sequence[Bound]) -> ir.Operation:
-    """An empty loop, at the ambient insertion point."""
-    loop = scf.ForallOp(list(lower), list(upper), list(step), []).operation
+def make_forall(
+    lower: Sequence[Bound], upper: Sequence[Bound], step: Sequence[Bound], shared: Sequence[ir.Value] = ()
+) -> ir.Operation:
+    """An empty loop, at the ambient insertion point; its shared outputs start with `shared`."""
+    loop = scf.ForallOp(list(lower), list(upper), list(step), list(shared)).operation
     block = loop.regions[0].blocks[0]
     if not list(block.operations):
         with ir.InsertionPoint(block):

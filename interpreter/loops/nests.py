@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import WeftError
 from ..distribution.arithmetic import known
 from ..distribution.parallel import as_forall, reduces_nothing
-from ..distribution.space import loop_dimensions
-from ..mlir import ir, operations, producer
+from ..distribution.space import is_parallel_op, iterator_types, loop_dimensions
+from ..mlir import ir, operations, producer, tensor
 from ..nesting import is_within, move_in_front
 from ..rewriter import Rewriter, describe
+from ..statement import SpaceSpec
+from ..structured import segments, shape_of
 from .affine_ops import without_affine_loops
 from .forall import end_of, make_forall, take_handles
 from .independence import Collision, collision, is_loop
@@ -43,6 +45,39 @@ def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
         take_handles(op, loop)
         op = without_affine_loops(op)
         op.move_before(end_of(loop))
+    return loop
+
+
+def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: SpaceSpec) -> ir.Operation:
+    """A loop of one iteration around a reduction, or around a loop over tiles of one, which one processor then does whole.
+
+    Taken are a structured op with a reduction, and a `scf.for` that carries tensors, of static shapes: where the space has one
+    processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are. The loop is what
+    the handle of `tag` names from now on.
+    """
+    reduces = not is_parallel_op(op) if iterator_types(op) is not None else op.name == "scf.for" and bool(op.results)
+    if not reduces or any(not isinstance(r.type, ir.RankedTensorType) or None in shape_of(r) for r in op.results):
+        return op
+    outputs = list(op.results) or list(op.operands)[segments(op)[0] :]
+    single = bool(space.counts) and all(count == 1 for count in space.counts)
+    if not single and any(shape_of(output) for output in outputs):
+        return op
+    first, rank = len(op.operands) - len(op.results), max(len(space.axes), 1)
+    with rewrite.module.context, ir.InsertionPoint(op), op.location:
+        loop = make_forall([0] * rank, [1] * rank, [1] * rank, list(op.operands)[first:])
+        copy = op.clone(ip=ir.InsertionPoint(end_of(loop))).operation
+        shared = list(loop.regions[0].blocks[0].arguments)[rank:]
+        with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]):
+            for number, (result, output) in enumerate(zip(copy.results, shared, strict=True)):
+                copy.operands[first + number] = output
+                shape = [n or 0 for n in shape_of(result)]
+                tensor.ParallelInsertSliceOp(result, output, [], [], [], [0] * len(shape), shape, [1] * len(shape))
+        loop.attributes[tag] = copy.attributes[tag]
+        del copy.attributes[tag]
+        for old, new in zip(op.results, loop.results, strict=True):
+            old.replace_all_uses_with(new)
+        op.erase()
+    rewrite.remark("one processor does it whole")
     return loop
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import levels, mlir
-from ..fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead
+from ..fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
 from ..mlir import ir
 from ..nesting import is_within
 from ..padding import absorb_pads
@@ -70,7 +70,8 @@ class Fuse(Statement):
         if is_structured(producer):
             for done in absorb_pads(producer):
                 rewrite.remark(done)
-        fuse_tagged(rewrite, self.producer.tag, self.loop)
+        if not start_inside(producer, loop):
+            fuse_tagged(rewrite, self.producer.tag, self.loop)
         self._not_in_a_body(rewrite)
         self._settle(rewrite)
         fuse_gathers(rewrite, self.loop)

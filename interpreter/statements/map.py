@@ -46,7 +46,9 @@ class Map(Statement):
         target: a parallel loop, or an op all of whose dimensions are parallel (its elements count row by row); stays alive. Loops
             of the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are mapped where no
             iteration touches what another writes; as many perfectly nested ones as there are axes make one loop. A single
-            store is one iteration: `threads(*)` lets one thread do it.
+            store is one iteration: `threads(*)` lets one thread do it. So is a reduction to a single element (`tensor<f32>`), a
+            loop over tiles of it, and any reduction where the space has one processor (`threads(x: 1)`): one does it whole, and
+            the handle names the loop of one iteration around it.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
             `lanes` (the linear thread id divided by 32, and the rest; alone or one in the other), `grid(x)` (block and thread as
             one: a single loop over both; 256 threads a block, 16 x 16 for two axes, where no other map says). An axis without a
@@ -92,7 +94,7 @@ class Map(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..distribution import ATTRIBUTE, Mapping, check_map, mapping_of
-        from ..loops import parallel_nest, single_iteration
+        from ..loops import on_one_processor, parallel_nest, single_iteration
 
         op = rewrite.find(self.target)
         earlier = mapping_of(op)
@@ -100,6 +102,7 @@ class Map(Statement):
             raise rewrite.error(
                 "W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once"
             )
+        op = on_one_processor(rewrite, op, self.target.tag, self.space)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
         refuse_overlap(rewrite, op, "target")
         mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op), self.group)

@@ -213,11 +213,11 @@ def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, nu
     type = ir.MemRefType(argument.type)
     if shared:
         base = _given_name(func, "workgroup_attrib_attrs", number) or "s"
-        kernel.values[argument] = View.whole(memref.shared_array(kernel, type, base, func))
+        kernel.values[argument] = View.whole(memref.shared_array(kernel, type, base, func), type.rank)
         return
     buffer = memref.array(kernel, type, "private", kernel.fresh("r"), func)
     kernel.line(f"{memref.declaration(buffer)};")
-    kernel.values[argument] = View.whole(buffer)
+    kernel.values[argument] = View.whole(buffer, type.rank)
 
 
 # ---- shared memory ----------------------------------------------------------------------------------------------------

@@ -75,8 +75,11 @@ class View:
     axes: tuple[Axis, ...]
 
     @classmethod
-    def whole(cls, buffer: Buffer) -> View:
+    def whole(cls, buffer: Buffer, rank: int | None = None) -> View:
+        """All of a buffer. A memref of rank 0 (`rank`) has no index, and its buffer an axis of one element."""
         zero, one = literal(0), literal(1)
+        if rank == 0:
+            return cls(buffer, (), tuple(Axis(zero, one, None) for _ in buffer.sizes))
         return cls(buffer, buffer.sizes, tuple(Axis(zero, one, d) for d in range(len(buffer.sizes))))
 
     @property

@@ -58,7 +58,7 @@ def alloca(kernel: Kernel, op: ir.Operation) -> None:
     buffer = replace(array(kernel, type, "private", kernel.fresh(_hint(op, base)), op), single=single)
     kernel.arrays[buffer.name] = f"{declaration(buffer)};"
     kernel.line(kernel.arrays[buffer.name])
-    kernel.values[op.results[0]] = View.whole(buffer)
+    kernel.values[op.results[0]] = View.whole(buffer, type.rank)
     return None
 
 
@@ -78,7 +78,7 @@ def alloc(kernel: Kernel, op: ir.Operation) -> None:
     type = ir.MemRefType(op.results[0].type)
     if not is_shared(type):
         raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
-    kernel.values[op.results[0]] = View.whole(shared_array(kernel, type, _hint(op, "s"), op))
+    kernel.values[op.results[0]] = View.whole(shared_array(kernel, type, _hint(op, "s"), op), type.rank)
 
 
 def shared_array(kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operation) -> Buffer:
@@ -125,7 +125,7 @@ def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 @writes("memref.get_global")
 def get_global(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = View.whole(kernel.constant(op))
+    kernel.values[op.results[0]] = View.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
 
 
 # ---- whole buffers, and atomics -----------------------------------------------------------------------------------------
