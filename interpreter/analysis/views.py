@@ -14,7 +14,7 @@ from typing import Literal
 from ..memory.effects import ALLOCATIONS, STORED
 from ..memory.layouts import element_bytes, kept_dimensions, static_strides, value_name
 from ..memory.spaces import Space, memory_space
-from ..memory.views import VIEWS, hands_on, shown, sources
+from ..memory.views import VIEWS, hands_on, shown, sources, stored_name
 from ..mlir import DYNAMIC, ir
 from .dependence import in_kernel
 from .linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
@@ -28,6 +28,7 @@ class Buffer:
     Args:
         strides: those of its elements in memory, None where its layout is not static.
         foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
+        value: the memref that is it, or the name of a global.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Buffer:
     shape: tuple[int | None, ...]
     strides: tuple[int, ...] | None = field(default=None, repr=False)
     foreign: bool = False
+    value: ir.Value | str | None = field(default=None, repr=False)
 
     @property
     def anything(self) -> bool:
@@ -115,7 +117,7 @@ class Views:
             whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
-        buffer = Buffer(unique, space or memory_space(kind), shape, strides, foreign)
+        buffer = Buffer(unique, space or memory_space(kind), shape, strides, foreign, stored_name(value) or value)
         self.buffers.append(buffer)
         self._roots_made.add(value)
         self._views[value] = (View(buffer, whole),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .. import mlir
 from ..memory.effects import is_memref
@@ -16,6 +16,9 @@ from .events import Event, bits
 from .history import History
 from .moving import apart
 from .windows import Buffer, Window
+
+if TYPE_CHECKING:
+    from ..analysis.footprints import Footprints, Meeting
 
 FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
 Place = tuple[Buffer, tuple[int, ...] | None]
@@ -66,6 +69,7 @@ class MemoryOrder:
     _said: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
     _events: list[dict[Place, list[Effect]]] = field(default_factory=list)
     _chosen: list[frozenset[Buffer]] = field(default_factory=list)
+    _footprints: Footprints | None = None
 
     def attach(self, history: History) -> None:
         self.history = history
@@ -179,14 +183,28 @@ class MemoryOrder:
             for b in self._events[event.number][place]:
                 if not (a.changes or b.changes) or (same and b.kind != "free" and apart(first, a.window, event, b.window)):
                     continue
+                meeting = self._meeting(first, a, event, b) if same else "together"
+                if meeting == "apart":
+                    continue
                 hazard: Hazard = "WAR" if not a.changes else "WAW" if b.changes else "RAW"
                 kind: FaultKind = "unordered" if event.on_device else "host"
                 if b.kind == "free":
                     kind = "freed in use"
                 assumed = self._assumed(number, other, event, place) or not self._certain(a.window, b.window)
+                assumed = assumed or meeting == "unknown"
                 self._report(kind, hazard, first, event, a, b, assumed)
                 return True
         return False
+
+    def _meeting(self, first: Event, a: Effect, second: Event, b: Effect) -> Meeting:
+        """What the sets of elements say, which the two touch of a buffer."""
+        if {"alloc", "free"} & {a.kind, b.kind} or any(self._history.effects.opaque(e.op) for e in (first, second)):
+            return "together"
+        if self._footprints is None:
+            from ..analysis.footprints import Footprints
+
+            self._footprints = Footprints(self._history.effects.module)
+        return self._footprints.meet(first.op, a.changes, second.op, b.changes, a.buffer.key)
 
     def _assumed(self, number: int, other: Place, event: Event, place: Place) -> bool:
         """Whether it is not proven that the two events touch the same memory."""

@@ -125,12 +125,12 @@ def roots(value: ir.Value) -> frozenset[ir.Value | str] | None:
         if made_of is None:
             return None
         if not made_of:
-            found.add(_stored(at) or at)
+            found.add(stored_name(at) or at)
         waiting += made_of
     return frozenset(found)
 
 
-def _stored(value: ir.Value) -> str | None:
+def stored_name(value: ir.Value) -> str | None:
     """The name of a global; dynamic shared memory has one for all of it."""
     op = producer(value)
     if op is None or op.name not in STORED:
