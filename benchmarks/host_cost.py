@@ -3,7 +3,7 @@
     python benchmarks/host_cost.py [MICROSECONDS]
 
 Both call the same stand-in for CuPy (`tests/runtime/fake_cupy`), whose launch here does nothing, or takes so many microseconds:
-CuPy's takes two or more. What is promised, on a GPU (`benchmarks/streams.py`), is within 10 % of the bare loop.
+CuPy's takes two or more. What is promised, on a GPU (`benchmarks/gpu.py`), is within 10 % of the bare loop.
 """
 
 from __future__ import annotations

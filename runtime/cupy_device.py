@@ -82,14 +82,18 @@ class CupyDevice(CupyWork):
 
     def _module(self, text: str) -> Any:
         if text not in self._modules:
-            options = (f"--gpu-architecture={self.arch}", *compile_options())
-            version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
-            cubin = cached(text, options, version, lambda: self._compile(text, options))
+            cubin = self.compiled(text)
             with self._failures("loading the kernels"):
                 module = self._cupy.cuda.function.Module()
                 module.load(cubin)
             self._modules[text] = module
         return self._modules[text]
+
+    def compiled(self, text: str) -> bytes:
+        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side."""
+        options = (f"--gpu-architecture={self.arch}", *compile_options())
+        version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
+        return cached(text, options, version, lambda: self._compile(text, options))
 
     def _compile(self, text: str, options: Sequence[str]) -> bytes:
         nvrtc = self._cupy.cuda.nvrtc

@@ -163,7 +163,7 @@ class _Run:
             if buffer.role == "output":
                 self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), stream)
             elif buffer.role != "temp":
-                self.device.upload(self.memory[buffer.name], _contents(buffer, given), stream)
+                self.device.upload(self.memory[buffer.name], contents(buffer, given), stream)
         self.device.synchronize()
 
     def steps(self, *, record: bool, trace: bool) -> None:
@@ -289,7 +289,7 @@ class _Run:
         )
 
 
-def _contents(buffer: Buffer, given: Mapping[str, np.ndarray]) -> np.ndarray:
+def contents(buffer: Buffer, given: Mapping[str, np.ndarray]) -> np.ndarray:
     """The array that an input or a constant starts with."""
     if buffer.role == "constant":
         return np.frombuffer(buffer.data or b"", NUMPY[buffer.dtype]).reshape(concrete_shape(buffer))

@@ -11,6 +11,7 @@ The prose is `docs/tutorial/page.md`. A line of it that starts with `@` is repla
 | `@panels N…` | panels of A and B that the blocks of one wave read |
 | `@ladder` | all rungs |
 | `@measured`, `@rest` | all rungs, predicted and measured; the sizes that are not square |
+| `@recipes` | every recipe at its sizes, measured |
 | `@streams` | what streams and graphs win, measured |
 | `@convolutions` | the layers of ResNet-50, measured |
 
@@ -20,24 +21,20 @@ Nothing in them depends on the machine or the hour.
 from __future__ import annotations
 
 import difflib
-import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import convolutions_table
-import streams_table
+import evidence_tables
 from roofline import H200, Prediction, predict, resident_blocks
-from rung import ROOT, RUNGS, Counts, counts, kinds_of_load, made, panels
+from rung import RUNGS, Counts, counts, kinds_of_load, made, panels
 
 from weft.repl.changes import change, text_of
 
 SIZE = 4096
 WIDTH = 118
-MEASURED = ROOT / "docs" / "performance" / "h200.json"
 
 
 def page(template: Path, expanded: Callable[[str], Iterable[str]] | None = None) -> str:
@@ -71,6 +68,7 @@ def _expanded(line: str) -> Iterable[str]:
         "ladder": ladder,
         "measured": measured,
         "rest": rest,
+        "recipes": recipes,
         "streams": streams,
         "convolutions": convolutions,
     }
@@ -207,38 +205,31 @@ def measured() -> list[str]:
     rows = []
     for number, path in enumerate(RUNGS, 1):
         said = prediction(number).share
-        rows.append((path.stem, f"{said:.1%}", f"{said * H200.peak / 1e12:.1f}", *(_measured(path.stem, case) for case in SQUARE)))
+        cells = [evidence_tables.rung(path.stem, case) for case in SQUARE]
+        rows.append((path.stem, f"{said:.1%}", f"{said * H200.peak / 1e12:.1f}", *cells))
     return table(("rung", "predicted", "TFLOP/s", *(f"{case.partition('x')[0]}³" for case in SQUARE)), rows)
 
 
 def rest() -> list[str]:
     """The other sizes, as far as they were measured."""
-    cases = [case for case in dict.fromkeys(case for _, case in _recorded()) if case not in SQUARE]
+    cases = [case for case in evidence_tables.ladder_cases() if case not in SQUARE]
     if not cases:
         return ["The skinny and ragged sizes are not yet measured here either."]
-    rows = [(path.stem, *(_measured(path.stem, case) for case in cases)) for path in RUNGS]
+    rows = [(path.stem, *(evidence_tables.rung(path.stem, case) for case in cases)) for path in RUNGS]
     return table(("rung", *(case.replace("x", " × ") for case in cases)), rows)
 
 
-def _measured(name: str, case: str) -> str:
-    found = _recorded().get((name, case))
-    return f"{found['tflops']:.1f} ({found['of_cublas']:.0%})" if found else "–"
-
-
-def _recorded() -> dict[tuple[str, str], Any]:
-    """What `benchmarks/ladder.py record` kept."""
-    data = json.loads(MEASURED.read_text()) if MEASURED.exists() else {"results": []}
-    return {(one["rung"], one["case"]): one for one in data["results"]}
+def recipes() -> list[str]:
+    return [*table(evidence_tables.RECIPES_HEAD, evidence_tables.recipes()), "", evidence_tables.recipes_remark()]
 
 
 def streams() -> list[str]:
-    found = streams_table.recorded()
-    return [*table(streams_table.HEAD, streams_table.rows(found)), "", streams_table.remark(found)]
+    return [*table(evidence_tables.STREAMS_HEAD, evidence_tables.streams()), "", evidence_tables.streams_remark()]
 
 
 def convolutions() -> list[str]:
-    found = convolutions_table.recorded()
-    return [*table(convolutions_table.HEAD, convolutions_table.rows(found)), "", convolutions_table.remark(found)]
+    rows = table(evidence_tables.CONVOLUTIONS_HEAD, evidence_tables.convolutions())
+    return [*rows, "", evidence_tables.convolutions_remark()]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""As much of CuPy as `CupyDevice` and `benchmarks/ladder.py` use, on the host's memory: pointers are real addresses, kernels
+"""As much of CuPy as `CupyDevice` and `benchmarks/gpu.py` use, on the host's memory: pointers are real addresses, kernels
 are Python functions.
 
 `KERNELS[name](grid, block, values)` runs at once, unless its stream is captured. `LOG` has what a test may want to know; `FAIL`
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -104,6 +105,11 @@ class Array(np.ndarray):
         return types.SimpleNamespace(ptr=self.ctypes.data)
 
 
+def ndarray(shape: tuple[int, ...], dtype: Any, memptr: MemoryPointer) -> Array:
+    """The memory behind a pointer, as an array."""
+    return np.frombuffer(memptr.block.raw, dtype, math.prod(shape), memptr.offset).reshape(shape).view(Array)
+
+
 def asarray(array: np.ndarray) -> Array:
     return np.array(array).view(Array)
 
@@ -121,7 +127,11 @@ def matmul(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.nd
     return np.matmul(a, b, out=out)
 
 
-abs = np.abs
+def __getattr__(name: str) -> Any:
+    """Functions of arrays that both have, and that leave nothing to be told apart."""
+    if name not in {"abs", "ascontiguousarray", "float32", "float64", "lib", "maximum", "pad", "repeat"}:
+        raise AttributeError(name)
+    return getattr(np, name)
 
 
 def _alloc(size: int) -> MemoryPointer:
@@ -161,6 +171,9 @@ class Stream:
 
 
 class Event:
+    done = False
+    """Whether the stream got there: here the host is always ahead, unless a test says otherwise."""
+
     def __init__(self) -> None:
         LIVE["events"] += 1
         MADE["events"] += 1
@@ -220,17 +233,20 @@ class Module:
         return Function(name, self.cubin)
 
 
-_programs: list[str] = []
+_programs: dict[int, str] = {}
+_numbers = itertools.count(1)
 
 
 def _create(text: str, name: str, headers: tuple[()], includes: tuple[()]) -> int:
-    _programs.append(text)
-    return len(_programs)
+    """Threads may compile side by side."""
+    number = next(_numbers)
+    _programs[number] = text
+    return number
 
 
 def _compile(program: int, options: tuple[str, ...]) -> None:
     LOG.append(("compile", tuple(options)))
-    if "#error" in _programs[program - 1]:
+    if "#error" in _programs[program]:
         raise NVRTCError("NVRTC_ERROR_COMPILATION")
 
 
@@ -383,7 +399,7 @@ cuda = types.SimpleNamespace(
         createProgram=_create,
         compileProgram=_compile,
         destroyProgram=lambda program: LOG.append(("destroy",)),
-        getCUBIN=lambda program: b"cubin of " + _programs[program - 1].encode(),
+        getCUBIN=lambda program: b"cubin of " + _programs[program].encode(),
         getProgramLog=lambda program: "kernels.cu(1): error: made to fail\n",
         getVersion=lambda: (13, 0),
     ),

@@ -1,0 +1,219 @@
+"""Kernels against the array library and cuDNN: what each is off by, and how long it takes, all of them in turns.
+
+Everything is compared with the library's sums in f64, the library in f32 too, so that TF32 would be noticed. Before the run that
+is checked, outputs and temporaries are filled with a byte that makes NaN. A sample is a graph of so many calls that it takes about
+a millisecond: the host's part is no part of it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.dsl.diagnostics import WeftError
+from weft.recipes import builders
+from weft.runtime.actions import Actions
+from weft.runtime.bundle import Bundle, read_bundle
+from weft.runtime.cupy_device import CupyDevice
+from weft.runtime.dtypes import NUMPY, itemsize, poison_byte
+from weft.runtime.inputs import random_inputs
+from weft.runtime.plan import Kernel, Param
+from weft.runtime.runner import contents
+
+from . import cudnn
+
+TOLERANCE, LIBRARY_TOLERANCE = 1e-5, 1e-4
+"""Of max|got - expected| / max|expected|: as `weft run` allows f32; and for cuDNN, which may transform (Winograd). TF32 is off by
+more than either."""
+SAMPLE_SECONDS, CONTENDER_SECONDS, MOST_SAMPLES, FEWEST_SAMPLES = 1e-3, 0.25, 25, 3
+MOST_CALLS = 64
+"""In a sample: the queue of launches, of which a call may take several, must hold them all."""
+FIRST_WAIT, LONGEST_WAIT = 1e-3, 64e-3
+
+SPIN = """\
+extern "C" __global__ void spin(long long nanoseconds) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < nanoseconds);
+}
+"""
+SPIN_KERNEL = Kernel("spin", "evidence::spin", (Param("nanoseconds", "i64"),))
+
+FAILURES = (WeftError, RuntimeError, MemoryError, ArithmeticError, ValueError, TypeError, AttributeError)
+"""What may come of an item, CuPy's errors and those of its libraries among them: it is noted, and the next has its turn."""
+
+Run = Callable[[], object]
+Found = dict[str, Any]
+
+
+def measure(item: Mapping[str, Any], folder: Path, device: CupyDevice, cupy: Any) -> Found:
+    """One item: what there is to know of every bundle in it, and of the libraries."""
+    with ExitStack() as stack:
+        stream = device.create_stream()
+        stack.callback(device.destroy_stream, stream)
+        stack.enter_context(stream)
+        return _Contest(item, folder, device, cupy, stream).result()
+
+
+class _Contest:
+    """The data of one item on the device, and what is done with it."""
+
+    def __init__(self, item: Mapping[str, Any], folder: Path, device: CupyDevice, cupy: Any, stream: Any) -> None:
+        self.item, self.device, self.cupy, self.stream = item, device, cupy, stream
+        self.bundles = {name: read_bundle(folder / where) for name, where in item["entries"].items()}
+        self.builder = builders()[item["builder"]]
+        first = next(iter(self.bundles.values()))
+        self.given = random_inputs(first.signature, 0)
+        self.arrays = {name: cupy.asarray(array) for name, array in self.given.items()}
+        wide = {name: array.astype(np.float64) for name, array in self.arrays.items()}
+        values = item["values"] | ({"type": "f64"} if "type" in item["values"] else {})
+        self.expected = self.builder.baseline(cupy, wide, **values)
+        self.largest = float(cupy.abs(self.expected).max())
+        self.memory: list[Any] = []
+        """What the entries' launches point to: CuPy gives memory back with its last reference."""
+
+    def result(self) -> Found:
+        """Check everybody, then time those that are right."""
+        entries: Found = {
+            name: {"right": False, "error": None, "failed": why} for name, why in self.item["refused"].items()
+        }
+        libraries: Found = {}
+        runs: dict[tuple[str, str], Run] = {}
+        for name, bundle in self.bundles.items():
+            try:
+                entries[name], runs["entries", name] = self._entry(bundle)
+            except FAILURES as error:
+                entries[name] = failed(error)
+                self.device.synchronize()
+        for name, make in (("library", self._library), ("cudnn", self._cudnn)):
+            try:
+                if (run := make()) is not None:
+                    error = self._error(run())
+                    libraries[name] = verdict(error, TOLERANCE if name == "library" else LIBRARY_TOLERANCE)
+                    runs["libraries", name] = run
+            except FAILURES as error:
+                libraries[name] = failed(error)
+                self.device.synchronize()
+        found = {"entries": entries, "libraries": libraries}
+        right = {who: run for who, run in runs.items() if found[who[0]][who[1]]["right"]}
+        for (side, name), times in self._times(right).items():
+            found[side][name] |= times
+        operations = self.builder.operations(**self.item["values"])
+        return {
+            "right": all(e["right"] for e in (*entries.values(), *libraries.values())),
+            "operations": operations,
+            **found,
+        }
+
+    # ---- ours ----------------------------------------------------------------------------------------------------------
+
+    def _entry(self, bundle: Bundle) -> tuple[Found, Run]:
+        """Run a plan, all of it on one stream, with everything that it writes poisoned."""
+        plan, device, stream = bundle.plan, self.device, self.stream
+        device.load(bundle.cuda, plan.kernels)
+        memory: dict[str, Any] = {}
+        for buffer in plan.buffers:
+            memory[buffer.name] = device.alloc(buffer.name, buffer.dtype, math.prod(map(int, buffer.shape)))  # type: ignore[arg-type]
+            if buffer.role in ("output", "temp"):
+                device.poison(memory[buffer.name], poison_byte(buffer.dtype), stream)
+            else:
+                device.upload(memory[buffer.name], contents(buffer, self.given), stream)
+        self.memory.append(memory)
+        actions = Actions(plan, device, dict.fromkeys((step.stream for step in plan.steps), stream))
+        todo = [action for step in plan.steps if (action := actions.of(step, memory)) is not None]
+
+        def run() -> None:
+            for action in todo:
+                action()
+
+        run()
+        device.synchronize()
+        (output,) = plan.outputs
+        result = self.cupy.ndarray(output.shape, NUMPY[output.dtype], memptr=memory[output.name].pointer)
+        temporaries = sum(math.prod(map(int, b.shape)) * itemsize(b.dtype) for b in plan.buffers if b.role == "temp")  # type: ignore[arg-type]
+        return verdict(self._error(result), TOLERANCE) | {"temporaries": temporaries}, run
+
+    def _error(self, got: Any) -> float:
+        """max|got - expected| / max|expected|; infinite where it is not finite: what nobody wrote is NaN."""
+        difference = float(self.cupy.abs(got - self.expected).max())
+        return difference / self.largest if math.isfinite(difference) else math.inf
+
+    # ---- the libraries' ------------------------------------------------------------------------------------------------
+
+    def _library(self) -> Run:
+        """cuBLAS, of a convolution behind an explicit im2col: the payload's own baseline."""
+        return lambda: self.builder.baseline(self.cupy, self.arrays, **self.item["values"])
+
+    def _cudnn(self) -> Run | None:
+        layout = self.item["layout"]
+        return (
+            cudnn.convolution(self.cupy, self.arrays, self.item["values"], layout, self.expected.shape)
+            if layout
+            else None
+        )
+
+    # ---- times ---------------------------------------------------------------------------------------------------------
+
+    def _times(self, runs: Mapping[tuple[str, str], Run]) -> dict[tuple[str, str], Found]:
+        """The median of seconds of each, a sample of each and then the next sample of each."""
+        watches = {who: _Watch(self.device, self.stream, run) for who, run in runs.items()}
+        for turn in range(MOST_SAMPLES):
+            for watch in watches.values():
+                if turn < watch.count:
+                    watch.sample()
+        return {who: watch.found() for who, watch in watches.items()}
+
+
+class _Watch:
+    """Times a contender: so many calls at once that they take about a millisecond, behind a kernel that waits until the host
+    has issued them all. CuPy captures no library into a graph, and a small layer takes less time than its launch."""
+
+    def __init__(self, device: CupyDevice, stream: Any, run: Run) -> None:
+        self.device, self.stream, self.run = device, stream, run
+        self.start, self.end = device.create_event(), device.create_event()
+        device.load(SPIN, (SPIN_KERNEL,))
+        self.wait, self.together = FIRST_WAIT, 1
+        self.samples: list[tuple[float, bool]] = []
+        about = [self._took() for _ in range(3)][-1]
+        self.together = min(MOST_CALLS, max(1, math.ceil(SAMPLE_SECONDS / max(about, 1e-7))))
+        self.count = min(MOST_SAMPLES, max(FEWEST_SAMPLES, int(CONTENDER_SECONDS / max(about * self.together, 1e-7))))
+        self._took()
+
+    def _took(self) -> float:
+        """Seconds of a call. Where the host was too slow, the next wait is longer."""
+        waiting = np.int64(int(self.wait * 1e9))
+        self.device.launcher(SPIN_KERNEL, (1, 1, 1), (1, 1, 1), 0, (waiting,), self.stream)()
+        self.device.record(self.start, self.stream)
+        for _ in range(self.together):
+            self.run()
+        self.ahead = not self.start.done
+        self.device.record(self.end, self.stream)
+        self.device.synchronize()
+        if not self.ahead:
+            self.wait = min(2 * self.wait, LONGEST_WAIT)
+        return (self.device.elapsed(self.start, self.end) or 0.0) / self.together
+
+    def sample(self) -> None:
+        self.samples.append((self._took(), self.ahead))
+
+    def found(self) -> Found:
+        """The median; of those samples in which the host was ahead, if there are any."""
+        ahead = [seconds for seconds, ahead in self.samples if ahead]
+        seconds = statistics.median(ahead or [seconds for seconds, _ in self.samples])
+        return {"seconds": seconds, "samples": len(ahead) or len(self.samples), "with_host": not ahead}
+
+
+def verdict(error: float, tolerance: float) -> Found:
+    return {"right": error <= tolerance, "error": error if math.isfinite(error) else None}
+
+
+def failed(error: BaseException) -> Found:
+    return {"right": False, "error": None, "failed": f"{type(error).__name__}: {error}"}

@@ -1,0 +1,197 @@
+"""The items, most important first, and a bundle for every schedule that they run. Needs Weft, and no GPU."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.dsl.diagnostics import WeftError
+
+from . import sources
+
+ROOT = Path(__file__).parents[2]
+ITEMS = "items.json"
+
+Settings = Mapping[str, int]
+Item = dict[str, Any]
+
+TILES = {"tm": 4, "bm": 64, "bn": 64}
+VARIANTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
+    "nhwc": (
+        ("128x64", "igemm", {}), ("128x128", "igemm", {"bn": 128}), ("64x64", "igemm", TILES),
+        ("split 4", "igemm_split_k", {"parts": 4, **TILES}), ("split 8", "igemm_split_k", {"parts": 8, **TILES}),
+    ),
+    "nchw": (("128x64", "igemm_nchw", {}), ("128x128", "igemm_nchw", {"bn": 128}), ("64x64", "igemm_nchw", TILES)),
+}  # fmt: skip
+"""By layout: what a variant is called, its recipe, and what is set beside the layer."""
+FEW_BLOCKS = 264
+"""Sums are split where the variant before has fewer blocks than this, two for each of 132 multiprocessors."""
+LAYOUTS = {"conv2d": "nhwc", "conv2d_nchw": "nchw"}
+"""Payloads that cuDNN computes with one call, and the order of their images' axes."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is prepared: sizes by payload, those of convolutions; layers; the ladder's rungs and sizes, the first of them
+    before the convolutions; and for the streams batches, the products' depth and the number of launches."""
+
+    sizes: Mapping[str, Sequence[Settings]]
+    convolutions: Sequence[Settings]
+    layers: Mapping[str, Settings]
+    rungs: Sequence[Path]
+    cases: Sequence[tuple[int, int, int]]
+    batches: tuple[int, int]
+    depth: int
+    launches: int
+
+
+def full() -> Extent:
+    """What a GPU is asked."""
+    from weft.recipes.conv2d.resnet50 import LAYERS
+
+    layers = {name: {**sizes, "n": 8} for name, sizes in LAYERS.items()}
+    products = [(1024, 1024, 1024), (1000, 777, 333), (4096, 4096, 4096)]
+    cases = [
+        (4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4095, 4097, 4093), (1000, 777, 333),
+        (64, 4096, 4096), (4096, 64, 4096), (4096, 4096, 64), (8192, 8192, 8192),
+    ]  # fmt: skip
+    return Extent(
+        {"matmul": [_mnk(*p) for p in products], "concurrent_convs": [{"batch": b} for b in (2, 33, 1024)]},
+        [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
+        layers, sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
+    )  # fmt: skip
+
+
+def small() -> Extent:
+    """A trial of the whole way, for a machine without a GPU."""
+    layer = {"n": 2, "c": 40, "h": 5, "w": 5, "k": 12, "r": 1, "s": 1, "stride": 1, "pad": 0, "dilation": 1}
+    one = {"matmul": [_mnk(48, 40, 24)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
+    rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
+    return Extent(one, [layer], {"resnet50.conv1": layer}, rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
+
+
+def _mnk(m: int, n: int, k: int) -> Settings:
+    return {"m": m, "n": n, "k": k}
+
+
+def prepare(folder: Path, extent: Extent) -> list[Item]:
+    """Write all bundles, and the list of items beside them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = _Writer(folder)
+    items: list[Item] = []
+    for item in _items(writer, extent):
+        items.append(item)
+        print(f"prepared {item['item']}", file=sys.stderr)
+    (folder / ITEMS).write_text(json.dumps(items, indent=1) + "\n")
+    return items
+
+
+def _items(writer: _Writer, extent: Extent) -> Iterator[Item]:
+    from weft.recipes import schedules
+
+    for recipe in schedules():
+        yield from writer.recipe(recipe, extent)
+    first, *others = extent.cases
+    for rung in extent.rungs:
+        yield writer.rung(rung, first)
+    for layer, sizes in extent.layers.items():
+        yield from (writer.layer(layer, layout, sizes) for layout in VARIANTS)
+    yield from writer.streams(extent)
+    for case in others:
+        yield from (writer.rung(rung, case) for rung in extent.rungs)
+
+
+class _Writer:
+    """Writes bundles into a folder, one for each schedule with its settings, and says what an item has to know of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def bundle(self, schedule: str, settings: Settings) -> tuple[str, str, dict[str, Any]]:
+        """The bundle's name in the folder, its payload's, and the payload's parameters."""
+        from weft.execution import build_bundle
+
+        self.count += 1
+        name = f"{self.count:03d}-{Path(schedule).stem}"
+        said = {n: str(v) for n, v in settings.items()}
+        recipe = build_bundle(schedule, None, said, None, self.folder / name, None).recipe
+        payload = recipe.file.payload
+        return name, (payload.builder if payload is not None else None) or "", dict(recipe.payload_values)
+
+    def contest(self, group: str, name: str, variants: Mapping[str, tuple[str, Settings]], **more: Any) -> Item:
+        """Schedules that compute the same, against the library."""
+        entries: dict[str, str] = {}
+        refused: dict[str, str] = {}
+        builder, values = "", {}
+        for variant, (schedule, settings) in variants.items():
+            try:
+                entries[variant], builder, values = self.bundle(schedule, settings)
+            except WeftError as error:
+                refused[variant] = str(error)
+                print(f"refused {name} {variant}: {error}", file=sys.stderr)
+        return {
+            "item": f"{group}: {name}", "group": group, "builder": builder, "values": values, "layout": LAYOUTS.get(builder),
+            "entries": entries, "refused": refused, **more,
+        }  # fmt: skip
+
+    def recipe(self, recipe: str, extent: Extent) -> Iterator[Item]:
+        from weft.pipeline import read_schedule
+        from weft.recipes import builders
+
+        payload = read_schedule(recipe).payload
+        builder = payload.builder if payload is not None else None
+        if builder is None or (builder not in extent.sizes and not builders()[builder].layers):
+            raise SystemExit(f"{recipe}: at which sizes of {builder} it is shown is not said in {__file__}")
+        for settings in extent.sizes.get(builder, extent.convolutions):
+            size = " ".join(f"{n}={v}" for n, v in settings.items())
+            yield self.contest("recipes", f"{recipe} {size}", {recipe: (recipe, settings)}, recipe=recipe, size=size)
+
+    def rung(self, path: Path, case: tuple[int, int, int]) -> Item:
+        size = "x".join(map(str, case))
+        return self.contest(
+            "ladder", f"{path.stem} {size}", {path.stem: (str(path), _mnk(*case))}, rung=path.stem, case=size
+        )
+
+    def layer(self, layer: str, layout: str, sizes: Settings) -> Item:
+        variants: dict[str, tuple[str, Settings]] = {}
+        for name, recipe, settings in VARIANTS[layout]:
+            if "parts" not in settings or self._blocks(*variants[next(reversed(variants))]) < FEW_BLOCKS:
+                variants[name] = (recipe, {**sizes, **settings})
+        return self.contest("convolutions", f"{layer} {layout}", variants, layer=layer)
+
+    @staticmethod
+    def _blocks(recipe: str, settings: Settings) -> int:
+        """Tiles of the result: what `igemm` launches, and a split sum as many times as it has parts."""
+        from weft.recipes.conv2d.geometry import Convolution
+
+        names = ("n", "c", "h", "w", "k", "r", "s", "stride", "pad", "dilation")
+        sizes = Convolution(**{n: settings[n] for n in names}, type="f32")
+        rows, columns = sizes.n * math.prod(sizes.out), sizes.k
+        return -(-rows // settings["bm"]) * -(-columns // settings["bn"])
+
+    def streams(self, extent: Extent) -> Iterator[Item]:
+        """What runs at the same time: two convolutions, products that touch nothing of each other's, a thousand launches."""
+        for case, batch in zip(("convolutions", "convolutions-beside"), extent.batches, strict=True):
+            name, builder, values = self.bundle(
+                "concurrent_convs", {**extent.sizes["concurrent_convs"][0], "batch": batch}
+            )
+            yield self._stream(case, name) | {"builder": builder, "values": values}
+        written = self.folder / "sources"
+        written.mkdir(exist_ok=True)
+        texts = {"products": (sources.products(extent.depth), sources.PRODUCT_SCHEDULE),
+                 "launches": (sources.many(extent.launches), sources.AS_IT_IS)}  # fmt: skip
+        for case, (payload, schedule) in texts.items():
+            (written / f"{case}.mlir").write_text(payload)
+            (written / f"{case}.weft").write_text(f'payload "{case}.mlir"\n{schedule}')
+            name, *_ = self.bundle(str(written / f"{case}.weft"), {})
+            yield self._stream(case, name)
+
+    @staticmethod
+    def _stream(case: str, bundle: str) -> Item:
+        return {"item": f"streams: {case}", "group": "streams", "case": case, "entries": {case: bundle}, "refused": {}}
