@@ -54,6 +54,8 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
     position = len(loop.operands) - len(loop.results) + starts[0]
     output = body.arguments[len(body.arguments) - len(loop.results) + starts[0]]
     readers = [use for use in output.uses if use.owner.operation.name != "tensor.parallel_insert_slice"]
+    if any(use.owner.operation.name == "tensor.extract_slice" for use in readers):  # one tile is all there is: upstream's
+        return False
     copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
     last = len(op.operands) - 1
     loop.operands[position] = op.operands[last]
