@@ -186,10 +186,12 @@ def _contracts(op: ir.Operation) -> bool:
 
 
 def _adds_a_product(op: ir.Operation) -> bool:
-    """Whether the body adds the product of two inputs to its output, conversions left aside."""
+    """Whether the body adds the product of two inputs to its output, conversions and a mask of the update left aside."""
     inputs, _ = segments(op)
     body = op.regions[0].blocks[0]
     total = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    if total is not None and total.name == "arith.select" and total.operands[2] == body.arguments[inputs]:
+        total = producer(total.operands[1])
     if total is None or total.name not in _SUMS or body.arguments[inputs] not in list(total.operands):
         return False
     left, right = total.operands

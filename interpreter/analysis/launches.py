@@ -88,7 +88,6 @@ def model_of(
         raise fail(
             "W0612",
             f"the block size of {use.name} is not known: nothing in the module launches it",
-            notes=(describe(use.kernel),),
             hint="say it with `--block 16,16,1`, or in the kernel: `known_block_size = array<i32: 16, 16, 1>`",
         )
     if use.launch is None:
@@ -138,7 +137,7 @@ def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -
             raise fail(
                 "W0613",
                 f"the {what} size of {use.name} along {'xyz'[axis]} is said in two ways",
-                notes=(use.place, *(f"{who} says {size}" for who, size in said)),
+                notes=tuple(f"{who} says {size}" for who, size in said),
                 hint="make them agree: a kernel made for one size must not run with another",
             )
         out.append(said[0][1] if said else None)
@@ -159,7 +158,7 @@ def _expect_possible(use: KernelUse, block: Sizes, grid: Sizes) -> None:
     wrong = [n for n in (*block, *grid) if n is not None and n < 1]
     if wrong or threads > MOST_THREADS:
         what = f"a block of {threads} threads" if not wrong else f"a size of {wrong[0]}"
-        raise fail("W0613", f"{use.name} is launched with {what}", notes=(use.place,),
+        raise fail("W0613", f"{use.name} is launched with {what}",
                    hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from .matrices import Unknown, conjunctions, matrix
 
 BUDGET = 8_000_000
 """Operations of ISL that the questions of one analysis may take."""
-LIMITS = (200, 2_000, 25_000)
+LIMITS = (200, 2_000, 25_000, 100_000)
 """Operations of ISL allowed to a question, one after the other."""
 
 T = TypeVar("T")
@@ -80,6 +80,9 @@ class Solver:
 
     def sample(self, what: isl.Set) -> list[int] | None:
         """The coordinates of a point, the lexicographically least where ISL finds it; None where it finds none."""
+        for d in range(what.dim(isl.dim_type.set)):
+            if not what.involves_dims(isl.dim_type.set, d, 1):  # ISL finds no least one of what nothing bounds
+                what = what.fix_val(isl.dim_type.set, d, isl.Val(0, self.context))
         try:
             point = self._ask(lambda: what.lexmin().sample_point())
         except Unknown:  # ISL's lexmin does not manage every set that it can sample
