@@ -54,7 +54,7 @@ class Reader:
         if self._may_be_written(op.operands[0]):
             return THREAD
         out = NOTHING
-        for operand in list(op.operands)[1:]:
+        for operand in op.operands:  # the memref too: which part of a buffer it shows, which buffer it is
             out = out | self.values.depends(operand)
         return out
 
@@ -87,6 +87,12 @@ class Reader:
             self.block(only_block(op.regions[0], op), (*place.steps, Step(place.position, 0)))
         elif name == "gpu.barrier":
             self._barrier(op, place)
+        elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
+            raise fail(
+                "W0603",
+                f"not all threads of a block may reach {describe(op)}, which waits for all of them",
+                hint="move it out of the condition or loop",
+            )
         elif name.split(".", 1)[0] in _LOWER or name in _CALLS:
             raise fail(
                 "W0640",

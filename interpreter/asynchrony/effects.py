@@ -118,11 +118,14 @@ class Effects:
         return None
 
     def launches_on_pointers(self, op: ir.Operation) -> bool:
-        """A launch of a kernel that is handed pointers, or goes through any that it makes itself."""
+        """A launch of a kernel that is handed pointers, goes through any that it makes itself, or has an op that nobody knows: it
+        may touch memory that it is not handed."""
+        if op.name == "gpu.launch":
+            return self.unseen(op) is not None
         if op.name != "gpu.launch_func":
             return False
         kernel = self._callables.get(callee(op))
-        return _is_handed_pointers(op) or (kernel is not None and _goes_through_pointers(kernel))
+        return _is_handed_pointers(op) or (kernel is not None and self.unseen(kernel) is not None)
 
     def opaque(self, op: ir.Operation) -> bool:
         """A launch of a kernel that is compiled already (`gpu.binary`): it is assumed to read and write all it gets."""
@@ -182,7 +185,7 @@ class Effects:
         passed = list(function.regions[0].blocks[0].arguments)[: parameter_count(function)]
         parameters = {a: i for i, a in enumerate(passed)}
         found: dict[tuple[AccessKind, int | Buffer], None] = {}
-        if self.unseen(function) is not None if function.name == "func.func" else _goes_through_pointers(function):
+        if self.unseen(function) is not None:
             return None
         for op in mlir.operations(function):
             if op.name in CALLS and self._summary(op) is None:

@@ -147,6 +147,9 @@ CONTROL = _names(
 )
 """Ops that do what the ops in their regions do, and hand values on."""
 
+SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.barrier", "gpu.initialize_named_barrier"})
+"""Ops that wait for the other threads of a block."""
+
 CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
 
@@ -201,8 +204,8 @@ def is_known(op: ir.Operation) -> bool:
 
 
 def only_computes(op: ir.Operation) -> bool:
-    """Whether neither `op` nor anything inside of it touches memory."""
-    if accesses(op) != ():
+    """Whether neither `op` nor anything inside of it touches memory, or waits for other threads."""
+    if accesses(op) != () or op.name in SYNCHRONIZING:
         return False
     return all(only_computes(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations)
 
