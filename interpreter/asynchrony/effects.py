@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .. import mlir
-from ..memory.effects import CALLS, accesses, goes_through_pointers, is_known, is_memref, is_pointer
+from ..memory.effects import CALLS, accesses, is_known, is_memref, is_pointer
 from ..mlir import ir
 from .tracing import parameter_count, traced
 from .windows import Buffer, Window
@@ -227,10 +227,6 @@ def callee(op: ir.Operation) -> str:
 
 def _is_handed_pointers(op: ir.Operation) -> bool:
     return op.name == "gpu.launch_func" and any(map(is_pointer, arguments(op)))
-
-
-def _goes_through_pointers(kernel: ir.Operation) -> bool:
-    return any(map(goes_through_pointers, mlir.operations(kernel)))
 
 
 def _inside(buffer: Buffer, op: ir.Operation) -> bool:
