@@ -160,7 +160,7 @@ class History:
             raise unknown(op, "when a launch on the caller's stream is done", "launch with a token: `async [%t]`")
         in_flight = ((1 << len(self.events)) - 1) & ~self.host
         if (in_flight or made_tokens(op)) and self.effects.launches_on_pointers(op):
-            what = "what this launch reads and writes through pointers cannot be seen"
+            what = "what this launch reads and writes, through pointers or by an op that is not known, cannot be seen"
             raise unknown(op, what, "pass memrefs instead of `!llvm.ptr`, or launch without tokens when all is done")
         unseen = self.effects.unseen(op) if in_flight else None
         if unseen is not None and op.name not in ("gpu.launch_func", "gpu.launch"):
