@@ -16,9 +16,9 @@ import islpy as isl
 from .linear import Formula, Symbol
 from .matrices import Unknown, conjunctions, matrix
 
-BUDGET = 8_000_000
+BUDGET = 16_000_000
 """Operations of ISL that the questions of one analysis may take."""
-LIMITS = (200, 2_000, 25_000, 100_000)
+LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
 """Operations of ISL allowed to a question, one after the other."""
 
 T = TypeVar("T")
