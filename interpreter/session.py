@@ -162,8 +162,9 @@ class Session:
             for kernel in proof.changed_kernels(module, payloads):
                 if (symbol := proof.symbol_of(kernel)) in wrong:
                     remarks += proof.let_through(kernel, wrong[symbol])
-            step = self.state.step and replace(self.state.step, module=module, remarks=(*self.state.step.remarks, *remarks))
-            self._states[self._at] = replace(self.state, module=module, step=step)
+            version, last = Version(module), self.state.step
+            step = last and replace(last, version=version, remarks=(*last.remarks, *remarks))
+            self._states[self._at] = replace(self.state, version=version, step=step)
         elif wrong:
             raise WeftError.of(self._since(d, symbol, payloads) for symbol, found in wrong.items() for d in proof.refusal(found))
 

@@ -31,7 +31,7 @@ PLACES = {
     "NumPy is imported": ("numpy._core", "<module>"),
     "the bindings are imported": ("torch_mlir.ir", "<module>"),
     "the schedule is parsed": ("weft.dsl.parser", "parse_source"),
-    "the bindings call back": ("weft.interpreter.mlir", "step"),
+    "the bindings call back": ("weft.interpreter.mlir", "named"),
     "a statement is done": ("weft.interpreter.session", "_statement"),
     "the reference's process is forked": ("weft.runtime.worker", "forked"),
     "the reference is computed": ("weft.runtime.worker", "ask"),

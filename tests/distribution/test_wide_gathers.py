@@ -10,7 +10,10 @@ from scheduled import session_of
 SCHEDULE = """payload "case.mlir"
 schedule case() {
   let gemm = match linalg.matmul
+  let init = match linalg.fill                     // a sum that starts with +0.0: operands are +0.0 outside, too
   let (tiles, tile_mm) = tile gemm [32, 32]
+  fuse init into tiles
+  map init to threads(*) cyclic
   map tiles to blocks(y, x)
   let (k, step) = tile tile_mm [_, _, 16]
   let (a, copy_a) = promote-to-shared step.lhs
@@ -36,7 +39,10 @@ schedule case() {
 )
 def test_loads_are_wide_where_all_elements_are_inside_together(tmp_path: Path, m: int, n: int, k: int, wide: list[bool]) -> None:
     a, b, c = f"tensor<{m}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{m}x{n}xf32>"
-    (tmp_path / "case.mlir").write_text(f"""func.func @mm(%A: {a}, %B: {b}, %init: {c}) -> {c} {{
+    (tmp_path / "case.mlir").write_text(f"""func.func @mm(%A: {a}, %B: {b}) -> {c} {{
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : {c}
+      %init = linalg.fill ins(%zero : f32) outs(%empty : {c}) -> {c}
       %C = linalg.matmul ins(%A, %B : {a}, {b}) outs(%init : {c}) -> {c}
       return %C : {c} }}""")
     (tmp_path / "case.weft").write_text(SCHEDULE)

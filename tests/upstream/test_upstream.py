@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from cases import pieces
-from judged import BAD, Judgement, judged
+from outcomes import BAD, Judgement, judged
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.mlir"))
 UPSTREAM = [Path(p) for p in os.environ.get("WEFT_UPSTREAM_TESTS", "").split(":") if p]
