@@ -18,7 +18,10 @@ RETRY_SECONDS = 0.02
 
 TOGETHER_SECONDS = 0.3
 
-CALLED_BACK = {("interpreter.mlir", "walk"), ("interpreter.mlir", "execution_engine"), ("runtime.worker", "forked")}
+CALLED_BACK = {
+    ("interpreter.mlir", "walk"), ("interpreter.mlir", "operations"), ("interpreter.mlir", "execution_engine"),
+    ("interpreter.analysis.trial", "_outermost"), ("runtime.worker", "forked"),
+}  # fmt: skip
 """Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back."""
 
 
