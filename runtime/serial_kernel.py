@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..interpreter import mlir
+from ..interpreter.memory.effects import is_pure
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .serial_ids import BLOCK_IDS, Triple, block_id, constant, loops
 from .serial_memory import PrivateMemory, allocated, byte_size, private_memory, spill_memory, turn_memory
-from .serial_reading import body, expect_known, first_barrier, has_barrier, is_pure, refused, used_inside, yielded
+from .serial_reading import body, expect_known, first_barrier, has_barrier, is_the_same, refused, used_inside, yielded
 from .serial_thread import Thread
 
 
@@ -119,7 +120,7 @@ class Kernel:
             found = block_id(op, self.grid, self.block_sizes, self.place)
         elif op.name == "gpu.dynamic_shared_memory":
             found = self._dynamic_shared(op)
-        elif is_pure(op) and all(v in self.uniform for v in op.operands):
+        elif is_the_same(op) and all(v in self.uniform for v in op.operands):
             made = op.clone()
             for i, value in enumerate(op.operands):
                 made.operands[i] = self.uniform[value]
@@ -136,7 +137,7 @@ class Kernel:
 
     def _made_anew(self, op: ir.Operation) -> bool:
         """A view of a thread's: no array could hold it, and making it costs nothing."""
-        if not (is_pure(op) and op.results and isinstance(op.results[0].type, ir.MemRefType)):
+        if not (is_pure(op) and isinstance(op.results[0].type, ir.MemRefType)):
             return False
         self.views.update(dict.fromkeys(op.results, op))
         return True

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter import mlir
-from ..interpreter.memory.effects import accesses
-from ..interpreter.memory.views import VIEWS
+from ..interpreter.memory.effects import is_pure
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
 from .serial_ids import BLOCK_IDS, THREAD_IDS
 
 WAY_OUT = "run without a reference: --reference none"
-PURE = ("arith.", "math.", "index.", "ub.")
-"""Ops of these dialects, and views, give the same from the same operands whenever they are done."""
 
 KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
 
@@ -36,8 +33,9 @@ def first_barrier(op: ir.Operation) -> ir.Operation:
     return next(mlir.operations(op, "gpu.barrier"))
 
 
-def is_pure(op: ir.Operation) -> bool:
-    return op.name.startswith(PURE) or (op.name in VIEWS and accesses(op) == ()) or op.name in ("memref.dim", "memref.get_global")
+def is_the_same(op: ir.Operation) -> bool:
+    """Whether the op gives all threads of a block the same if its operands are the same."""
+    return is_pure(op) and op.name not in THREAD_IDS
 
 
 def body(block: ir.Block) -> list[ir.Operation]:

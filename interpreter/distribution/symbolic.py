@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from ..memory.effects import is_pure
 from ..mlir import ir, producer
 from .mapping import mapping_of
-
-_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.subview", "memref.cast", "memref.transpose", "memref.dim")
 
 
 def spelled(value: ir.Value, *loops: ir.Operation) -> str:
@@ -20,7 +19,7 @@ def spelled(value: ir.Value, *loops: ir.Operation) -> str:
             if value.owner.owner.operation == loop:
                 return f"iv{depth}.{_axis(loop, value.arg_number)}"
         return f"value{hash(value)}"
-    if op.regions or not op.name.startswith(_PURE):
+    if not is_pure(op):
         return f"value{hash(value)}"
     attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
     return f"{op.name}({', '.join(spelled(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"

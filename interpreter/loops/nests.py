@@ -8,6 +8,7 @@ from ...dsl.diagnostics import WeftError
 from ..distribution.arithmetic import known
 from ..distribution.parallel import as_forall, reduces_nothing
 from ..distribution.space import is_parallel_op, iterator_types, loop_dimensions
+from ..memory.effects import is_pure
 from ..mlir import ir, operations, producer, tensor
 from ..nesting import is_within, move_in_front
 from ..rewriter import Rewriter, describe
@@ -17,7 +18,6 @@ from .affine_ops import without_affine_loops
 from .forall import end_of, make_forall, take_handles
 from .independence import Collision, collision, is_loop
 
-_PURE = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "index.")
 _EFFECTS = ("memref.store", "affine.store", "vector.store")
 
 
@@ -151,7 +151,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation]) -> tuple[ir.Operation | None
         operation = op.operation
         if inner is None and operation.name == "scf.for":
             inner = operation
-        elif not operation.name.startswith(_PURE) or operation.regions:
+        elif not is_pure(operation):
             return None, f"{describe(operation)} stands between the loops"
     if inner is None:
         return None, "there is no loop inside"
@@ -177,7 +177,7 @@ def merge_nested(outer: ir.Operation) -> ir.Operation:
             len(loops) != 1
             or loops[0].results
             or "weft.map" in loops[0].attributes
-            or any(not op.name.startswith(_PURE) or op.regions for op in rest)
+            or not all(is_pure(op) for op in rest)
             or any(_depends(bound, variables, outer) for bound in loops[0].operands)
         ):
             return outer
@@ -210,7 +210,7 @@ def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -
         return value in variables
     if op == outside or not is_within(op, outside):
         return False
-    return not op.name.startswith(_PURE) or any(_depends(o, variables, outside) for o in op.operands)
+    return not is_pure(op) or any(_depends(o, variables, outside) for o in op.operands)
 
 
 def _flatten(nest: Sequence[ir.Operation]) -> ir.Operation:

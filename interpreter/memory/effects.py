@@ -150,6 +150,12 @@ CONTROL = _names(
 SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.barrier", "gpu.initialize_named_barrier"})
 """Ops that wait for the other threads of a block."""
 
+_TOGETHER = SYNCHRONIZING | _names(
+    """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.shuffle gpu.subgroup_broadcast gpu.subgroup_mma_compute
+    gpu.subgroup_reduce gpu.wait nvgpu.device_async_create_group nvgpu.device_async_wait nvgpu.mma.sp.sync nvgpu.mma.sync"""
+)
+"""Ops without accesses whose result is another one each time, or is made together with other threads."""
+
 CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
 
@@ -208,6 +214,13 @@ def only_computes(op: ir.Operation) -> bool:
     if accesses(op) != () or op.name in SYNCHRONIZING:
         return False
     return all(only_computes(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations)
+
+
+def is_pure(op: ir.Operation) -> bool:
+    """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is done."""
+    if op.name.startswith("llvm.") or op.name in _TOGETHER or len(op.regions) or not len(op.results):
+        return False
+    return accesses(op) == ()
 
 
 def is_memref(value: ir.Value) -> bool:

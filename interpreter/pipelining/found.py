@@ -11,22 +11,11 @@ from ..distribution.mapping import enclosing_maps, mapping_of
 from ..distribution.space import indexing_maps, is_parallel_op, static_extents
 from ..distribution.staging import is_stage
 from ..distribution.views import base_of, users
-from ..memory.effects import read, written
+from ..memory.effects import accesses, is_pure, read, written
 from ..memory.spaces import is_shared
 from ..memory.views import VIEWS, is_view, may_share
 from ..mlir import ir, operations, producer
 from ..rewriter import describe
-
-_PURE = (
-    "arith.",
-    "math.",
-    "affine.apply",
-    "affine.min",
-    "affine.max",
-    "memref.load",
-    "memref.dim",
-    "vector.load",
-)
 
 
 @dataclass(frozen=True)
@@ -205,7 +194,7 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
         made = producer(waiting.pop())
         if made is None or made in wanted or made in views or made not in body:
             continue
-        if not (is_view(made) or made.name.startswith(_PURE)) or made.regions:
+        if not is_pure(made) and (made.regions or written(made) or accesses(made) is None):
             raise refusal("W0376", "what the copy takes is computed in the loop, by an op with effects", made)
         wanted.add(made)
         waiting += list(made.operands)

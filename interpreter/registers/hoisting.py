@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from ..memory.effects import is_pure
 from ..memory.views import is_view
 from ..mlir import ir, producer
 from ..nesting import is_within, move_in_front
-
-_PURE = ("arith.", "affine.apply", "affine.min", "affine.max", "memref.dim")
 
 
 def depends_on_loop(value: ir.Value, loop: ir.Operation) -> bool:
@@ -42,4 +41,4 @@ def _movable(value: ir.Value, loop: ir.Operation) -> bool:
     op = value.owner.operation
     if not is_within(op, loop):
         return True
-    return (is_view(op) or op.name.startswith(_PURE)) and not op.regions and all(_movable(o, loop) for o in op.operands)
+    return is_pure(op) and all(_movable(o, loop) for o in op.operands)
