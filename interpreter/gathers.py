@@ -110,6 +110,15 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value
     return op.results[0]
 
 
+def zeros(like: ir.Value) -> ir.Value:
+    """A tensor of the type of `like`, all 0, which is made anew in every tile."""
+    kind = element_type(like)
+    op = generic([n for n in shape_of(like) if n is not None], kind)
+    with ir.InsertionPoint(op.regions[0].blocks[0]):
+        linalg.YieldOp([constant(None, kind)])
+    return op.results[0]
+
+
 def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir.Value:
     """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
     kind, padded = element_type(value), [n for n in shape_of(value) if n is not None]

@@ -117,6 +117,8 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
             _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i], filled is not None)
             for i, v in enumerate(op.operands)
         ]
+        if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
+            operands = [v if _reads(op, i, space) else gathers.zeros(v) for i, v in enumerate(operands)]
         copy = op.clone().operation
     for i, value in enumerate(operands):
         copy.operands[i] = value
