@@ -198,13 +198,14 @@ def _judge_hosts(
     from .interpreter.asynchrony.effects import Effects
     from .interpreter.asynchrony.faults import judge_host
     from .interpreter.asynchrony.tokens import uses_tokens
+    from .interpreter.memory.effects import FREEING
     from .interpreter.rewriter import describe
 
     effects = Effects(module)
     out: list[JudgedHost] = []
     for function in mlir.operations(module.operation, "func.func"):
         name = str(mlir.ir.StringAttr(function.attributes["sym_name"]).value)
-        frees = any(True for _ in mlir.operations(function, "memref.dealloc", "gpu.dealloc"))
+        frees = any(True for _ in mlir.operations(function, *FREEING))
         private = "sym_visibility" in function.attributes and name in called
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
@@ -262,11 +263,12 @@ def _inline_launchers(module: ir.Module) -> set[str]:
     from .interpreter import mlir
     from .interpreter.asynchrony.effects import DEVICE
     from .interpreter.asynchrony.tokens import uses_tokens
+    from .interpreter.memory.effects import FREEING
 
     inlined = {
         str(mlir.ir.StringAttr(f.attributes["sym_name"]).value)
         for f in mlir.operations(module.operation, "func.func")
-        if uses_tokens(f) or any(True for _ in mlir.operations(f, "memref.dealloc", *DEVICE))
+        if uses_tokens(f) or any(True for _ in mlir.operations(f, *FREEING, *DEVICE))
     }
     calls = {str(c.attributes["callee"]).lstrip("@") for c in mlir.operations(module.operation, "func.call")}
     if inlined.intersection(calls):

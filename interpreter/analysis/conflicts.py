@@ -197,7 +197,8 @@ def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     for a in model.accesses:
         group = _group(model, a) if apart else None
         for b in of_buffer[group][place[group] :]:
-            if "write" in (a.kind, b.kind) and not (a.atomic and b.atomic) and model.may_meet(a, b):
+            together = a.atomic is not None and a.atomic == b.atomic
+            if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
                 yield a, b
         place[group] += 1
 

@@ -18,6 +18,8 @@ HARDWARE = {
 }  # fmt: skip
 _UNIFORM = {"gpu.cluster_dim", "gpu.cluster_dim_blocks"}
 _OF_BLOCKS = {"gpu.cluster_id", "gpu.cluster_block_id"}
+_OPEN = {"ub.poison", "tensor.empty", "memref.extract_aligned_pointer_as_index"}
+"""Each thread may find something else: nothing says what is in there; private memory has an address for each thread."""
 
 
 class Dependence(Algebra):
@@ -76,6 +78,8 @@ class Dependence(Algebra):
             return NOTHING
         if op.name in _OF_BLOCKS:
             return Depends(block=True)
+        if op.name in _OPEN:
+            return THREAD
         plain = op.name in ALLOCATIONS or op.name in STORED or op.name == "scf.if"
         if not plain and (op.name.startswith("gpu.") or not only_computes(op)):
             return THREAD  # of another thread, of memory, or in a way that is not known

@@ -19,13 +19,14 @@ class Touch:
     Args:
         memref: None: any memory at all.
         indices: None: any element of it.
+        atomic: of an atomic access, the type of what it updates at once; None of others.
         certain: all elements are touched that the indices can be.
     """
 
     kind: Literal["read", "write"]
     memref: ir.Value | None
     indices: list[Linear] | None
-    atomic: bool = False
+    atomic: ir.Type | None = None
     certain: bool = True
 
 
@@ -43,7 +44,7 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
             case "write":
                 yield Touch("write", access.value, _indices(op, access, values), certain=access.certain)
             case "atomic":
-                yield Touch("write", access.value, _indices(op, access, values), atomic=True)
+                yield Touch("write", access.value, _indices(op, access, values), atomic=access.value.type.element_type)
 
 
 def _indices(op: ir.Operation, access: effects.Access, values: Values) -> list[Linear] | None:

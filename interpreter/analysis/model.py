@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from ..mlir import ir
 from .linear import Formula, Linear, Symbol, settled
 from .shape import LaunchShape
 from .solver import Solver
@@ -74,7 +75,7 @@ class Access:
     Args:
         coordinates: the element; None if it may be any.
         when: the condition under which `buffer` is meant (a select of memrefs), beside the guards of the place.
-        atomic: atomic accesses do not conflict with each other.
+        atomic: of an atomic access, the type of what it updates: those of one type do not conflict with each other.
         op: its name, and its location where it has one.
     """
 
@@ -86,7 +87,7 @@ class Access:
     op: str
     when: Formula
     flat: bool = False
-    atomic: bool = False
+    atomic: ir.Type | None = None
     chosen: bool = False
     """`buffer` is one of several that a loop or a branch may hand on."""
     certain: bool = True

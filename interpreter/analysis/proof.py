@@ -22,7 +22,10 @@ from .kernels import kernel_model
 from .launches import kernel_uses, model_of
 from .shape import Sizes
 
-BELIEVED = "race-free because the iterations of its loops are independent: the accesses alone do not show it"
+BELIEVED = (
+    "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another writes;"
+    " indices that do not depend on data, sizes known before a run, and tiles that divide them make it exact"
+)
 TAKEN = "`unproven` behind the loop of `launch`, or `--unproven`, takes the kernel as it is"
 
 

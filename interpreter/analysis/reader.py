@@ -7,9 +7,10 @@ from collections.abc import Callable
 from ...dsl.diagnostics import fail
 from .. import mlir
 from ..memory import effects
-from ..mlir import ir
+from ..mlir import ir, producer
 from ..rewriter import describe
 from .algebra import AXES, at_or_above, id_symbol
+from .dependence import in_kernel
 from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, less
 from .memory_ops import Touch, touches
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
@@ -36,6 +37,7 @@ class Reader:
         self.model = KernelModel(name, shape, self.values, (), may_alias=may_alias)
         self._written: set[ir.Value] = set()
         self._writes_anything = False
+        self._shown: list[ir.Value] = []
         self._loops = 0
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
@@ -45,6 +47,8 @@ class Reader:
         for op in mlir.operations(kernel):
             if op == kernel:
                 continue
+            if op.name == "bufferization.to_tensor":
+                self._shown.append(op.operands[0])
             self._writes_anything |= not effects.is_known(op)
             for memref in effects.written(op):
                 self._written |= self.views.roots(memref)
@@ -62,7 +66,7 @@ class Reader:
         if self._writes_anything or (self._written and self.views.is_anything(memref)):
             return True
         roots = self.views.roots(memref)
-        if not self._written.isdisjoint(roots):
+        if not self._written.isdisjoint(roots) or any(map(_made_here, roots)):
             return True
         return self.model.may_alias and all(any(map(self._foreign, some)) for some in (roots, self._written))
 
@@ -224,7 +228,8 @@ class Reader:
         self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate, narrow))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
-        for touch in touches(op, self.values):
+        late = self._shown if self._shown and any(map(effects.takes_tensors, mlir.operations(op))) else ()
+        for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
             for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
                 if view.root.space != "private":
                     self._touch(op, touch, view, place)
@@ -291,6 +296,12 @@ def _flattened(access: Access) -> Access:
         access.chosen,
         access.certain,
     )
+
+
+def _made_here(root: ir.Value) -> bool:
+    """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in there."""
+    made = producer(root)
+    return made is not None and made.name in effects.ALLOCATIONS and in_kernel(made)
 
 
 def _terminator(block: ir.Block) -> ir.Operation:

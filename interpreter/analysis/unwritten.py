@@ -43,7 +43,7 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
     out: list[UnwrittenRead] = []
     whole: dict[Hashable, bool] = {}
     for read in model.accesses:
-        if read.buffer.space == "workgroup" and (read.kind == "read" or read.atomic):
+        if read.buffer.space == "workgroup" and (read.kind == "read" or read.atomic is not None):
             found = _unwritten(model, read, solver, whole)
             if found is not None:
                 out.append(found)
@@ -52,7 +52,7 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
 
 def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
     """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer."""
-    writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and not a.atomic]
+    writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and a.atomic is None]
     flat = read.flat or any(write.flat for write in writes)
     room = _room(read, flat)
     here = (read.buffer, room, read.place.steps, *(meeting(write.place, read.place)[1] for write in writes))

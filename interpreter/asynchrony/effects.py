@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .. import mlir
-from ..memory.effects import CALLS, accesses, is_known, is_memref, is_pointer
+from ..memory.effects import CALLS, accesses, is_known, is_memref, is_pointer, takes_tensors
 from ..mlir import ir
 from .tracing import parameter_count, traced
 from .windows import Buffer, Window
@@ -22,6 +22,8 @@ DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.allo
 
 KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's (upstream `GPUOps.td`)."""
+
+_ADDRESS = "memref.extract_aligned_pointer_as_index"
 
 AccessKind = Literal["read", "write", "alloc", "free"]
 Hazard = Literal["RAW", "WAR", "WAW"]
@@ -80,6 +82,7 @@ class Effects:
     _summaries: dict[str, tuple[tuple[AccessKind, int | Buffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._shows_tensors = any(True for _ in mlir.operations(self.module.operation, "bufferization.to_tensor"))
         for op in self.module.body.operations:
             if op.operation.name == "func.func":
                 self._callables[_symbol(op.operation)] = op.operation
@@ -108,12 +111,13 @@ class Effects:
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:
         """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
-        kernel that is not there, an op of an unknown dialect, anything done through pointers. None if there is none in `op`."""
+        kernel that is not there, an op of an unknown dialect, anything done through pointers, or through tensors that show a
+        buffer and read it later. None if there is none in `op`."""
         for inner in mlir.operations(op):
             if inner.name in CALLS:
                 if self._summary(inner) is None or _is_handed_pointers(inner):
                     return inner
-            elif not is_known(inner) or inner.name == "memref.extract_aligned_pointer_as_index":
+            elif not is_known(inner) or inner.name == _ADDRESS or (self._shows_tensors and takes_tensors(inner)):
                 return inner
         return None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .. import mlir
-from ..memory.effects import is_memref
+from ..memory.effects import FREEING, is_memref
 from ..mlir import ir
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
@@ -202,4 +202,4 @@ def _one_operation(op: ir.Operation) -> bool:
         return True
     if op.name in BRANCHES:  # walked, because which arm is taken may exclude what came before
         return False
-    return not uses_tokens(op) and not any(True for _ in mlir.operations(op, "memref.dealloc", "gpu.dealloc"))
+    return not uses_tokens(op) and not any(True for _ in mlir.operations(op, *FREEING))

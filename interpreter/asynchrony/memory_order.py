@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from .. import mlir
-from ..memory.effects import is_memref
+from ..memory.effects import accesses, is_memref
 from ..memory.views import sources
 from ..mlir import ir
 from .aliasing import Aliasing
@@ -210,7 +210,7 @@ class MemoryOrder:
         """Whether it is not proven that the two events touch the same memory."""
         if place != other or place[1] is None or place[0].kind == "unknown":
             return True
-        if any(self._history.effects.opaque(op) for op in (self._history.events[number].op, event.op)):
+        if any(self._history.effects.opaque(op) or _may_free(op) for op in (self._history.events[number].op, event.op)):
             return True
         return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
 
@@ -229,6 +229,11 @@ class MemoryOrder:
         if key not in self._said:
             self._said.add(key)
             self.faults.append(MemoryFault(kind, hazard, first, second, done, wanted, assumed))
+
+
+def _may_free(op: ir.Operation) -> bool:
+    """Whether the op frees memory on a condition of run time."""
+    return any(a.kind == "free" and not a.certain for a in accesses(op) or ())
 
 
 def _came_through_a_loop(value: ir.Value, on_the_way: frozenset[ir.Value] = frozenset()) -> bool:

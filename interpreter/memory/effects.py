@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..mlir import ir
+from ..mlir import ir, producer
 from ..structured import is_structured, segments
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
@@ -106,6 +106,9 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
 ALLOCATIONS = frozenset(name for name, rules in _RULES.items() if any(r.kind == "alloc" for r in rules))
 """Ops whose result is memory that nothing else shows."""
 
+FREEING = frozenset(name for name, rules in _RULES.items() if any(r.kind == "free" for r in rules)) | {"bufferization.dealloc"}
+"""Ops that may free memory."""
+
 STORED = frozenset({"memref.get_global", "gpu.dynamic_shared_memory"})
 """Ops whose result is memory that is there without them: every use of the same is the same."""
 
@@ -160,7 +163,7 @@ CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
 
 UNKNOWN = _names(
-    """affine.dma_start affine.dma_wait bufferization.dealloc func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
+    """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
     gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat
     gpu.host_register gpu.host_unregister gpu.sddmm gpu.sddmm_buffer_size gpu.set_csr_pointers gpu.spgemm_copy
     gpu.spgemm_create_descr gpu.spgemm_destroy_descr gpu.spgemm_work_estimation_or_compute gpu.spmat_get_size gpu.spmm
@@ -187,9 +190,8 @@ def accesses(op: ir.Operation) -> tuple[Access, ...] | None:
     if op.name in _NO_ACCESS or op.name in CONTROL:
         return ()
     dialect = op.name.split(".", 1)[0]
-    if op.name == "nvgpu.device_async_copy":
-        into, out_of = (v for v in op.operands if is_memref(v))
-        return Access("write", into, "anywhere"), Access("read", out_of, "anywhere")
+    if op.name in _OTHERS:
+        return _OTHERS[op.name](op)
     if dialect == "linalg":
         return _structured(op)
     if dialect == "llvm":
@@ -201,7 +203,7 @@ def judged(name: str) -> bool:
     """Whether somebody has decided what the op of that name does, be it that nobody can know."""
     dialect = name.split(".", 1)[0]
     listed = name in _RULES or name in _NO_ACCESS or name in CONTROL or name in CALLS or name in UNKNOWN
-    return listed or dialect in _PURE_DIALECTS or dialect == "linalg" or name == "nvgpu.device_async_copy"
+    return listed or dialect in _PURE_DIALECTS or dialect == "linalg" or name in _OTHERS
 
 
 def is_known(op: ir.Operation) -> bool:
@@ -225,6 +227,11 @@ def is_pure(op: ir.Operation) -> bool:
 
 def is_memref(value: ir.Value) -> bool:
     return isinstance(value.type, ir.MemRefType | ir.UnrankedMemRefType)
+
+
+def takes_tensors(op: ir.Operation) -> bool:
+    """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then. That is no copy."""
+    return any(isinstance(v.type, ir.RankedTensorType | ir.UnrankedTensorType) for v in op.operands)
 
 
 def is_pointer(value: ir.Value) -> bool:
@@ -266,8 +273,33 @@ def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:
         moved = None
         if rule.footprint in ("element", "transfer"):
             moved = op.results[0].type if rule.data is None else operands[rule.data % len(operands)].type
+            if isinstance(moved, ir.VectorType) and moved.scalable:
+                yield Access(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
+                continue
         certain = rule.certain and (rule.footprint != "transfer" or _in_bounds(op))
         yield Access(rule.kind, value, rule.footprint, at + 1, moved, certain)
+
+
+def _copied_by_device(op: ir.Operation) -> tuple[Access, ...]:
+    into, out_of = (v for v in op.operands if is_memref(v))
+    return Access("write", into, "anywhere"), Access("read", out_of, "anywhere")
+
+
+def _freed_on_condition(op: ir.Operation) -> tuple[Access, ...]:
+    """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
+    count, _, kept = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
+    memrefs, retained = list(op.operands)[:count], list(op.operands)[2 * count :]
+    found: list[Access] = []
+    for memref, condition in zip(memrefs, list(op.operands)[count : 2 * count], strict=True):
+        made = producer(condition)
+        known = None if made is None or made.name != "arith.constant" else bool(int(ir.IntegerAttr(made.attributes["value"])))
+        if known is not False and memref not in retained:
+            found.append(Access("free", memref, certain=bool(known) and kept == 0))
+    return tuple(found)
+
+
+_OTHERS = {"bufferization.dealloc": _freed_on_condition, "nvgpu.device_async_copy": _copied_by_device}
+"""Ops whose accesses their operands tell, by their names."""
 
 
 def _in_bounds(op: ir.Operation) -> bool:

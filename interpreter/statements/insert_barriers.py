@@ -85,17 +85,19 @@ class InsertBarriers(Statement):
                 hint="move the barrier out of the condition or loop",
             )
         alone = independent(root)
-        between = [c for c in conflicts_between_blocks(model) if not (alone and c.assumed)]
+        across = conflicts_between_blocks(model)
+        between = [c for c in across if not (alone and c.assumed)]
         if between:
             self._refuse(rewrite, "W0602", "blocks conflict with each other, and no barrier orders blocks", between)
         choice = choose_barriers(model, existing=frozenset(existing))
-        believed = alone and (choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
+        believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
             choice = Choice((), {}, {})
         elif choice.unseparated:
             message = "threads conflict within one distributed op, where no barrier can stand"
             self._refuse(rewrite, "W0604", message, choice.unseparated)
-        rewrite.remark(_settle(root, choice, existing))
+        believed = believed or len(between) < len(across)
+        rewrite.remark(_settle(root, choice, existing, proven=not believed))
         if believed:
             rewrite.remark(proof.BELIEVED)
         if not between and not choice.unseparated and not unwritten_reads(model):
@@ -119,7 +121,7 @@ class InsertBarriers(Statement):
             rewrite.remark(line)
 
 
-def _settle(root: ir.Operation, choice: Choice, existing: set[int]) -> str:
+def _settle(root: ir.Operation, choice: Choice, existing: set[int], *, proven: bool) -> str:
     """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
     from ..analysis.trial import CANDIDATE
 
@@ -137,7 +139,7 @@ def _settle(root: ir.Operation, choice: Choice, existing: set[int]) -> str:
         if number not in existing:
             _fence(barrier, choice.spaces[number])
     count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"
-    text = f"{count}: {'; '.join(lines)}" if lines else "no barrier needed: proven"
+    text = f"{count}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
     if removed:
         text += f"; removed {removed} that separated nothing"
     if not choice.exact:

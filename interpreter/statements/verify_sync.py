@@ -57,7 +57,10 @@ class VerifySync(Statement):
             )
         try:
             for root, (clone, model) in zip(mapped_roots(rewrite.module), trial_models(rewrite.module), strict=True):
-                self._verify(rewrite, Findings(model, independent=independent(root)))
+                findings = Findings(model, independent=independent(root))
+                self._verify(rewrite, findings)
+                if findings.believed:
+                    rewrite.remark(proof.BELIEVED)
                 del clone
                 proof.state_proof(rewrite.module, root)
             for kernel in kernels:

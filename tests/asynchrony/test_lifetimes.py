@@ -413,6 +413,31 @@ def tiles(size: int, scale: str, also: str = "", trips: str = "%n") -> str:
     )  # fmt: skip
 
 
+DEALLOC = f"bufferization.dealloc (%m : {V}) if (%CONDITION)"
+
+
+@pytest.mark.parametrize(
+    ("condition", "behind", "expected"),
+    [
+        ("yes", (), []),
+        ("yes", (f"%v = memref.load %m[%c0] : {V}",), [("W0631", False)]),
+        ("yes", (f"memref.dealloc %m : {V}",), [("W0632", False)]),
+        ("no", (f"%v = memref.load %m[%c0] : {V}", f"memref.dealloc %m : {V}"), []),
+        ("c", (f"%v = memref.load %m[%c0] : {V}",), [("W0631", True)]),
+        ("c", (f"memref.dealloc %m : {V}",), [("W0632", True)]),
+        ("yes) retain (%A : memref<64xf32>", (f"%v = memref.load %m[%c0] : {V}",), [("W0631", True)]),
+        ("yes) retain (%m : memref<64xf32>", (f"memref.dealloc %m : {V}",), []),
+    ],
+)
+def test_memory_that_is_freed_on_a_condition(condition: str, behind: tuple[str, ...], expected: list[tuple[str, bool]]) -> None:
+    """Whether a fault is only assumed."""
+    kept = "%o = " if "retain" in condition else ""
+    freed = kept + DEALLOC.replace("%CONDITION)", f"%{condition})")
+    constants = "%yes = arith.constant true\n%no = arith.constant false"
+    said = found(module(lines(constants, f"%m = memref.alloc() : {V}", freed, *behind)))
+    assert [(d.code, "(assumed)" in d.message) for d in said] == expected
+
+
 def test_tiles_of_the_iterations_of_a_loop() -> None:
     assert found(module(tiles(16, "16"))) == []
     assert found(module(tiles(8, "16"))) == []

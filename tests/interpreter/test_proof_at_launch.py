@@ -216,3 +216,32 @@ def _judge(schedule: str, settings: dict[str, str], what: str) -> None:
         if any(d.code in ("W0601", "W0602") and "(assumed)" not in d.message for d in error.diagnostics):
             report = run_schedule(schedule, None, settings, None, RunOptions("sim", 0, reference="none"), unproven=True).report
             assert report.races, what
+
+
+SCATTER = """func.func @f(%p: memref<64xindex>, %x: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %z = arith.constant 0.0 : f32
+  scf.parallel (%i) = (%c0) to (%c64) step (%c1) {
+    %j = memref.load %p[%INDEX] : memref<64xindex>
+    memref.store %z, %x[%WHERE] : memref<64xf32>
+    scf.reduce
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("space", ["threads(x)", "blocks(x)"])
+@pytest.mark.parametrize(("where", "known"), [("j", False), ("i", True)])
+def test_what_is_believed_of_the_payload_is_called_assumed(space: str, where: str, known: bool, tmp_path: Path) -> None:
+    (tmp_path / "p.mlir").write_text(SCATTER.replace("INDEX", "i").replace("WHERE", where))
+    text = 'payload "p.mlir"\nschedule s() {{\n  let l = match scf.parallel\n  map l to {}\n  {}\n  launch l\n}}\n'
+    for statement in ("insert-barriers", "verify-sync", ""):
+        (tmp_path / "s.weft").write_text(text.format(space, statement))
+        steps = applied(Recipe.open(str(tmp_path / "s.weft"))).session.steps
+        remarks = [remark for step in steps for remark in step.remarks]
+        assert (proof.BELIEVED in remarks) is not known, (statement, remarks)
+        if statement == "insert-barriers":
+            assert f"no barrier needed: {'proven' if known else 'assumed'}" in remarks

@@ -97,6 +97,15 @@ FOUND = {
         ["read whole", "read whole", "write whole, some"],
     ),
     "memref.realloc": ("%b = memref.realloc %a : memref<4xf32> to memref<8xf32>", ["read whole", "free whole", "alloc whole"]),
+    "bufferization.dealloc": (
+        "%b = memref.alloc() : memref<4xf32> %c = memref.alloc() : memref<4xf32> %yes = arith.constant true"
+        " bufferization.dealloc (%b, %c : memref<4xf32>, memref<4xf32>) if (%yes, %q)",
+        ["free whole", "free whole, some"],
+    ),
+    "vector.store": (
+        "%v = vector.broadcast %f : f32 to vector<[4]xf32> vector.store %v, %a[%i] : memref<4xf32>, vector<[4]xf32>",
+        ["write anywhere, some"],
+    ),
     "memref.cast": ("%b = memref.cast %a : memref<4xf32> to memref<?xf32>", []),
 }
 
@@ -104,7 +113,7 @@ FOUND = {
 @pytest.mark.parametrize("name", FOUND)
 def test_what_is_known(name: str) -> None:
     body, expected = FOUND[name]
-    op = op_of(f"func.func @f(%a: memref<4xf32>, %f: f32, %i: index) {{ {body} return }}", name)
+    op = op_of(f"func.func @f(%a: memref<4xf32>, %f: f32, %i: index, %q: i1) {{ {body} return }}", name)
     found = effects.accesses(op)
     assert found is not None
     assert [f"{a.kind} {a.footprint}{', some' * (not a.certain)}" for a in found] == expected

@@ -134,7 +134,7 @@ def _judgement(found: Findings, mapped: bool) -> Judgement:
     count = len(model.barriers)
     state = "mapped, not launched" if mapped else "launched"
     block = "×".join("?" if n is None else str(n) for n in model.shape.block)
-    summary = f"{state}, block {block}, {count} barrier{'s' * (count != 1)}"
+    summary = f"{state}, block {block}, {count} barrier{'s' * (count != 1)}{', assumed' if found.believed else ''}"
     superfluous = len(found.superfluous()) if count and found.clean else 0
     return Judgement(f"@{model.name}", summary, tuple(found.diagnostics()), superfluous)
 
