@@ -57,10 +57,11 @@ def bufferize_module(module: ir.Module) -> None:
     inline_gathers(module)
     tidy(module)
     separate_destinations(module)
-    _separate_results(module)
+    _separate_arguments(module)
     _protect_arguments(module)
     start_reshaped(module)
     mlir.run_passes(module, _BUFFERIZE)
+    _separate_results(module)
     name_padded_copies(module, copies)
     allocate_expanded(module)
     fold_reshapes(module)
@@ -74,16 +75,12 @@ def bufferize_module(module: ir.Module) -> None:
     mlir.run_passes(module, "cse")
 
 
-def _separate_results(module: ir.Module) -> None:
-    """A value that a function returns twice, or an argument that it returns, gets a copy: each result is a buffer of its own.
-
-    Upstream's `buffer-results-to-out-params` crashes on a buffer that is returned twice.
-    """
+def _separate_arguments(module: ir.Module) -> None:
+    """An argument that a function returns gets a copy: each result is a buffer of its own."""
     with module.context, ir.Location.unknown():
         for terminator in mlir.operations(module.operation, "func.return"):
-            seen: list[ir.Value] = []
             for position, value in enumerate(list(terminator.operands)):
-                if isinstance(value.type, ir.RankedTensorType) and (value in seen or isinstance(value.owner, ir.Block)):
+                if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
                     with ir.InsertionPoint(terminator):
                         copy = ir.Operation.create(
                             "bufferization.alloc_tensor",
@@ -92,6 +89,21 @@ def _separate_results(module: ir.Module) -> None:
                             attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])},
                         )
                     terminator.operands[position] = copy.results[0]
+
+
+def _separate_results(module: ir.Module) -> None:
+    """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One tensor may
+    have been returned twice, or two of undefined elements, which are one buffer."""
+    with module.context, ir.Location.unknown():
+        for terminator in mlir.operations(module.operation, "func.return"):
+            seen: list[ir.Value] = []
+            for position, value in enumerate(list(terminator.operands)):
+                made = mlir.producer(value)
+                if value in seen and made is not None and made.name == "memref.alloc":
+                    with ir.InsertionPoint(terminator):
+                        again = made.clone().results[0]
+                        ir.Operation.create("memref.copy", operands=[value, again])
+                    terminator.operands[position] = again
                 seen.append(value)
 
 

@@ -62,15 +62,29 @@ def load() -> None:
 
 
 @cache
-def _name_gap() -> None:
-    """Tell the bindings that the dialect of `GAP` has no Python module: they look for one on disk each time they meet the op."""
+def _prepare() -> None:
+    """Tell the bindings two things that they do not know by themselves.
+
+    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. And dense elements that are
+    neither integers nor floats are attributes, too: they raise a `TypeError` for whoever reads or copies one.
+    """
     name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
     sys.modules.setdefault(name, ModuleType(name))
+    with ir.Context():
+        kind = ir.Attribute.parse("dense<0> : tensor<1xi8>").typeid
+    importlib.import_module("torch_mlir._mlir_libs._mlir").register_type_caster(kind, replace=True)(_dense)
+
+
+def _dense(attribute: ir.Attribute) -> ir.Attribute:
+    element = ir.ShapedType(attribute.type).element_type
+    if isinstance(element, ir.IntegerType | ir.IndexType):
+        return ir.DenseIntElementsAttr(attribute)
+    return ir.DenseFPElementsAttr(attribute) if isinstance(element, ir.FloatType) else attribute
 
 
 def context() -> ir.Context:
     """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads have some)."""
-    _name_gap()
+    _prepare()
     made = ir.Context()
     made.allow_unregistered_dialects = True
     return made

@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_schedule
+from .interrupt import interruptible
 from .pipeline import Applied, Recipe, applied
 from .result import Report
 
@@ -21,6 +22,7 @@ Name = str | PathLike[str]
 Setting = int | float | bool | str
 
 
+@interruptible()
 def load(
     schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None, layer: str | None = None,
     unproven: bool = False,
@@ -29,6 +31,7 @@ def load(
     return Recipe.open(str(schedule), _path(payload), _texts(settings), layer=layer, unproven=unproven)
 
 
+@interruptible()
 def apply(
     schedule: Name | Recipe,
     *,
@@ -43,6 +46,7 @@ def apply(
     return applied(schedule)
 
 
+@interruptible()
 def run(
     schedule: Name,
     *,
@@ -64,6 +68,7 @@ def run(
     return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options, layer=layer, unproven=unproven).report
 
 
+@interruptible()
 def build(
     schedule: Name,
     output: Name,

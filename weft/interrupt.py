@@ -27,8 +27,10 @@ CALLED_BACK = {
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Handle SIGINT this way inside; a no-op off the main thread, where Python allows no handler."""
-    if threading.current_thread() is not threading.main_thread():
+    """Handle SIGINT this way inside; a no-op where the host has a handler of its own, and off the main thread, where Python allows
+    none."""
+    default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if threading.current_thread() is not threading.main_thread() or not default:
         yield
         return
     before = signal.signal(signal.SIGINT, _interrupt)

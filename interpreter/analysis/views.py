@@ -298,8 +298,8 @@ class Views:
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
         """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
-        flat = self.flatten(source)
-        steps = static_strides(ir.MemRefType(op.results[0].type), offset_counts=False)
+        flat, kind = self.flatten(source), op.results[0].type
+        steps = static_strides(kind, offset_counts=False) if isinstance(kind, ir.MemRefType) else None
         if flat.axes is None or steps is None:
             return View(source.root, None, False, source.when)
         strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...dsl.diagnostics import fail
 from ..mlir import DYNAMIC, affine, ir, linalg, memref, producer, scf
 from .arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from .ranges import largest, range_of
@@ -64,7 +65,7 @@ def product(trips: Sequence[Bound]) -> Bound:
 
 
 def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
-    """The dimensions of a `scf.forall`."""
+    """The dimensions of a `scf.forall`. Error: W0344 for a step that is no step; MLIR leaves open what such a loop does."""
     loop = forall.opview
     if not isinstance(loop, scf.ForallOp):
         return ()
@@ -75,6 +76,9 @@ def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
         return [known(next(values)) if number == DYNAMIC else number for number in static]
 
     lower, upper, step = bounds("staticLowerBound"), bounds("staticUpperBound"), bounds("staticStep")
+    stuck = next((n for n in step if isinstance(n, int) and n <= 0), None)
+    if stuck is not None:
+        raise fail("W0344", f"a step of {stuck} makes no loop: MLIR says nothing of what it does", hint="steps are positive")
     return tuple(LoopDimension(*dimension) for dimension in zip(lower, upper, step, strict=True))
 
 

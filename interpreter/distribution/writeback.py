@@ -140,7 +140,7 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> str:
     first = mapping_of(owner.outermost)
     assert first is not None
     mapping = Mapping("threads", every=True, dist="cyclic")
-    if any(m.space != "blocks" for _, m in enclosing_maps(copy)):
+    if not first.every and any(m.space != "blocks" for _, m in enclosing_maps(copy)):
         trips = most_trips(Mapped(owner.outermost, first))
         count = first.counts[0] if first.counts[0] != AS_MANY_AS_ITERATIONS else trips[0]
         if count is None:

@@ -85,14 +85,15 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
 
 
 def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
-    if op.results or not _plain(op):
+    if op.results:
         return op
-    spelled = op.name
-    op = without_affine_loops(op)
+    spelled, plain = op.name, _plain(op)
+    if plain or op.name != "scf.forall":
+        op = without_affine_loops(op)
     if reduces_nothing(op):
         op = as_forall(op)
     rank = len(op.regions[0].blocks[0].arguments)
-    for dimension in range(rank):
+    for dimension in range(rank if plain else 0):
         found = collision(rewrite.module, op, dimension)
         if found is not None and not found.assumed:
             raise _refused(rewrite, op, found, spelled)

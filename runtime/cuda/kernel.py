@@ -274,6 +274,8 @@ class Kernel:
         mode = own_rounding(op)
         if mode is not None:
             raise refuse("W0503", f"`{op.name}` that rounds {mode}: the text rounds to nearest", op)
+        if any(isinstance(r.type, ir.UnrankedMemRefType) for r in op.results):
+            raise refuse("W0503", f"`{op.name}` makes a memref of unknown rank", op)
         if op.name in LOOPS or (len(op.regions) and has_effects(op)):
             self.flush()
         writer(self, op)

@@ -252,6 +252,8 @@ class Translator:
             mode = own_rounding(operation)
             if mode is not None:
                 raise refuse("W0750", f"`{operation.name}` that rounds {mode}: the simulator rounds to nearest", operation)
+            if any(isinstance(r.type, ir.UnrankedMemRefType) for r in operation.results):
+                raise refuse("W0750", f"`{operation.name}` makes a memref of unknown rank", operation)
             handler(self, operation)
         return []
 

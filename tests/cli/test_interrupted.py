@@ -25,6 +25,25 @@ sys.setprofile(strike)
 main()
 """
 
+API = """
+import os, signal, sys
+import weft
+
+weft.build
+
+def strike(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == {function!r} and frame.f_globals.get("__name__") == {module!r}:
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGINT)
+
+{before}
+sys.setprofile(strike)
+try:
+    weft.build("naive", "out", settings={{"m": 40, "n": 36, "k": 20}})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
 PLACES = {
     "the command line is imported": ("weft.cli", "<module>"),
     "a command is imported": ("weft.commands.run", "<module>"),
@@ -49,3 +68,24 @@ def test_interrupted_while(place: str, tmp_path: Path) -> None:
     assert done.stderr.count("struck") == 1, "the place is never reached"
     assert done.returncode == 130 and done.stdout == "", done.stderr
     assert done.stderr.count("interrupted") == 1 and "Traceback" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("place", ["the bindings are imported", "the bindings call back", "a statement is done"])
+def test_interrupted_in_somebody_elses_process(place: str, tmp_path: Path) -> None:
+    module, function = PLACES[place]
+    done = subprocess.run(
+        [sys.executable, "-c", API.format(module=module, function=function, before="")],
+        capture_output=True, text=True, cwd=tmp_path, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+
+
+def test_somebody_elses_handler_stays(tmp_path: Path) -> None:
+    module, function = PLACES["a statement is done"]
+    before = "signal.signal(signal.SIGINT, lambda *_: print('theirs'))"
+    done = subprocess.run(
+        [sys.executable, "-c", API.format(module=module, function=function, before=before)],
+        capture_output=True, text=True, cwd=tmp_path, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "theirs\n"), done.stderr
+    assert (tmp_path / "out" / "plan.json").exists()

@@ -12,7 +12,8 @@ import math
 import random
 from dataclasses import dataclass, field
 
-from random_chains import Op, payload
+from chain_parts import Op
+from random_chains import payload
 
 DISTRIBUTIONS = ("block", "cyclic", "cyclic", "block-cyclic(2)", "block-cyclic(3)")
 COUNTS = (1, 2, 3, 4, 5, 7, 8, 16, 32)
@@ -162,7 +163,8 @@ def launch(s: Schedule, ops: list[Op], names: list[str], fills: dict[int, str], 
     """A kernel of the ops first … last: the last is tiled for blocks, the others are fused; the handle of what is launched."""
     r, op, root = s.r, ops[last], names[last]
     extents, axes = list(op.space), r.sample("xyz", 3)
-    if not op.parallel:
+    if not op.parallel:  # one number: one processor makes it
+        s.map(root, r.choice(["grid(x: 1)", "threads(x: 1)"]))
         return root
     if not op.reduced and first == last and last not in fills and r.random() < 0.15:  # elements to the processors of a grid
         rank = len(extents) if len(extents) <= 3 and r.random() < 0.5 else 1
@@ -201,7 +203,7 @@ def launch(s: Schedule, ops: list[Op], names: list[str], fills: dict[int, str], 
 def stage(s: Schedule, step: str, op: Op) -> None:
     """The op's first operand goes to shared memory."""
     buffer, copied = s.fresh("shared"), s.fresh("copy")
-    operand = "lhs" if "matmul" in op.match else "in0"
+    operand = "lhs" if "mat" in op.match else "in0"
     how = s.r.choice(["", "", " transpose", " pad 1"])
     s.lines.append(f"let ({buffer}, {copied}) = promote-to-shared {step}.{operand}{how}")
     s.map(copied, f"threads(*) {s.r.choice(DISTRIBUTIONS)}")

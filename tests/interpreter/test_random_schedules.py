@@ -35,6 +35,46 @@ def test_random_maps(batch: int, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert found["right"] > BATCH / 2, found
 
 
+PRODUCT_AND_LEAST = """func.func @f(%a: tensor<17x8x1xf64>, %b: tensor<17x1x8xf64>, %c: tensor<17x8xf64>) -> tensor<17x8xf64> {
+  %e = tensor.empty() : tensor<17x8x8xf64>
+  %z = arith.constant 0.0 : f64
+  %f = linalg.fill ins(%z : f64) outs(%e : tensor<17x8x8xf64>) -> tensor<17x8x8xf64>
+  %p = linalg.batch_matmul ins(%a, %b : tensor<17x8x1xf64>, tensor<17x1x8xf64>) outs(%f : tensor<17x8x8xf64>)
+      -> tensor<17x8x8xf64>
+  %r = linalg.reduce { arith.minimumf } ins(%p : tensor<17x8x8xf64>) outs(%c : tensor<17x8xf64>) dimensions = [2]
+  return %r : tensor<17x8xf64>
+}
+"""
+ONCE_WRONG = {
+    "a temporary that all threads fill, copied in a loop over threads": (PRODUCT_AND_LEAST, """
+        let e0 = match linalg.batch_matmul
+        let z0 = match linalg.fill
+        let e1 = match linalg.reduce
+        let (tiles, tile) = tile e1 [_, 2, _]
+        fuse e0 into tiles
+        fuse z0 into tiles
+        map tiles to blocks(y)
+        let (least, one) = tile tile [4, _, _]
+        map least to threads(z: 4) cyclic
+        map z0 to threads(*) cyclic
+        let (columns, column) = tile e0 [_, _, 8, _]
+        map columns to threads(y: 2)
+        let (batches, batch) = tile column [8, _, _, _]
+        map batches to threads(z: 4) cyclic
+        let (rows, row) = tile batch [_, 1, _, _]
+        map rows to threads(x: 7) cyclic
+        insert-barriers
+        launch tiles""", "W0342"),
+}  # fmt: skip
+"""Schedules at which `random_maps` found something wrong, and what becomes of them."""
+
+
+@pytest.mark.parametrize("name", ONCE_WRONG)
+def test_once_wrong(name: str, tmp_path: Path) -> None:
+    payload, body, wanted = ONCE_WRONG[name]
+    assert verdict(payload, body, tmp_path, 0, native=True) == wanted
+
+
 def matmul(r: random.Random) -> tuple[str, str]:
     bm, bn, bk, tm, tn = (r.randint(1, 17) for _ in range(5))
     m, n, k, batch = r.randint(1, 40), r.randint(1, 40), r.randint(1, 30), r.choice([None, None, 1, 3])

@@ -127,3 +127,57 @@ func.func @on_memrefs_and_on_tensors(%a: memref<6x4xf32>, %b: memref<4x5xf32>, %
   %e = linalg.exp ins(%t : tensor<6x5xf32>) outs(%t : tensor<6x5xf32>) -> tensor<6x5xf32>
   return %e : tensor<6x5xf32>
 }
+// -----
+// verify: W0611
+func.func @undefined_twice(%f: f32, %i: index) -> (tensor<5xf32>, tensor<5xf32>) {
+  %t = bufferization.alloc_tensor() : tensor<5xf32>
+  %s = tensor.insert %f into %t[%i] : tensor<5xf32>
+  return %s, %t : tensor<5xf32>, tensor<5xf32>
+}
+// -----
+// verify: W0611
+func.func @no_step(%a: memref<6xf32>, %b: memref<6xf32>) {
+  %c0 = arith.constant 0 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %c0 step %c0 {
+    %v = memref.load %a[%i] : memref<6xf32>
+    %w = arith.addf %v, %f : f32
+    memref.store %w, %b[%i] : memref<6xf32>
+  }
+  scf.forall (%i, %j) = (0, 4) to (1, 5) step (%c0, 8) {
+    memref.store %f, %b[%i] : memref<6xf32>
+  }
+  return
+}
+// -----
+// verify: W0611
+func.func @tiles_in_parallel_loops(%a: memref<5x6x4xf32>, %b: memref<5x6x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  scf.parallel (%i) = (%c0) to (%c5) step (%c1) {
+    scf.parallel (%j) = (%c0) to (%c6) step (%c1) {
+      %x = memref.subview %a[%i, %j, 0] [1, 1, 4] [1, 1, 1] : memref<5x6x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+      %y = memref.subview %b[%i, %j, 0] [1, 1, 4] [1, 1, 1] : memref<5x6x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+      linalg.exp ins(%x : memref<4xf32, strided<[1], offset: ?>>) outs(%y : memref<4xf32, strided<[1], offset: ?>>)
+    }
+  }
+  return
+}
+// -----
+// verify: W0611
+func.func @complex_constant() -> tensor<2xcomplex<f32>> {
+  %c = arith.constant {marked = dense<(1.0, 2.0)> : tensor<1xcomplex<f32>>} dense<(1.2, 2.3)> : tensor<2xcomplex<f32>>
+  %e = tensor.extract_slice %c[0] [2] [1] : tensor<2xcomplex<f32>> to tensor<2xcomplex<f32>>
+  return %e : tensor<2xcomplex<f32>>
+}
+// -----
+// verify: W0611
+func.func @ranks_forgotten(%a: memref<6x4xf32>, %s: memref<?xindex>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %r = memref.reshape %a(%s) : (memref<6x4xf32>, memref<?xindex>) -> memref<*xf32>
+  %b = memref.cast %r : memref<*xf32> to memref<24xf32>
+  %v = memref.load %b[%c0] : memref<24xf32>
+  return %v : f32
+}
