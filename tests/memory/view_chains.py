@@ -18,7 +18,8 @@ BYTES = {"f32": 4, "i8": 1, "f64": 8}
 
 @dataclass(frozen=True)
 class Viewed:
-    """A memref value: its name and type, and the bytes of the buffer behind each element (the last axis)."""
+    """A memref value: its name and type, and the bytes of the buffer behind each element (the last axis). `base`: the byte that its
+    offset counts from, which `memref.view` moves."""
 
     name: str
     shape: tuple[int, ...]
@@ -28,6 +29,7 @@ class Viewed:
     space: str
     bytes: np.ndarray = field(repr=False)
     plain: bool = True  # no layout is spelled
+    base: int = 0
 
     @property
     def type(self) -> str:
@@ -45,7 +47,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Maker:
-    """One kernel: `text`, and `store` and `load`, the bytes that each thread touches."""
+    """One kernel: `text`, and `store` and `load`, the bytes that each thread touches. `atomic`: what it stores is added."""
 
     def __init__(self, seed: int, used: set[str]) -> None:
         self.random = random.Random(seed)
@@ -58,6 +60,7 @@ class Maker:
         shared = element == "i8" or self.random.random() < 0.5
         units = np.arange(math.prod(shape) * BYTES[element]).reshape(*shape, BYTES[element])
         self.root = Viewed("%A", shape, row_major(shape), 0, element, SHARED if shared else "", units)
+        self.atomic = self.random.random() < 0.2
         self.store, self.load = self.access("store"), self.access("load")
         self.text = self.kernel(shared)
 
@@ -105,12 +108,17 @@ class Maker:
         else:
             constant = self.fresh()
             self.lines.append(f"{constant} = arith.constant {'1' if value.element == 'i8' else '1.0'} : {value.element}")
-            self.lines.append(f"memref.store {constant}, {at}")
+            if self.atomic:
+                add = "addi" if value.element == "i8" else "addf"
+                place, kind = f"{value.name}[{', '.join(names)}]", f"({value.element}, {value.type}) -> {value.element}"
+                self.emit("memref.atomic_rmw", f"{self.fresh()} = memref.atomic_rmw {add} {constant}, {place} : {kind}")
+            else:
+                self.lines.append(f"memref.store {constant}, {at}")
         return [set(value.bytes[tuple(i[t] for i in indices)].tolist()) for t in range(THREADS)]
 
     def whole_vector(self, kind: str, value: Viewed) -> list[set[int]]:
         """`vector.type_cast`: all threads store or load all of it at once."""
-        self.exact = False
+        self.exact, self.atomic = False, self.atomic and kind == "load"
         cast, vector = self.fresh(), f"vector<{'x'.join(map(str, value.shape))}xf32>"
         target = f"memref<{vector}{f', {value.space}' if value.space else ''}>"
         self.emit("vector.type_cast", f"{cast} = vector.type_cast {value.name} : {value.type} to {target}")
@@ -127,7 +135,7 @@ class Maker:
     def step(self, value: Viewed) -> Viewed:
         ways = [self.subview, self.aligned, self.there_and_back, self.space_cast, self.reinterpret, self.metadata,
                 self.distinct]  # fmt: skip
-        ways += [self.opaque_cast] * (self.random.random() < 0.2)
+        ways += [self.opaque_cast] * (self.random.random() < 0.3)
         ways += [self.transpose] * (len(value.shape) > 1)
         ways += [self.collapse, self.expand, self.reshape] * value.contiguous
         ways += [self.view] * 4 * (value.contiguous and value.element == "i8" and len(value.shape) == 1)
@@ -186,18 +194,21 @@ class Maker:
         return made
 
     def reinterpret(self, value: Viewed, source: str | None = None, kind: str | None = None) -> Viewed:
-        """Offset and strides count from where the buffer begins, whatever the source shows of it."""
+        """Offset and strides count from where the buffer (or the `memref.view` of it) begins, whatever the source shows of it."""
         if value.element != self.root.element:
             return value
-        flat = self.root.bytes.reshape(-1, BYTES[value.element])
+        width = BYTES[value.element]
+        flat = self.root.bytes.reshape(-1, width)[value.base // width :]
         shape = tuple(self.random.randint(1, 5) for _ in range(self.random.randint(1, 2)))
         strides = tuple(self.random.randint(1, 4) for _ in shape)
         reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        if reach >= len(flat):
+            return value
         offset = self.random.randint(0, len(flat) - 1 - reach)
         at = np.full(shape, offset)
         for axis, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
             at = at + (np.arange(extent) * stride).reshape([-1 if d == axis else 1 for d in range(len(shape))])
-        made = Viewed(self.fresh(), shape, strides, offset, value.element, value.space, flat[at], plain=False)
+        made = Viewed(self.fresh(), shape, strides, offset, value.element, value.space, flat[at], plain=False, base=value.base)
         spelled = f"offset: [{offset}], sizes: [{', '.join(map(str, shape))}], strides: [{', '.join(map(str, strides))}]"
         self.emit(
             "memref.reinterpret_cast",
@@ -286,7 +297,8 @@ class Maker:
         shape = (rows, self.random.randint(1, size // width // rows))
         start = self.random.randint(0, size - math.prod(shape) * width) // width * width
         units = value.bytes[start : start + math.prod(shape) * width].reshape(*shape, width)
-        made = Viewed(self.fresh(), shape, row_major(shape), 0, element, value.space, units)
+        base = int(value.bytes[start, 0])
+        made = Viewed(self.fresh(), shape, row_major(shape), 0, element, value.space, units, base=base)
         offset = self.fresh()
         self.lines.append(f"{offset} = arith.constant {start} : index")
         self.emit("memref.view", f"{made.name} = memref.view {value.name}[{offset}][] : {value.type} to {made.type}")
@@ -294,9 +306,10 @@ class Maker:
 
 
 def collide(kernel: Maker) -> bool:
-    """Whether two threads touch one byte, and one of them stores."""
+    """Whether two threads touch one byte, and one of them stores; two that add to it at once do not collide."""
     for one in range(THREADS):
         for other in range(THREADS):
-            if one != other and kernel.store[one] & (kernel.store[other] | kernel.load[other]):
+            others = kernel.load[other] if kernel.atomic else kernel.store[other] | kernel.load[other]
+            if one != other and kernel.store[one] & others:
                 return True
     return False
