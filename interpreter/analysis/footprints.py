@@ -106,7 +106,7 @@ class Footprints:
         for touch in touches(op, self._values):
             for view in self._views.of(touch.memref) if touch.memref is not None else ():
                 at = None if touch.indices is None else self._views.coordinates(view, touch.indices)
-                found.append(Touched(view.root, touch.kind == "write", at, view.flat, (view.when,)))
+                found.append(Touched(view.root, touch.kind == "write", at, view.flat, (view.when, touch.when)))
         return tuple(found)
 
     def _meet(self, mine: Iterable[Touched], its: Iterable[Touched]) -> Meeting:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..memory import effects
-from ..mlir import ir
-from .linear import THREAD, Linear
+from ..mlir import ir, producer
+from .linear import THREAD, TRUE, Formula, Linear, both, less
 from .values import Values
 
 
@@ -21,6 +21,7 @@ class Touch:
         indices: None: any element of it.
         atomic: of an atomic access, the type of what it updates at once; None of others.
         certain: all elements are touched that the indices can be.
+        when: which lanes of a vector there are.
     """
 
     kind: Literal["read", "write"]
@@ -28,6 +29,7 @@ class Touch:
     indices: list[Linear] | None
     atomic: ir.Type | None = None
     certain: bool = True
+    when: Formula = TRUE
 
 
 def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
@@ -39,26 +41,43 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
         return
     for access in found:
         match access.kind:
-            case "read":
-                yield Touch("read", access.value, _indices(op, access, values), certain=access.certain)
-            case "write":
-                yield Touch("write", access.value, _indices(op, access, values), certain=access.certain)
+            case "read" | "write":
+                lanes: list[Linear] = []
+                indices = _indices(op, access, values, lanes)
+                box = _leading_lanes(op, values)
+                if box is None or len(box) != len(lanes):
+                    yield Touch(access.kind, access.value, indices, certain=access.certain)
+                    continue
+                there = both(*(less(lane, size) for lane, size in zip(lanes, box, strict=True)))
+                yield Touch(access.kind, access.value, indices, certain=effects.in_bounds(op), when=there)
             case "atomic":
-                yield Touch("write", access.value, _indices(op, access, values), atomic=access.value.type.element_type)
+                yield Touch("write", access.value, _indices(op, access, values, []), atomic=access.value.type.element_type)
 
 
-def _indices(op: ir.Operation, access: effects.Access, values: Values) -> list[Linear] | None:
+def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
+    """How many lanes along each dimension a mask lets through, if those are the first ones."""
+    mask = effects.mask_of(op)
+    made = None if mask is None else producer(mask)
+    if made is None:
+        return None
+    if made.name == "vector.constant_mask":
+        return [Linear.of(size) for size in ir.DenseI64ArrayAttr(made.attributes["mask_dim_sizes"])]
+    return [values.linear(v) for v in made.operands] if made.name == "vector.create_mask" else None
+
+
+def _indices(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+    """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
     match access.footprint:
         case "element":
-            return _element(op, access, values)
+            return _element(op, access, values, lanes)
         case "transfer":
-            return _transfer(op, access, values)
+            return _transfer(op, access, values, lanes)
         case "whole":
             return _whole(access.value, values)
     return None
 
 
-def _element(op: ir.Operation, access: effects.Access, values: Values) -> list[Linear]:
+def _element(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear]:
     """The indices behind the memref, and of a vector any of its elements: its dimensions are the last of the memref."""
     kind = ir.MemRefType(access.value.type)
     if "map" in op.attributes:
@@ -70,7 +89,8 @@ def _element(op: ir.Operation, access: effects.Access, values: Values) -> list[L
     if not isinstance(moved, ir.VectorType) or isinstance(kind.element_type, ir.VectorType):
         return indices
     first = len(indices) - moved.rank
-    return [i if d < first else i + _lane(values, moved.shape[d - first]) for d, i in enumerate(indices)]
+    lanes += [_lane(values, extent) for extent in moved.shape]
+    return [i if d < first else i + lanes[d - first] for d, i in enumerate(indices)]
 
 
 def _lane(values: Values, extent: int) -> Linear:
@@ -78,15 +98,18 @@ def _lane(values: Values, extent: int) -> Linear:
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
 
 
-def _transfer(op: ir.Operation, access: effects.Access, values: Values) -> list[Linear] | None:
+def _transfer(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear] | None:
     kind = ir.MemRefType(access.value.type)
     if isinstance(kind.element_type, ir.VectorType) or not isinstance(access.moved, ir.VectorType):
         return None
     indices = [values.linear(v) for v in list(op.operands)[access.first : access.first + kind.rank]]
-    for result, extent in zip(op.attributes["permutation_map"].value.results, access.moved.shape, strict=True):
-        if isinstance(result, ir.AffineDimExpr):
-            dimension = result.position
-            indices[dimension] = indices[dimension] + _lane(values, extent)
+    order = [e.position for e in op.attributes["permutation_map"].value.results if isinstance(e, ir.AffineDimExpr)]
+    for dimension, extent in zip(op.attributes["permutation_map"].value.results, access.moved.shape, strict=True):
+        if isinstance(dimension, ir.AffineDimExpr):
+            lane = _lane(values, extent)
+            indices[dimension.position] = indices[dimension.position] + lane
+            if order == sorted(order):  # a mask has the dimensions of the memref in their order
+                lanes.append(lane)
     return indices
 
 

@@ -11,7 +11,7 @@ from ..mlir import ir, producer
 from ..rewriter import describe
 from .algebra import AXES, at_or_above, id_symbol
 from .dependence import in_kernel
-from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, less
+from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, both, less
 from .memory_ops import Touch, touches
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 from .shape import LaunchShape
@@ -124,6 +124,9 @@ class Reader:
         for argument, entering, yielded in zip(list(body.arguments)[1:], inits, _terminator(body).operands, strict=True):
             if isinstance(argument.type, ir.IndexType | ir.IntegerType):
                 self.values.carry(argument, entering, yielded, (loop.counter, loop.trips))
+        known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
+        exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
+        self.views.take_turns(op, inits, list(_terminator(body).operands), Linear.of(loop.counter), exact)
         self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
 
     def _scf_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
@@ -246,7 +249,7 @@ class Reader:
                 coordinates,
                 place,
                 describe(op),
-                view.when,
+                both(view.when, touch.when),
                 view.flat,
                 touch.atomic,
                 view.chosen,

@@ -7,14 +7,14 @@ of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane sy
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ..memory.effects import ALLOCATIONS, STORED
+from ..memory.effects import ALLOCATIONS, STORED, is_memref
 from ..memory.layouts import element_bytes, kept_dimensions, static_strides, value_name
 from ..memory.spaces import Space, memory_space
-from ..memory.views import VIEWS, hands_on, shown, sources, stored_name
+from ..memory.views import VIEWS, hands_on, shown, sources, stored_name, terminator
 from ..mlir import DYNAMIC, ir
 from .dependence import in_kernel
 from .linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
@@ -130,6 +130,27 @@ class Views:
             known = self._views[value] = self._find(value)
         return known
 
+    def take_turns(
+        self, loop: ir.Operation, entering: Sequence[ir.Value], yields: Sequence[ir.Value], counter: Linear, trips: int | None
+    ) -> None:
+        """Bind the memrefs that a loop hands on and does not change: a pair that it swaps is one of two, by the iteration's number.
+
+        Args:
+            trips: how many iterations there are, where that is known.
+        """
+        arguments = list(loop.regions[0].blocks[0].arguments)[1:]
+        following = {a: y for a, y in zip(arguments, yields, strict=True) if is_memref(a)}
+        start = dict(zip(arguments, entering, strict=True))
+        for argument in following:
+            turns = [argument]
+            while (then := following.get(turns[-1])) is not None and then not in turns:
+                turns.append(then)
+            if then == argument:
+                when = [equal(counter.modulo(len(turns)), Linear.of(i)) if len(turns) > 1 else TRUE for i in range(len(turns))]
+                self._views[argument] = tuple(_under(w, v) for w, t in zip(when, turns, strict=True) for v in self.of(start[t]))
+                if trips is not None or len(turns) == 1:
+                    self._views[loop.results[arguments.index(argument)]] = self.of(start[turns[(trips or 0) % len(turns)]])
+
     def roots(self, value: ir.Value) -> set[ir.Value]:
         """The values of the root buffers that `value` may lie in, found without evaluating any index."""
         return set(self._roots(value))
@@ -171,10 +192,11 @@ class Views:
                 self._globals[name] = self.root(value, name)
             whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(self._globals[name].rank))
             return (View(self._globals[name], whole),)
-        if op.name == "arith.select":
+        arms = _arms(value)
+        if arms is not None:
             condition = self.values.condition(op.operands[0])
-            yes = [_under(condition, v) for v in self.of(op.operands[1])]
-            return (*yes, *(_under(condition.negate(), v) for v in self.of(op.operands[2])))
+            yes = [_under(condition, v) for v in self.of(arms[0])]
+            return (*yes, *(_under(condition.negate(), v) for v in self.of(arms[1])))
         source = shown(value)
         if source is None:
             return self._unknown(value)
@@ -329,6 +351,18 @@ class Views:
                 place = place + self.values.product(indices[dimension], stride)
             out.append(place)
         return tuple(out)
+
+
+def _arms(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
+    """What a memref is where a condition holds, and where it does not."""
+    op = ir.OpResult(value).owner.operation
+    if op.name == "arith.select":
+        return op.operands[1], op.operands[2]
+    if op.name != "scf.if":
+        return None
+    number = ir.OpResult(value).result_number
+    yes, no = (terminator(region.blocks[0]).operands[number] for region in op.regions)
+    return yes, no
 
 
 def _under(condition: Formula, view: View) -> View:

@@ -103,6 +103,8 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
 }
 """Ops that do something to memrefs. Rules for operands that are tensors in the op at hand do nothing."""
 
+_MASKED = ("vector.maskedload", "vector.maskedstore", "vector.expandload", "vector.compressstore")
+
 ALLOCATIONS = frozenset(name for name, rules in _RULES.items() if any(r.kind == "alloc" for r in rules))
 """Ops whose result is memory that nothing else shows."""
 
@@ -276,7 +278,7 @@ def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:
             if isinstance(moved, ir.VectorType) and moved.scalable:
                 yield Access(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
                 continue
-        certain = rule.certain and (rule.footprint != "transfer" or _in_bounds(op))
+        certain = rule.certain and (rule.footprint != "transfer" or (in_bounds(op) and mask_of(op) is None))
         yield Access(rule.kind, value, rule.footprint, at + 1, moved, certain)
 
 
@@ -302,10 +304,18 @@ _OTHERS = {"bufferization.dealloc": _freed_on_condition, "nvgpu.device_async_cop
 """Ops whose accesses their operands tell, by their names."""
 
 
-def _in_bounds(op: ir.Operation) -> bool:
-    """Whether a vector transfer touches all elements that its vector has."""
-    masked = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1] > 0
-    return not masked and all(ir.BoolAttr(b).value for b in ir.ArrayAttr(op.attributes["in_bounds"]))
+def in_bounds(op: ir.Operation) -> bool:
+    """Whether no element of a vector access lies outside of its memref, where a transfer leaves it out."""
+    return "in_bounds" not in op.attributes or all(ir.BoolAttr(b).value for b in ir.ArrayAttr(op.attributes["in_bounds"]))
+
+
+def mask_of(op: ir.Operation) -> ir.Value | None:
+    """The mask of a vector access: which lanes of it there are."""
+    if "operandSegmentSizes" in op.attributes and op.name.startswith("vector.transfer_"):
+        return op.operands[len(op.operands) - 1] if list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1] else None
+    if op.name in _MASKED:
+        return op.operands[1 + ir.MemRefType(op.operands[0].type).rank]
+    return None
 
 
 def _structured(op: ir.Operation) -> tuple[Access, ...] | None:

@@ -11,6 +11,8 @@ from weft.interpreter.analysis.linear import NOTHING, THREAD, Linear, Symbol
 from weft.interpreter.analysis.unwritten import unwritten_reads
 
 ROW = f"memref<32xf32, {WORKGROUP}>"
+TRANSFER = f"%k = {{}} : vector<4xi1>\nvector.transfer_write %v, %S[%o], %k{{}} : vector<4xf32>, {ROW}"
+STORE = f"%k = {{}} : vector<4xi1>\nvector.maskedstore %S[%o], %k, %v : {ROW}, vector<4xi1>, vector<4xf32>"
 SMALL = "known_block_size = array<i32: 8, 1, 1>, known_grid_size = array<i32: 1, 1, 1>"
 
 
@@ -31,15 +33,76 @@ def vectors(write: str, read: str = "") -> KernelModel:
     [
         (f"vector.transfer_write %v, %S[%o] {{in_bounds = [true]}} : vector<4xf32>, {ROW}", []),
         (f"vector.store %v, %S[%o] : {ROW}, vector<4xf32>", []),
-        (f"%k = vector.create_mask %three : vector<4xi1>\nvector.transfer_write %v, %S[%o], %k : vector<4xf32>, {ROW}", [True]),
-        (f"%p = vector.constant dense<0.0> : vector<3xf32>\nvector.store %p, %S[%o] : {ROW}, vector<3xf32>", [False]),
+        (TRANSFER.format("vector.create_mask %c4", " {in_bounds = [true]}"), []),
+        (TRANSFER.format("vector.create_mask %three", " {in_bounds = [true]}"), [False]),
+        (TRANSFER.format("vector.create_mask %three", ""), [True]),
+        (STORE.format("vector.constant_mask [4]"), []),
+        (STORE.format("vector.constant_mask [2]"), [False]),
+        (STORE.format("arith.constant dense<true>"), [True]),
+        (f"%p = arith.constant dense<0.0> : vector<3xf32>\nvector.store %p, %S[%o] : {ROW}, vector<3xf32>", [False]),
     ],
 )
 def test_vectors_through_shared_memory(write: str, missing: list[bool]) -> None:
     """`missing`: whether each unwritten read is only assumed."""
-    made = vectors(write.replace("vector.constant", "arith.constant"))
+    made = vectors(write)
     assert conflicts(made) == []
     assert [r.assumed for r in unwritten_reads(made)] == missing
+
+
+@pytest.mark.parametrize(("size", "left"), [("4 - (d0 mod 2) * 3", 0), ("4", 1)])
+def test_leading_lanes_of_a_ragged_row(size: str, left: int) -> None:
+    """Rows of five elements, by threads that take four of them: the second thread of a row has one left."""
+    body = f"""%q = affine.apply affine_map<(d0) -> ((d0 floordiv 2) * 5 + (d0 mod 2) * 4)>(%tx)
+    %n = affine.apply affine_map<(d0) -> ({size})>(%tx)
+    %k = vector.create_mask %n : vector<4xi1>
+    %v = arith.constant dense<0.0> : vector<4xf32>
+    vector.maskedstore %A[%q], %k, %v : memref<64xf32>, vector<4xi1>, vector<4xf32>"""
+    found = conflicts(model(body, "%A: memref<64xf32>", f"%S: {ROW}", SMALL))
+    assert [c.assumed for c in found] == [False] * left
+
+
+TURNS = """%A0 = memref.subview %A[0] [32] [1] : memref<64xf32> to memref<32xf32, strided<[1]>>
+    %B0 = memref.subview %A[32] [32] [1] : memref<64xf32> to memref<32xf32, strided<[1], offset: 32>>
+    %p0 = memref.cast %A0 : memref<32xf32, strided<[1]>> to PART
+    %q0 = memref.cast %B0 : memref<32xf32, strided<[1], offset: 32>> to PART
+    %n = arith.xori %tx, %c1 : index
+    %r:2 = scf.for %i = %c0 to %COUNT step %c1 iter_args(%p = %p0, %q = %q0) -> (PART, PART) {
+      %x = memref.load %p[%n] : PART
+      memref.store %x, %q[%tx] : PART
+      BETWEEN
+      scf.yield YIELDS : PART, PART
+    }
+    BEHIND
+    """
+
+
+@pytest.mark.parametrize(
+    ("count", "yields", "between", "behind", "proven"),
+    [
+        ("c8", "%q, %p", "gpu.barrier", "", []),
+        ("c8", "%q, %p", "", "", [True, True]),
+        ("c8", "%p, %q", "", "", []),
+        ("c8", "%p, %p", "gpu.barrier", "", [False, False]),  # the second is not one of two in turn
+        ("c1", "%q, %p", "", "memref.store %zero, %r#0[%tx] : PART", []),
+        ("c1", "%q, %p", "", "memref.store %zero, %r#0[%n] : PART", [True]),
+        ("c1", "%q, %p", "", "memref.store %zero, %r#1[%tx] : PART", [True]),
+    ],
+)  # fmt: skip
+def test_buffers_that_take_turns(count: str, yields: str, between: str, behind: str, proven: list[bool]) -> None:
+    body = TURNS.replace("COUNT", count).replace("YIELDS", yields).replace("BETWEEN", between).replace("BEHIND", behind)
+    body = body.replace("PART", "memref<32xf32, strided<[1], offset: ?>>")
+    found = conflicts(model(body, "%A: memref<64xf32>", f"%S: {ROW}", SMALL))
+    assert [not c.assumed for c in found] == proven
+
+
+def test_a_buffer_that_a_branch_chooses() -> None:
+    body = """%half = arith.cmpi ult, %tx, %c4 : index
+    %b = scf.if %half -> (memref<64xf32>) { scf.yield %A : memref<64xf32> } else { scf.yield %B : memref<64xf32> }
+    %i = arith.remui %tx, %c4 : index
+    memref.store %zero, %b[%i] : memref<64xf32>"""
+    for text, assumed in ((body, []), (body.replace("ult, %tx, %c4", "ult, %tx, %c2"), [False])):
+        found = conflicts(model(text, "%A: memref<64xf32>, %B: memref<64xf32>", f"%S: {ROW}", SMALL))
+        assert [c.assumed for c in found] == assumed
 
 
 FLAT = """%n1 = memref.dim %A, %c1 : memref<?x?x?xf32>
