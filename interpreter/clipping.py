@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import gathers, mlir
-from .destinations import inserted_chain
+from .destinations import written_over
 from .fusing import loop_inits
 from .mlir import affine, ir, linalg, tensor
-from .padding import from_origin, slice_of
-from .structured import element_type, shape_of
+from .padding import from_origin, slice_of, sliced
+from .structured import element_type, shape_of, structure
 
 CLIPPED = "weft.clipped"
 
@@ -65,14 +65,46 @@ def _clip(loop: ir.Operation) -> None:
 
 def _source(body: ir.Block, output: ir.Value, shape: Sequence[int]) -> ir.Value | None:
     """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is one."""
-    for op, _ in inserted_chain(output):
-        if not gathers.is_gather(op):
+    images = (read.operands[0] for read in _read_in_place(output))
+    return next((i for i in images if list(shape_of(i)) == list(shape) and _outside(i, body)), None)
+
+
+def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()) -> list[ir.Operation]:
+    """The reads that tiles of `output` start with, also in loops over parts of a tile, where they read an image at the very place
+    that the tile is inserted at. `around`: where the tiles of the loops outside are."""
+    found: list[ir.Operation] = []
+    for insertion in (use.owner.operation for use in output.uses):
+        if insertion.name != "tensor.parallel_insert_slice" or insertion.operands[1] != output:
             continue
-        for inner in mlir.operations(op, "tensor.extract"):
-            image = inner.operands[0]
-            if list(shape_of(image)) == list(shape) and _outside(image, body):
-                return image
-    return None
+        places = (*around, slice_offsets(insertion))
+        for op, position in written_over(sliced(insertion.operands[0])):
+            if gathers.is_gather(op):
+                found += [read for read in mlir.operations(op, "tensor.extract") if _reads_at(read, op, places)]
+            elif op.name == "scf.forall":
+                arguments = op.regions[0].blocks[0].arguments
+                found += _read_in_place(arguments[len(arguments) - len(op.operands) + position], places)
+    return found
+
+
+def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir.Value | int]]) -> bool:
+    """Whether a gather reads, for its element i, that at the sum of the places and i."""
+    from .analysis.linear import NOTHING, Linear
+    from .analysis.shape import LaunchShape
+    from .analysis.values import Values
+
+    values = Values(LaunchShape(), lambda _: NOTHING)
+    own = [values.opaque(NOTHING) for _ in range(structure(gather).rank)]
+    for op in mlir.operations(gather, "linalg.index"):
+        values.bind(op.results[0], own[gathers.linalg_index_dimension(op)])
+    indices = [values.linear(index) for index in list(read.operands)[1:]]
+    if any(len(place) != len(indices) for place in places):
+        return False
+    for wanted, index, *offsets in zip(own, indices, *places, strict=True):
+        for offset in offsets:
+            wanted = wanted + (Linear.of(offset) if isinstance(offset, int) else values.linear(offset))
+        if wanted != index:
+            return False
+    return True
 
 
 def _outside(value: ir.Value, body: ir.Block) -> bool:
@@ -112,7 +144,7 @@ def _clip_output(
 ) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
     empty = gathers.is_empty(init)
-    accumulators = {op for op, _ in inserted_chain(output) if gathers.is_gather(op)}
+    reads = _read_in_place(output)
     for use in list(output.uses):
         op = use.owner.operation
         if op.name == "tensor.parallel_insert_slice":
@@ -120,10 +152,9 @@ def _clip_output(
         elif op.name == "tensor.extract_slice":
             _clip_read(op, output, shape, empty)
     if source is not None:  # only where the accumulators come from: whatever else reads that tensor means its first contents
-        for gather in accumulators:
-            for op in mlir.operations(gather, "tensor.extract"):
-                if op.operands[0] == source:
-                    op.operands[0] = output
+        for op in reads:
+            if op.operands[0] == source:
+                op.operands[0] = output
 
 
 def _clip_read(op: ir.Operation, output: ir.Value, shape: Sequence[int], empty: bool) -> None:
@@ -155,13 +186,18 @@ def _gather_at(
     return op.results[0]
 
 
-def mixed_offsets(op: ir.Operation) -> list[ir.Value]:
-    """The offsets of a slice as values, static ones as constants made at the insertion point."""
+def slice_offsets(op: ir.Operation) -> list[ir.Value | int]:
+    """The offsets of a slice."""
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     static = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
     skip = 1 if op.name == "tensor.extract_slice" else 2
     values = iter(list(op.operands)[skip:])
-    return [next(values) if s == dynamic else gathers.index(s) for s in static]
+    return [next(values) if s == dynamic else s for s in static]
+
+
+def mixed_offsets(op: ir.Operation) -> list[ir.Value]:
+    """The offsets of a slice as values, static ones as constants made at the insertion point."""
+    return [gathers.index(offset) if isinstance(offset, int) else offset for offset in slice_offsets(op)]
 
 
 def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:

@@ -128,14 +128,16 @@ def _only_written(op: ir.Operation, number: int) -> bool:
 
 def inserted_chain(output: ir.Value) -> list[tuple[ir.Operation, int]]:
     """The destination operands behind what is inserted into `output`: these stay in place."""
+    inserted = [use.owner.operation for use in output.uses if use.operand_number == 1]
+    return [step for op in inserted if op.name == "tensor.parallel_insert_slice" for step in written_over(op.operands[0])]
+
+
+def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
+    """The ops that make `value`, each with the operand that it is written over, the last one first."""
     chain: list[tuple[ir.Operation, int]] = []
-    for use in output.uses:
-        if use.owner.operation.name != "tensor.parallel_insert_slice" or use.operand_number != 1:
-            continue
-        value: ir.Value = use.owner.operation.operands[0]
-        while (step := _destination(value)) is not None and step not in chain:
-            chain.append(step)
-            value = step[0].operands[step[1]]
+    while (step := _destination(value)) is not None:
+        chain.append(step)
+        value = step[0].operands[step[1]]
     return chain
 
 

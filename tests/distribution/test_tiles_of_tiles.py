@@ -102,3 +102,48 @@ def test_rows_that_an_inner_map_shares(
     assert verify_source(Source("module.mlir", made.module)).ok
     alike = shape == "13x5"  # a row has fewer elements than there are lanes: all distributions are the same
     assert made.module.count("gpu.barrier") == (0 if alike else barriers)
+
+
+SUMS = """\
+func.func @f(%x: tensor<MxK xf32>, %start: tensor<Mxf32>) -> tensor<Mxf32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]} ins(%x : tensor<MxK xf32>) outs(%start : tensor<Mxf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %t = arith.addf %acc, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<Mxf32>
+  %e = tensor.empty() : tensor<Mxf32>
+  %y = linalg.exp ins(%s : tensor<Mxf32>) outs(%e : tensor<Mxf32>) -> tensor<Mxf32>
+  return %y : tensor<Mxf32>
+}
+""".replace("K x", "Kx")
+RAGGED_SUMS = """\
+let sum = match linalg.generic
+let exp = match linalg.exp
+let (tiles, tile) = tile exp [4]
+fuse sum into tiles
+map tiles to blocks(x)
+{steps}
+let (outer, part) = tile {op} [{size}, _]
+map outer to warps(x: 3)
+let (inner, one) = tile part [3, _]
+map inner to lanes
+let (each, e) = tile tile [3]
+map each to warps(x: 3)
+map e to lanes
+insert-barriers
+verify-sync
+launch tiles
+"""
+
+
+@pytest.mark.parametrize("rows", [4, 7, 13])
+@pytest.mark.parametrize("size", [2, 3, 4, 7])
+@pytest.mark.parametrize("stepwise", [False, True], ids=["whole rows", "parts of rows"])
+def test_ragged_tiles_in_ragged_tiles_are_updated_in_place(rows: int, size: int, stepwise: bool, tmp_path: Path) -> None:
+    """Also where what a sum starts with happens to be as long as a tile: that is read elsewhere, not at the tile's place."""
+    steps = "let (k, step) = tile sum [_, 2]" if stepwise else ""
+    body = RAGGED_SUMS.format(steps=steps, op="step" if stepwise else "sum", size=size)
+    made = program(tmp_path, SUMS.replace("M", str(rows)).replace("K", "5"), body)
+    assert not made.wrong()
+    assert not made.wrong(native=True)

@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 
 from weft import api, cli
-from weft.dsl.diagnostics import WeftError
+from weft.dsl.diagnostics import Source, WeftError
 from weft.execution import RunOptions, run_schedule
 from weft.interpreter.analysis import proof
 from weft.pipeline import Recipe, applied
 from weft.recipes import schedules
+from weft.verify import verify_source
 
 SOAK = "WEFT_SOAK" in os.environ
 PROGRAMS = Path(__file__).parent.parent / "programs"
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial"
 
 SHARED = """payload matmul(m = 32, n = 32, k = 32, type = f32)
 schedule shared() {
@@ -159,6 +161,25 @@ def test_kernels_that_upstream_makes_are_proven(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as caught:
         applied(Recipe.open(str(tmp_path / "s.weft")))
     assert caught.value.diagnostics[0].code == "W0601" and caught.value.diagnostics[0].statement == "run-pass"
+
+
+# ---- `launch`'s proof and `weft verify` say the same ---------------------------------------------------------------------------
+
+SHIPPED = {path.stem: path for folder in (PROGRAMS, TUTORIAL) for path in folder.glob("*.weft")} | schedules()
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED) if SOAK else ["softmax", "pipelined_ragged", "9-pipelined", "igemm_split_k"])
+def test_verify_agrees_with_launch(name: str) -> None:
+    """Each kernel is proven race-free by both, or assumed by both; and no barrier is one too many."""
+    done = applied(Recipe.open(str(SHIPPED[name]), None, {}))
+    believed = any(proof.BELIEVED in step.remarks for step in done.session.steps)
+    report = verify_source(Source("module.mlir", done.text))
+    assert not done.unproven and report.kernels
+    assert [kernel.superfluous for kernel in report.kernels] == [()] * len(report.kernels)
+    if not believed:
+        assert report.ok, [d.message for d in report.diagnostics]
+    else:
+        assert report.diagnostics and all("(assumed)" in d.message for d in report.diagnostics)
 
 
 # ---- schedules without their barriers, and with maps changed -----------------------------------------------------------------
