@@ -94,8 +94,8 @@ class Counts:
     Args:
         by_mnemonic: all instructions.
         shared_loads, shared_stores, global_loads, global_stores: accesses by their width in bits.
-        divisions: sequences that divide or take a remainder: calls of the division routine, reciprocals of integers, high halves
-            of products.
+        divisions: sequences that divide or take a remainder by what is not constant: calls of the division routine, reciprocals
+            of integers.
     """
 
     by_mnemonic: Counter[str]
@@ -148,8 +148,6 @@ class Counts:
 
 
 def _divides(one: Instruction) -> bool:
-    if one.mnemonic == "IMAD":
-        return "HI" in one.modifiers
     far_jump = _TARGET.search(one.operands) is not None  # a label of the kernel itself, too far for a branch
     return (one.mnemonic == "CALL" and not far_jump) or (one.mnemonic in ("I2F", "I2FP") and "RP" in one.modifiers)
 

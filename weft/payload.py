@@ -145,7 +145,6 @@ _OF_FINISHED_MODULES = {
     "weft.name": "a text",
     "weft.unroll": "nothing, or how many iterations at a time",
     "weft.max_registers": "a number",
-    "weft.counters": "one entry for each iteration argument of a `scf.for`",
 }
 """What a scheduled module says to the emitter, and as what: it may be read again, by `weft verify` for one."""
 
@@ -166,7 +165,7 @@ def _expect_no_marks(module: ir.Module) -> None:
                     f"{describe(op)} bears `{name}`, a mark that only statements set",
                     hint="take the attribute out of the payload; `weft.name` on arguments is fine",
                 )
-            if not _says(op, name, value):
+            if not _says(name, value):
                 raise fail(
                     "W0489",
                     f"{describe(op)} bears `{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}",
@@ -187,7 +186,7 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
                     yield "weft.name", entry["weft.name"]
 
 
-def _says(op: ir.Operation, name: str, value: ir.Attribute) -> bool:
+def _says(name: str, value: ir.Attribute) -> bool:
     """Whether the value of a mark is of its kind."""
     from .interpreter.mlir import ir
 
@@ -196,34 +195,14 @@ def _says(op: ir.Operation, name: str, value: ir.Attribute) -> bool:
             return isinstance(value, ir.StringAttr)
         case "weft.unroll":
             return isinstance(value, ir.UnitAttr) or _is_positive(value)
-        case "weft.max_registers":
-            return _is_positive(value)
         case _:
-            return _counts(op)
+            return _is_positive(value)
 
 
 def _is_positive(value: ir.Attribute) -> bool:
     from .interpreter.mlir import ir
 
     return isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
-
-
-def _counts(op: ir.Operation) -> bool:
-    """Whether `weft.counters` says of each iteration argument nothing, or its name and positive numbers."""
-    from .interpreter.mlir import ir
-
-    entries = op.attributes["weft.counters"]
-    if op.name != "scf.for" or not isinstance(entries, ir.ArrayAttr) or len(entries) != len(op.results):
-        return False
-    for facts in entries:
-        if not isinstance(facts, ir.DictAttr) or {named.name for named in facts} - {"name", "below", "multiple"}:
-            return False
-        if "name" in facts and not isinstance(facts["name"], ir.StringAttr):
-            return False
-        numbers = [facts[key] for key in ("below", "multiple") if key in facts]
-        if any(not isinstance(number, ir.IntegerAttr) or number.value < 1 for number in numbers):
-            return False
-    return True
 
 
 def _name_values(module: ir.Module, text: str) -> None:

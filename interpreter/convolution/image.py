@@ -16,7 +16,6 @@ from functools import partial
 from math import prod
 
 from .. import gathers
-from ..distribution.counters.linear import NAMES
 from ..gathers import index
 from ..mlir import affine, ir, linalg, tensor
 from ..piece_reads import Subscript, read
@@ -109,7 +108,7 @@ def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.
     kind = ir.IndexType.get()
     made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, [], [extents[d] for d in long[1:]])
     names = [name for d, name in zip(dimensions, problem.names(group), strict=True) if d in long]
-    made.operation.attributes[NAMES] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+    made.operation.attributes["weft.names"] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
     return dict(zip(long, made.results, strict=True))
 
 

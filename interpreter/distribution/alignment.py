@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from ..layouts import strided
 from ..mlir import ir, producer
 from .arithmetic import Bound, known
-from .counters.linear import DELINEARIZE
-from .reshapes import becomes_a_cast
+from .reshapes import DELINEARIZE, becomes_a_cast
 from .space import DYNAMIC, subview_offsets
 from .views import permutation_of
 

@@ -12,13 +12,11 @@ from ..rewriter import describe, upstream_messages
 from ..structured import ATOMIC
 from .alone import do_alone
 from .comparisons import join_bounds
-from .counters import carry_digits, split_sums, unroll_divisions
-from .counters.linear import DELINEARIZE
 from .indices import share_indices
 from .kernel import Outlined
 from .offsets import settle_offsets
 from .registers import fix_trip_counts
-from .reshapes import LINEARIZE, join_digits, keep_reshapes
+from .reshapes import DELINEARIZE, LINEARIZE, join_digits, keep_reshapes
 from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
@@ -76,18 +74,14 @@ def _add_atomically(function: ir.Operation) -> None:
 
 
 def _take_apart(kernel: Outlined) -> None:
-    """Indices that are taken apart: out of the loops, or counted along with them; divided where neither can be. Those that are put
-    together are sums."""
+    """Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
+
+    Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took registers.
+    """
     with kernel.function.context:
         join_digits(kernel.function)
     if not any(True for _ in operations(kernel.function, DELINEARIZE, LINEARIZE)):
         return
-    with kernel.function.context, ir.Location.unknown():
-        unroll_divisions(kernel.function)
-        split_sums(kernel.function)
-    _run(kernel, "cse,loop-invariant-code-motion")
-    with kernel.function.context, ir.Location.unknown():
-        carry_digits(kernel.function)
     _run(kernel, "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion")
 
 

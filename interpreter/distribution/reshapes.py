@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..layouts import is_plain, strided
 from ..mlir import DYNAMIC, affine, ir, memref, operations
 
+DELINEARIZE = "affine.delinearize_index"
 LINEARIZE = "affine.linearize_index"
 
 

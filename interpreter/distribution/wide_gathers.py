@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..mlir import arith, ir, operations, producer, scf, vector
 from .alignment import aligned_rows, divisible
 from .arithmetic import known
-from .counters.linear import DELINEARIZE
+from .reshapes import DELINEARIZE
 
 
 @dataclass(frozen=True)

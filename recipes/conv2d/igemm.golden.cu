@@ -18,119 +18,62 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     }
   }
   const int row = tx % 4 * 4;
-  const int col = tx / 4;
-  const int col1 = tx % 16 * 4;
-  const bool in_col1 = col1 < 32;
-  const int plane = by * 8 + tx / 4 / 16;
+  const int col = tx % 16 * 4;
+  const bool in_col = col < 32;
   const int row1 = tx / 4 % 16;
+  const int plane = by * 8 + tx / 4 / 16;
+  const int col1 = tx / 4;
   const int row2 = tx / 16;
   const int col2 = warp / 2 * 64 + lane / 4 * 8;
   const int col3 = tx % 4 * 8 + warp % 2 * 32;
-  int kh = 0;
-  int kw = 0;
   for (int k = 0; k < 144; k += 16) {
-    const int plane1 = plane + kh;
-    const int row3 = row1 + kw - 1;
+    const int col4 = (k + tx * 4) % 16;
+    const int row3 = row1 + (k + tx % 4 * 4) % 48 / 16 - 1;
     const bool in_row3 = (unsigned)row3 < 16;
-    float v0;
-    float v1;
-    float v2;
-    float v3;
-    if ((unsigned)(plane1 - 1) < 16 && in_row3) {
-      const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 - 1) * 256 + row3 * 16 + row]);
-      v0 = x.x;
-      v1 = x.y;
-      v2 = x.z;
-      v3 = x.w;
-    } else {
-      v0 = 0.0f;
-      v1 = 0.0f;
-      v2 = 0.0f;
-      v3 = 0.0f;
+    const int plane1 = plane + (k + tx % 4 * 4) / 48;
+    for (int i = 0; i < 4; ++i) {
+      const int plane2 = plane1 + i * 2 - 1;
+      float v0;
+      float v1;
+      float v2;
+      float v3;
+      if ((unsigned)plane2 < 16 && in_row3) {
+        const float4 x = *reinterpret_cast<const float4*>(&X[plane2 * 256 + row3 * 16 + col4]);
+        v0 = x.x;
+        v1 = x.y;
+        v2 = x.z;
+        v3 = x.w;
+      } else {
+        v0 = 0.0f;
+        v1 = 0.0f;
+        v2 = 0.0f;
+        v3 = 0.0f;
+      }
+      const int col5 = col1 + i * 32;
+      X_shared[row][col5] = v0;
+      X_shared[row + 1][col5] = v1;
+      X_shared[row + 2][col5] = v2;
+      X_shared[row + 3][col5] = v3;
     }
-    X_shared[row][col] = v0;
-    X_shared[row + 1][col] = v1;
-    X_shared[row + 2][col] = v2;
-    X_shared[row + 3][col] = v3;
-    float v4;
-    float v5;
-    float v6;
-    float v7;
-    if (in_row3) {
-      const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 1) * 256 + row3 * 16 + row]);
-      v4 = x.x;
-      v5 = x.y;
-      v6 = x.z;
-      v7 = x.w;
-    } else {
-      v4 = 0.0f;
-      v5 = 0.0f;
-      v6 = 0.0f;
-      v7 = 0.0f;
-    }
-    X_shared[row][col + 32] = v4;
-    X_shared[row + 1][col + 32] = v5;
-    X_shared[row + 2][col + 32] = v6;
-    X_shared[row + 3][col + 32] = v7;
-    float v8;
-    float v9;
-    float v10;
-    float v11;
-    if (in_row3) {
-      const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 3) * 256 + row3 * 16 + row]);
-      v8 = x.x;
-      v9 = x.y;
-      v10 = x.z;
-      v11 = x.w;
-    } else {
-      v8 = 0.0f;
-      v9 = 0.0f;
-      v10 = 0.0f;
-      v11 = 0.0f;
-    }
-    X_shared[row][col + 64] = v8;
-    X_shared[row + 1][col + 64] = v9;
-    X_shared[row + 2][col + 64] = v10;
-    X_shared[row + 3][col + 64] = v11;
-    float v12;
-    float v13;
-    float v14;
-    float v15;
-    if (plane1 + 5 < 16 && in_row3) {
-      const float4 x = *reinterpret_cast<const float4*>(&X[(plane1 + 5) * 256 + row3 * 16 + row]);
-      v12 = x.x;
-      v13 = x.y;
-      v14 = x.z;
-      v15 = x.w;
-    } else {
-      v12 = 0.0f;
-      v13 = 0.0f;
-      v14 = 0.0f;
-      v15 = 0.0f;
-    }
-    X_shared[row][col + 96] = v12;
-    X_shared[row + 1][col + 96] = v13;
-    X_shared[row + 2][col + 96] = v14;
-    X_shared[row + 3][col + 96] = v15;
     const int row4 = row2 + k;
     for (int i = 0; i < 2; ++i) {
-      float v16;
-      float v17;
-      float v18;
-      float v19;
-      if (in_col1) {
-        const float4 w = *reinterpret_cast<const float4*>(&W[(row4 + i * 8) * 32 + col1]);
-        v16 = w.x;
-        v17 = w.y;
-        v18 = w.z;
-        v19 = w.w;
+      float v0;
+      float v1;
+      float v2;
+      float v3;
+      if (in_col) {
+        const float4 w = *reinterpret_cast<const float4*>(&W[(row4 + i * 8) * 32 + col]);
+        v0 = w.x;
+        v1 = w.y;
+        v2 = w.z;
+        v3 = w.w;
       } else {
-        v16 = 0.0f;
-        v17 = 0.0f;
-        v18 = 0.0f;
-        v19 = 0.0f;
+        v0 = 0.0f;
+        v1 = 0.0f;
+        v2 = 0.0f;
+        v3 = 0.0f;
       }
-      *reinterpret_cast<float4*>(&W_shared[row2 + i * 8][col1]) = make_float4(v16, v17, v18, v19);
+      *reinterpret_cast<float4*>(&W_shared[row2 + i * 8][col]) = make_float4(v0, v1, v2, v3);
     }
     __syncthreads();
     #pragma unroll
@@ -154,10 +97,6 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       }
     }
     __syncthreads();
-    const int idx = kw + 1;
-    const bool in_idx = idx >= 3;
-    kh = in_idx ? kh + 1 : kh;
-    kw = in_idx ? kw - 2 : idx;
   }
   const int row3 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
   #pragma unroll

@@ -17,138 +17,68 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       acc[i][j] = 0.0f;
     }
   }
-  const int idx = by * 128 + tx / 4;
-  const bool in_idx = idx < 540;
-  const int plane = (by * 128 + tx / 4) / 180;
   const int row = tx % 4 * 4;
-  const int col = tx / 4;
-  const bool in_idx1 = idx + 32 < 540;
-  const int plane1 = (by * 128 + tx / 4 + 32) / 180;
-  const bool in_idx2 = idx + 64 < 540;
-  const int plane2 = (by * 128 + tx / 4 + 64) / 180;
-  const bool in_idx3 = idx + 96 < 540;
-  const int plane3 = (by * 128 + tx / 4 + 96) / 180;
-  const int col1 = tx % 16 * 4;
-  const bool in_col1 = col1 < 39;
-  const bool in_col1_1 = col1 + 1 < 39;
-  const bool in_col1_2 = col1 + 2 < 39;
-  const bool in_col1_3 = col1 + 3 < 39;
-  const int plane4 = (by * 128 + tx / 4) % 180 / 12 * 2;
-  const int row1 = (by * 128 + tx / 4) % 12 * 2;
-  const int plane5 = (by * 128 + tx / 4 + 32) % 180 / 12 * 2;
-  const int row2 = (by * 128 + tx / 4 + 32) % 12 * 2;
-  const int plane6 = (by * 128 + tx / 4 + 64) % 180 / 12 * 2;
-  const int row3 = (by * 128 + tx / 4 + 64) % 12 * 2;
-  const int plane7 = (by * 128 + tx / 4) / 12 * 2 - (by * 128 + tx / 4 + 96) / 180 * 30;
-  const int row4 = tx / 16;
+  const int col = tx % 16 * 4;
+  const bool in_col = col < 39;
+  const bool in_col1 = col + 1 < 39;
+  const bool in_col2 = col + 2 < 39;
+  const bool in_col3 = col + 3 < 39;
+  const int idx = by * 128 + tx / 4;
+  const int col1 = tx / 4;
+  const int row1 = tx / 16;
   const int col2 = warp / 2 * 64 + lane / 4 * 8;
   const int col3 = tx % 4 * 8 + warp % 2 * 32;
-  int kh = 0;
-  int kw = tx % 4 * 4 / 5;
-  int c = tx % 4 * 4 % 5;
-  int kh1 = 0;
-  int kw1 = (tx % 4 * 4 + 1) / 5;
-  int c1 = (tx % 4 * 4 + 1) % 5;
-  int kh2 = 0;
-  int kw2 = (tx % 4 * 4 + 2) / 5;
-  int c2 = (tx % 4 * 4 + 2) % 5;
-  int kh3 = (tx % 4 * 4 + 3) / 15;
-  int kw3 = (tx % 4 * 4 + 3) % 15 / 5;
-  int c3 = (tx % 4 * 4 + 3) % 5;
   for (int k = 0; k < 48; k += 16) {
     const int idx1 = row + k;
-    const bool in_idx1_1 = idx1 < 45;
-    const int plane8 = plane4 + kh - 1;
-    const int row5 = row1 + kw - 1;
-    const bool in_row5 = (unsigned)row5 < 23;
-    const float v0 = in_idx1_1 && in_idx && (unsigned)plane8 < 29 && in_row5
-        ? X[plane * 3335 + plane8 * 115 + row5 * 5 + c] : 0.0f;
-    const bool in_idx1_2 = idx1 + 1 < 45;
-    const int plane9 = plane4 + kh1 - 1;
-    const int row6 = row1 + kw1 - 1;
-    const bool in_row6 = (unsigned)row6 < 23;
-    const float v1 = in_idx1_2 && in_idx && (unsigned)plane9 < 29 && in_row6
-        ? X[plane * 3335 + plane9 * 115 + row6 * 5 + c1] : 0.0f;
-    const bool in_idx1_3 = idx1 + 2 < 45;
-    const int plane10 = plane4 + kh2 - 1;
-    const int row7 = row1 + kw2 - 1;
-    const bool in_row7 = (unsigned)row7 < 23;
-    const float v2 = in_idx1_3 && in_idx && (unsigned)plane10 < 29 && in_row7
-        ? X[plane * 3335 + plane10 * 115 + row7 * 5 + c2] : 0.0f;
-    const bool in_idx1_4 = idx1 + 3 < 45;
-    const int plane11 = plane4 + kh3 - 1;
-    const int row8 = row1 + kw3 - 1;
-    const bool in_row8 = (unsigned)row8 < 23;
-    const float v3 = in_idx1_4 && in_idx && (unsigned)plane11 < 29 && in_row8
-        ? X[plane * 3335 + plane11 * 115 + row8 * 5 + c3] : 0.0f;
-    X_shared[row][col] = v0;
-    X_shared[row + 1][col] = v1;
-    X_shared[row + 2][col] = v2;
-    X_shared[row + 3][col] = v3;
-    const int plane12 = plane5 + kh - 1;
-    const int row9 = row2 + kw - 1;
-    const float v4 = in_idx1_1 && in_idx1 && (unsigned)plane12 < 29 && (unsigned)row9 < 23
-        ? X[plane1 * 3335 + plane12 * 115 + row9 * 5 + c] : 0.0f;
-    const int plane13 = plane5 + kh1 - 1;
-    const int row10 = row2 + kw1 - 1;
-    const float v5 = in_idx1_2 && in_idx1 && (unsigned)plane13 < 29 && (unsigned)row10 < 23
-        ? X[plane1 * 3335 + plane13 * 115 + row10 * 5 + c1] : 0.0f;
-    const int plane14 = plane5 + kh2 - 1;
-    const int row11 = row2 + kw2 - 1;
-    const float v6 = in_idx1_3 && in_idx1 && (unsigned)plane14 < 29 && (unsigned)row11 < 23
-        ? X[plane1 * 3335 + plane14 * 115 + row11 * 5 + c2] : 0.0f;
-    const int plane15 = plane5 + kh3 - 1;
-    const int row12 = row2 + kw3 - 1;
-    const float v7 = in_idx1_4 && in_idx1 && (unsigned)plane15 < 29 && (unsigned)row12 < 23
-        ? X[plane1 * 3335 + plane15 * 115 + row12 * 5 + c3] : 0.0f;
-    X_shared[row][col + 32] = v4;
-    X_shared[row + 1][col + 32] = v5;
-    X_shared[row + 2][col + 32] = v6;
-    X_shared[row + 3][col + 32] = v7;
-    const int plane16 = plane6 + kh - 1;
-    const int row13 = row3 + kw - 1;
-    const float v8 = in_idx1_1 && in_idx2 && (unsigned)plane16 < 29 && (unsigned)row13 < 23
-        ? X[plane2 * 3335 + plane16 * 115 + row13 * 5 + c] : 0.0f;
-    const int plane17 = plane6 + kh1 - 1;
-    const int row14 = row3 + kw1 - 1;
-    const float v9 = in_idx1_2 && in_idx2 && (unsigned)plane17 < 29 && (unsigned)row14 < 23
-        ? X[plane2 * 3335 + plane17 * 115 + row14 * 5 + c1] : 0.0f;
-    const int plane18 = plane6 + kh2 - 1;
-    const int row15 = row3 + kw2 - 1;
-    const float v10 = in_idx1_3 && in_idx2 && (unsigned)plane18 < 29 && (unsigned)row15 < 23
-        ? X[plane2 * 3335 + plane18 * 115 + row15 * 5 + c2] : 0.0f;
-    const int plane19 = plane6 + kh3 - 1;
-    const int row16 = row3 + kw3 - 1;
-    const float v11 = in_idx1_4 && in_idx2 && (unsigned)plane19 < 29 && (unsigned)row16 < 23
-        ? X[plane2 * 3335 + plane19 * 115 + row16 * 5 + c3] : 0.0f;
-    X_shared[row][col + 64] = v8;
-    X_shared[row + 1][col + 64] = v9;
-    X_shared[row + 2][col + 64] = v10;
-    X_shared[row + 3][col + 64] = v11;
-    const int plane20 = plane7 + kh + 15;
-    const float v12 = in_idx1_1 && in_idx3 && (unsigned)plane20 < 29 && in_row5
-        ? X[plane3 * 3335 + plane20 * 115 + row5 * 5 + c] : 0.0f;
-    const int plane21 = plane7 + kh1 + 15;
-    const float v13 = in_idx1_2 && in_idx3 && (unsigned)plane21 < 29 && in_row6
-        ? X[plane3 * 3335 + plane21 * 115 + row6 * 5 + c1] : 0.0f;
-    const int plane22 = plane7 + kh2 + 15;
-    const float v14 = in_idx1_3 && in_idx3 && (unsigned)plane22 < 29 && in_row7
-        ? X[plane3 * 3335 + plane22 * 115 + row7 * 5 + c2] : 0.0f;
-    const int plane23 = plane7 + kh3 + 15;
-    const float v15 = in_idx1_4 && in_idx3 && (unsigned)plane23 < 29 && in_row8
-        ? X[plane3 * 3335 + plane23 * 115 + row8 * 5 + c3] : 0.0f;
-    X_shared[row][col + 96] = v12;
-    X_shared[row + 1][col + 96] = v13;
-    X_shared[row + 2][col + 96] = v14;
-    X_shared[row + 3][col + 96] = v15;
-    const int row17 = row4 + k;
+    const bool in_idx1 = idx1 < 45;
+    const int col4 = (k + tx % 4 * 4) % 5;
+    const bool in_idx1_1 = idx1 + 1 < 45;
+    const int col5 = (k + tx % 4 * 4 + 1) % 5;
+    const bool in_idx1_2 = idx1 + 2 < 45;
+    const int col6 = (k + tx % 4 * 4 + 2) % 5;
+    const bool in_idx1_3 = idx1 + 3 < 45;
+    const int col7 = (k + tx % 4 * 4 + 3) % 5;
+    const int plane = (k + tx % 4 * 4) / 15;
+    const int row2 = (k + tx % 4 * 4) % 15 / 5;
+    const int plane1 = (k + tx % 4 * 4 + 1) / 15;
+    const int row3 = (k + tx % 4 * 4 + 1) % 15 / 5;
+    const int plane2 = (k + tx % 4 * 4 + 2) / 15;
+    const int row4 = (k + tx % 4 * 4 + 2) % 15 / 5;
+    const int plane3 = (k + tx % 4 * 4 + 3) / 15;
+    const int row5 = (k + tx % 4 * 4 + 3) % 15 / 5;
+    for (int i = 0; i < 4; ++i) {
+      const bool inside = idx + i * 32 < 540;
+      const int plane4 = (by * 128 + i * 32 + tx / 4) / 180;
+      const int plane5 = plane + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int row6 = row2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v0 = in_idx1 && inside && (unsigned)plane5 < 29 && (unsigned)row6 < 23
+          ? X[plane4 * 3335 + plane5 * 115 + row6 * 5 + col4] : 0.0f;
+      const int plane6 = plane1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int row7 = row3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v1 = in_idx1_1 && inside && (unsigned)plane6 < 29 && (unsigned)row7 < 23
+          ? X[plane4 * 3335 + plane6 * 115 + row7 * 5 + col5] : 0.0f;
+      const int plane7 = plane2 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int row8 = row4 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v2 = in_idx1_2 && inside && (unsigned)plane7 < 29 && (unsigned)row8 < 23
+          ? X[plane4 * 3335 + plane7 * 115 + row8 * 5 + col6] : 0.0f;
+      const int plane8 = plane3 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int row9 = row5 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v3 = in_idx1_3 && inside && (unsigned)plane8 < 29 && (unsigned)row9 < 23
+          ? X[plane4 * 3335 + plane8 * 115 + row9 * 5 + col7] : 0.0f;
+      const int col8 = col1 + i * 32;
+      X_shared[row][col8] = v0;
+      X_shared[row + 1][col8] = v1;
+      X_shared[row + 2][col8] = v2;
+      X_shared[row + 3][col8] = v3;
+    }
+    const int row6 = row1 + k;
     for (int i = 0; i < 2; ++i) {
-      const int row18 = row17 + i * 8;
-      const bool in_row18 = row18 < 45;
-      *reinterpret_cast<float4*>(&W_shared[row4 + i * 8][col1])
-          = make_float4(in_row18 && in_col1 ? W[row18 * 39 + col1] : 0.0f, in_row18 && in_col1_1
-          ? W[row18 * 39 + col1 + 1] : 0.0f, in_row18 && in_col1_2 ? W[row18 * 39 + col1 + 2] : 0.0f, in_row18
-          && in_col1_3 ? W[row18 * 39 + col1 + 3] : 0.0f);
+      const int row7 = row6 + i * 8;
+      const bool in_row7 = row7 < 45;
+      *reinterpret_cast<float4*>(&W_shared[row1 + i * 8][col])
+          = make_float4(in_row7 && in_col ? W[row7 * 39 + col] : 0.0f, in_row7 && in_col1 ? W[row7 * 39 + col + 1]
+          : 0.0f, in_row7 && in_col2 ? W[row7 * 39 + col + 2] : 0.0f, in_row7 && in_col3 ? W[row7 * 39 + col + 3]
+          : 0.0f);
     }
     __syncthreads();
     #pragma unroll
@@ -172,45 +102,17 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       }
     }
     __syncthreads();
-    const int idx2 = c + 1;
-    const bool in_idx2_1 = idx2 >= 5;
-    const int idx3 = in_idx2_1 ? kw + 1 : kw;
-    const bool in_idx3_1 = idx3 >= 3;
-    const int idx4 = c1 + 1;
-    const bool in_idx4 = idx4 >= 5;
-    const int idx5 = in_idx4 ? kw1 + 1 : kw1;
-    const bool in_idx5 = idx5 >= 3;
-    const int idx6 = c2 + 1;
-    const bool in_idx6 = idx6 >= 5;
-    const int idx7 = in_idx6 ? kw2 + 1 : kw2;
-    const bool in_idx7 = idx7 >= 3;
-    const int idx8 = c3 + 1;
-    const bool in_idx8 = idx8 >= 5;
-    const int idx9 = in_idx8 ? kw3 + 1 : kw3;
-    const bool in_idx9 = idx9 >= 3;
-    kh = in_idx3_1 ? kh + 2 : kh + 1;
-    kw = in_idx3_1 ? idx3 - 3 : idx3;
-    c = in_idx2_1 ? c - 4 : idx2;
-    kh1 = in_idx5 ? kh1 + 2 : kh1 + 1;
-    kw1 = in_idx5 ? idx5 - 3 : idx5;
-    c1 = in_idx4 ? c1 - 4 : idx4;
-    kh2 = in_idx7 ? kh2 + 2 : kh2 + 1;
-    kw2 = in_idx7 ? idx7 - 3 : idx7;
-    c2 = in_idx6 ? c2 - 4 : idx6;
-    kh3 = in_idx9 ? kh3 + 2 : kh3 + 1;
-    kw3 = in_idx9 ? idx9 - 3 : idx9;
-    c3 = in_idx8 ? c3 - 4 : idx8;
   }
-  const int row5 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
+  const int row2 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row6 = row5 + i;
-    if (row6 < 540) {
+    const int row3 = row2 + i;
+    if (row3 < 540) {
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const int col4 = col3 + j;
         if (col4 < 39) {
-          Y[row6 * 39 + col4] = acc[i][j];
+          Y[row3 * 39 + col4] = acc[i][j];
         }
       }
     }

@@ -17,19 +17,12 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     }
   }
   const int col = tx % 4 * 4;
-  const int row = tx / 16;
   const int col1 = tx % 16 * 4;
   const int col2 = tx / 4;
-  const int row1 = bx * 4 + tx % 16 / 4;
-  const int row2 = bx * 4 - tx / 16 * 4 + tx / 4;
-  const int row3 = warp / 2 * 64 + tx % 32 / 4 * 8;
+  const int row = tx / 16;
+  const int row1 = bx * 4 - tx / 16 * 4 + tx / 4;
+  const int row2 = warp / 2 * 64 + tx % 32 / 4 * 8;
   const int col3 = tx % 4 * 8 + warp % 2 * 32;
-  int c = 0;
-  int kh = tx / 16 / 3;
-  int kw = tx / 16 % 3;
-  int c1 = (tx / 16 + 8) / 9;
-  int kh1 = (tx / 16 + 8) % 9 / 3;
-  int kw1 = (tx / 16 + 8) % 3;
   for (int k = 0; k < 144; k += 16) {
     const int col4 = col + k;
     for (int i = 0; i < 4; ++i) {
@@ -55,29 +48,23 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       W_shared[col + 2][col5] = v2;
       W_shared[col + 3][col5] = v3;
     }
-    const int row4 = row1 + kh - 1;
-    const int col5 = col + kw;
-    const int row5 = row2 + kh - 1;
-    const bool in_row5 = (unsigned)row5 < 16;
-    *reinterpret_cast<float4*>(&X_shared[0][row][col1])
-        = make_float4((unsigned)row4 < 16 && (unsigned)(col5 - 1) < 16 ? X[c * 256 + row4 * 16 + (col5 - 1)] : 0.0f,
-        in_row5 ? X[c * 256 + row5 * 16 + col5] : 0.0f, in_row5 ? X[c * 256 + row5 * 16 + col5 + 1] : 0.0f, in_row5
-        && col5 + 2 < 16 ? X[c * 256 + row5 * 16 + col5 + 2] : 0.0f);
-    const int row6 = row1 + kh1 - 1;
-    const int col6 = col + kw1;
-    const int row7 = row2 + kh1 - 1;
-    const bool in_row7 = (unsigned)row7 < 16;
-    *reinterpret_cast<float4*>(&X_shared[0][row + 8][col1])
-        = make_float4((unsigned)row6 < 16 && (unsigned)(col6 - 1) < 16 ? X[c1 * 256 + row6 * 16 + (col6 - 1)] : 0.0f,
-        in_row7 ? X[c1 * 256 + row7 * 16 + col6] : 0.0f, in_row7 ? X[c1 * 256 + row7 * 16 + col6 + 1] : 0.0f,
-        in_row7 && col6 + 2 < 16 ? X[c1 * 256 + row7 * 16 + col6 + 2] : 0.0f);
+    for (int i = 0; i < 2; ++i) {
+      const int plane = (k + i * 8 + tx / 16) / 9;
+      const int row3 = row1 + (k + i * 8 + tx / 16) % 9 / 3 - 1;
+      const int col5 = col + (k + i * 8 + tx / 16) % 3;
+      const bool in_row3 = (unsigned)row3 < 16;
+      *reinterpret_cast<float4*>(&X_shared[0][row + i * 8][col1])
+          = make_float4(in_row3 && (unsigned)(col5 - 1) < 16 ? X[plane * 256 + row3 * 16 + (col5 - 1)] : 0.0f,
+          in_row3 ? X[plane * 256 + row3 * 16 + col5] : 0.0f, in_row3 ? X[plane * 256 + row3 * 16 + col5 + 1] : 0.0f,
+          in_row3 && col5 + 2 < 16 ? X[plane * 256 + row3 * 16 + col5 + 2] : 0.0f);
+    }
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float W_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][row3 + j * 4]);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][row2 + j * 4]);
       }
       alignas(16) float X_frag[8];
       #pragma unroll
@@ -93,29 +80,15 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       }
     }
     __syncthreads();
-    const int idx = kw + 1;
-    const bool in_idx = idx >= 3;
-    const int idx1 = in_idx ? kh + 3 : kh + 2;
-    const bool in_idx1 = idx1 >= 3;
-    const int idx2 = kw1 + 1;
-    const bool in_idx2 = idx2 >= 3;
-    const int idx3 = in_idx2 ? kh1 + 3 : kh1 + 2;
-    const bool in_idx3 = idx3 >= 3;
-    c = in_idx1 ? c + 2 : c + 1;
-    kh = in_idx1 ? idx1 - 3 : idx1;
-    kw = in_idx ? kw - 2 : idx;
-    c1 = in_idx3 ? c1 + 2 : c1 + 1;
-    kh1 = in_idx3 ? idx3 - 3 : idx3;
-    kw1 = in_idx2 ? kw1 - 2 : idx2;
   }
   const int col4 = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row4 = row3 + i;
-    if (row4 < 32) {
+    const int row3 = row2 + i;
+    if (row3 < 32) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&Y[row4 * 256 + col4 + j * 4]) = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
+        *reinterpret_cast<float4*>(&Y[row3 * 256 + col4 + j * 4]) = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
       }
     }
   }

@@ -18,7 +18,6 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     }
   }
   const int row = tx % 4 * 4;
-  const int row1 = tx / 16;
   const int col = tx % 16 * 4;
   const int idx = bx * 64 + tx % 16 * 4;
   const bool in_idx = idx < 180;
@@ -26,16 +25,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const bool in_idx2 = idx + 2 < 180;
   const bool in_idx3 = idx + 3 < 180;
   const int col1 = tx / 4;
+  const int row1 = tx / 16;
   const int row2 = (bx * 16 + tx % 16) / 3 * 2;
   const int col2 = (bx * 16 + tx % 16) % 3 * 8;
   const int row3 = warp / 2 * 64 + tx % 32 / 4 * 8;
   const int col3 = tx % 4 * 8 + warp % 2 * 32;
-  int c = 0;
-  int kh = tx / 16 / 3;
-  int kw = tx / 16 % 3;
-  int c1 = (tx / 16 + 8) / 9;
-  int kh1 = (tx / 16 + 8) % 9 / 3;
-  int kw1 = (tx / 16 + 8) % 3;
   for (int k = 0; k < 48; k += 16) {
     const int col4 = row + k;
     const bool in_col4 = col4 < 45;
@@ -54,28 +48,20 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       W_shared[row + 3][col5] = v2;
     }
     const int idx1 = row1 + k;
-    const bool in_idx1_1 = idx1 < 45;
-    const int row4 = row2 + kh - 1;
-    const int col5 = col2 + kw;
-    const bool in_row4 = (unsigned)row4 < 29;
-    const float v0 = in_idx1_1 && in_idx && in_row4 && (unsigned)(col5 - 1) < 23
-        ? X[bz * 3335 + c * 667 + row4 * 23 + (col5 - 1)] : 0.0f;
-    const float v1 = in_idx1_1 && in_idx3 && in_row4 && col5 + 5 < 23 ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 5]
-        : 0.0f;
-    *reinterpret_cast<float4*>(&X_shared[0][row1][col])
-        = make_float4(v0, in_idx1_1 && in_idx1 && in_row4 ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 1] : 0.0f,
-        in_idx1_1 && in_idx2 && in_row4 ? X[bz * 3335 + c * 667 + row4 * 23 + col5 + 3] : 0.0f, v1);
-    const bool in_idx1_2 = idx1 + 8 < 45;
-    const int row5 = row2 + kh1 - 1;
-    const int col6 = col2 + kw1;
-    const bool in_row5 = (unsigned)row5 < 29;
-    const float v2 = in_idx1_2 && in_idx && in_row5 && (unsigned)(col6 - 1) < 23
-        ? X[bz * 3335 + c1 * 667 + row5 * 23 + (col6 - 1)] : 0.0f;
-    const float v3 = in_idx1_2 && in_idx3 && in_row5 && col6 + 5 < 23
-        ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 5] : 0.0f;
-    *reinterpret_cast<float4*>(&X_shared[0][row1 + 8][col])
-        = make_float4(v2, in_idx1_2 && in_idx1 && in_row5 ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 1] : 0.0f,
-        in_idx1_2 && in_idx2 && in_row5 ? X[bz * 3335 + c1 * 667 + row5 * 23 + col6 + 3] : 0.0f, v3);
+    for (int i = 0; i < 2; ++i) {
+      const bool inside = idx1 + i * 8 < 45;
+      const int plane = (k + i * 8 + tx / 16) / 9;
+      const int row4 = row2 + (k + i * 8 + tx / 16) % 9 / 3 - 1;
+      const int col5 = col2 + (k + i * 8 + tx / 16) % 3;
+      const bool in_row4 = (unsigned)row4 < 29;
+      const float v0 = inside && in_idx && in_row4 && (unsigned)(col5 - 1) < 23
+          ? X[bz * 3335 + plane * 667 + row4 * 23 + (col5 - 1)] : 0.0f;
+      const float v1 = inside && in_idx3 && in_row4 && col5 + 5 < 23
+          ? X[bz * 3335 + plane * 667 + row4 * 23 + col5 + 5] : 0.0f;
+      *reinterpret_cast<float4*>(&X_shared[0][row1 + i * 8][col])
+          = make_float4(v0, inside && in_idx1 && in_row4 ? X[bz * 3335 + plane * 667 + row4 * 23 + col5 + 1] : 0.0f,
+          inside && in_idx2 && in_row4 ? X[bz * 3335 + plane * 667 + row4 * 23 + col5 + 3] : 0.0f, v1);
+    }
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
@@ -98,20 +84,6 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       }
     }
     __syncthreads();
-    const int idx2 = kw + 1;
-    const bool in_idx2_1 = idx2 >= 3;
-    const int idx3 = in_idx2_1 ? kh + 3 : kh + 2;
-    const bool in_idx3_1 = idx3 >= 3;
-    const int idx4 = kw1 + 1;
-    const bool in_idx4 = idx4 >= 3;
-    const int idx5 = in_idx4 ? kh1 + 3 : kh1 + 2;
-    const bool in_idx5 = idx5 >= 3;
-    c = in_idx3_1 ? c + 2 : c + 1;
-    kh = in_idx3_1 ? idx3 - 3 : idx3;
-    kw = in_idx2_1 ? kw - 2 : idx2;
-    c1 = in_idx5 ? c1 + 2 : c1 + 1;
-    kh1 = in_idx5 ? idx5 - 3 : idx5;
-    kw1 = in_idx4 ? kw1 - 2 : idx4;
   }
   const int col4 = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll

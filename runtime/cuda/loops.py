@@ -16,7 +16,6 @@ from .ranges import Range
 from .types import Scalar, element
 
 UNROLL = "weft.unroll"
-COUNTERS = "weft.counters"
 UNROLL_TRIPS = 64
 
 
@@ -27,7 +26,6 @@ class Carried:
     value: ir.Value
     kind: Scalar
     variables: tuple[str, ...]
-    known: Range | None = None
 
     @property
     def inside(self) -> Lanes:
@@ -40,11 +38,11 @@ class Carried:
 
     @property
     def _type(self) -> str:
-        return self.kind.variable(self.known)
+        return self.kind.variable(None)
 
     @property
     def _range(self) -> Range | None:
-        return self.known or self.kind.full_range
+        return self.kind.full_range
 
 
 def bind_all(kernel: Kernel, value: ir.Value, lanes: Lanes) -> None:
@@ -60,26 +58,12 @@ def carry(kernel: Kernel, op: ir.Operation, value: ir.Value, init: ir.Value, bas
     reused = _reusable(value, init, lanes)
     if reused:
         return Carried(value, kind, tuple(e.text for e in lanes))
-    base, known = _counter(op, value, base)
     variables = []
     for lane in lanes:
         variable = kernel.fresh(base)
-        kernel.line(f"{kind.variable(known)} {variable} = {lane.text};")
+        kernel.line(f"{kind.variable(None)} {variable} = {lane.text};")
         variables.append(variable)
-    return Carried(value, kind, tuple(variables), known)
-
-
-def _counter(op: ir.Operation, value: ir.Value, base: str) -> tuple[str, Range | None]:
-    """The name and the range of an iteration argument, where its loop says them."""
-    if COUNTERS not in op.attributes or not isinstance(value, ir.BlockArgument):
-        return base, None
-    facts = ir.DictAttr(list(ir.ArrayAttr(op.attributes[COUNTERS]))[value.arg_number - 1])
-    if "name" not in facts:
-        return base, None
-    if "below" not in facts:
-        return ir.StringAttr(facts["name"]).value, None
-    below, multiple = (ir.IntegerAttr(facts[key]).value if key in facts else 1 for key in ("below", "multiple"))
-    return ir.StringAttr(facts["name"]).value, Range(0, (below - 1) // multiple * multiple, multiple)
+    return Carried(value, kind, tuple(variables))
 
 
 def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:

@@ -52,32 +52,3 @@ def test_names_of_arguments_and_shared_buffers_are_texts(name: str, shared: str,
 
 def test_names_are_fine() -> None:
     parse_payload(Source("p.mlir", OP.format(marks="{mine = 1 : i64}")))
-
-
-LOOP = """func.func @f(%x: memref<8xindex> {{weft.name = "x"}}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %last = scf.for %i = %c0 to %c8 step %c1 iter_args(%digit = %c0) -> (index) {{
-    memref.store %digit, %x[%i] : memref<8xindex>
-    %next = arith.addi %digit, %c1 : index
-    scf.yield %next : index
-  }} {{weft.counters = {counters}}}
-  return
-}}
-"""
-
-
-@pytest.mark.parametrize("counters", ["[{}]", '[{name = "kh"}]', '[{below = 8 : i64, multiple = 1 : i64, name = "kh"}]'])
-def test_a_finished_loop_may_say_what_it_counts(counters: str) -> None:
-    parse_payload(Source("p.mlir", LOOP.format(counters=counters)))
-
-
-@pytest.mark.parametrize(
-    "counters",
-    ["3", "[]", "[{}, {}]", '["kh"]', "[{name = 1}]", "[{below = 0 : i64}]", "[{multiple = -4 : i64}]", '[{below = "8"}]'],
-)
-def test_what_a_loop_counts_is_well_formed(counters: str) -> None:
-    with pytest.raises(WeftError) as caught:
-        parse_payload(Source("p.mlir", LOOP.format(counters=counters)))
-    assert caught.value.diagnostics[0].code == "W0489"
