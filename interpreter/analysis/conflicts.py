@@ -18,6 +18,14 @@ from .solver import Solver, Unknown
 from .views import Buffer
 
 Kind = Literal["RAW", "WAR", "WAW"]
+LIMIT = (
+    "assumed, the analysis reached its limit; sizes known before a run, tiles that divide them, or fewer accesses in one kernel"
+    " make it exact"
+)
+DATA = (
+    "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
+    " ids, loop variables, and sizes known before a run make it exact"
+)
 
 
 @dataclass(frozen=True)
@@ -72,24 +80,35 @@ class Conflict:
         """The witness, in words."""
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
-            return (
-                f"{self.first_op} and {self.second_op} on `{self.buffer}`: assumed, the analysis reached its limit",
-            )
+            return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {LIMIT}",)
         lines = [f"element {self.buffer}{element}"]
         for instance in (self.first, self.second):
             where = f"block {_triple(instance.block)}, " if any(instance.block) or self.across_blocks else ""
             lines.append(f"{where}{instance}")
-        if self.aliased:
-            lines.append("assumed: nothing says that the two buffers are different memory")
-        elif self.unknown:
-            lines.append(f"assumed, not proven: it is not known what {self.unknown} touches")
-        elif self.chosen:
-            lines.append("assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which")
-        elif self.unsure:
-            lines.append(f"assumed, not proven: it is not known whether all threads execute {self.unsure} in between")
-        elif self.assumed:
-            lines.append("assumed, not proven: the index or a condition is not affine (it depends on data)")
+        if self.assumed:
+            lines.append(self._assumption())
         return tuple(lines)
+
+    def _assumption(self) -> str:
+        """Why it is assumed, and what would make it exact."""
+        if self.aliased:
+            return "assumed: nothing says that the two buffers are different memory; they are taken so without `--may-alias`"
+        if self.unknown:
+            return (
+                f"assumed, not proven: it is not known what {self.unknown} touches; ops of memref, affine and vector on buffers"
+                " that are arguments, or allocated in sight, make it exact"
+            )
+        if self.chosen:
+            return (
+                "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that"
+                " hands them on unchanged or in turn, or a choice by an affine condition, makes it exact"
+            )
+        if self.unsure:
+            return (
+                f"assumed, not proven: it is not known whether all threads execute {self.unsure} in between; an affine condition"
+                " around it, or none, makes it exact"
+            )
+        return DATA
 
 
 def _triple(ids: Iterable[int | None]) -> str:

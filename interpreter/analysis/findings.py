@@ -6,15 +6,12 @@ import re
 
 from ...dsl.diagnostics import Diagnostic, Source, Span
 from .barriers import superfluous_barriers
-from .conflicts import Conflict, Instance, conflicts, conflicts_between_blocks
+from .conflicts import DATA, LIMIT, Conflict, Instance, conflicts, conflicts_between_blocks
 from .model import Barrier, KernelModel
 from .unwritten import UnwrittenRead, unwritten_reads
 
 SHOWN = 5
-EXACT = (
-    "; sizes that are known before a run, and tiles that divide them, make it exact; a loop that the payload calls parallel is "
-    "believed where it is all that is launched"
-)
+EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"
 """What helps against an assumption, in a schedule."""
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
 
@@ -69,7 +66,10 @@ class Findings:
         note = "a condition or a loop around it is not the same for all of them"
         if barrier.assumed:
             message = f"not all threads of {group} may reach {barrier.op} (assumed)"
-            note = "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them"
+            note = (
+                "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
+                " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
+            )
         return Diagnostic(
             "W0603",
             message,
@@ -101,13 +101,11 @@ class Findings:
         return Diagnostic("W0601", message, self._span(conflict.second_op), notes=notes, hint=hint)
 
     def _witness(self, conflict: Conflict) -> tuple[str, ...]:
-        notes = list(conflict.notes())
+        notes = conflict.notes()
         if self.source is not None and conflict.first is not None and conflict.second is not None:
             for instance in (conflict.first, conflict.second):
-                notes = [n + self._quoted(instance) if n.endswith(str(instance)) else n for n in notes]
-        if conflict.aliased:
-            notes.append("`--may-alias` takes arguments as overlapping")
-        return tuple(notes)
+                notes = tuple(n + self._quoted(instance) if n.endswith(str(instance)) else n for n in notes)
+        return notes
 
     def _unwritten(self, read: UnwrittenRead) -> Diagnostic:
         element = f"[{', '.join(map(str, read.element))}]" if read.element else " (any element)"
@@ -117,9 +115,9 @@ class Findings:
             where = f"block {_ids(read.reader.block)}, " if any(read.reader.block) else ""
             notes.append(f"{where}{read.reader}{self._quoted(read.reader)}")
         if read.reader is None:
-            notes.append("assumed, not proven: the analysis reached its limit")
+            notes.append(LIMIT)
         elif read.assumed:
-            notes.append("assumed, not proven: an index or a condition is not affine (it depends on data)")
+            notes.append(DATA)
         return Diagnostic(
             "W0610",
             f"a thread {state} shared memory `{read.buffer}` that nobody wrote",

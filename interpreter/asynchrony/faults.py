@@ -68,6 +68,10 @@ def judge_host(
     return HostFindings(function, operations, tokens, tuple(shown), distinct, about)
 
 
+_APART = ("these parts of it share no element", "offsets and sizes that are constants, or affine in loop variables and ids,")
+_DIFFERENT = ("these are different memory", "buffers that no condition of run time chooses or frees, and ops that are known,")
+
+
 class _Speaker:
     """Diagnostics in terms of the text."""
 
@@ -125,11 +129,12 @@ class _Speaker:
         may = " (assumed)" if fault.assumed else ""
         notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
         for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
-            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write all it gets")
+            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write all it gets;"
+                         " its `gpu.func` in the module makes it exact")  # fmt: skip
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
-            what = "these parts of it share no element" if parts else "these are different memory"
-            notes.append(f"assumed, not proven: nothing says that {what}")
+            what, exact = _APART if parts else _DIFFERENT
+            notes.append(f"assumed, not proven: nothing says that {what}; {exact} make it exact")
         if fault.kind == "used after free":
             return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
                               hint="free it after its last use" if second.op.name != "func.return" else

@@ -237,7 +237,8 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
     notes = [*found.what]
     if found.assumed:
         notes.append(
-            "assumed, not proven: an index or a condition depends on data, or an op is not known to the analysis"
+            "assumed, not proven: an index or a condition depends on data, or an op is not known to the analysis; affine indices,"
+            " and ops of memref, affine and vector, make it exact"
         )
     depend = f"{found.pair} of this loop {'may depend' if found.assumed else 'depend'} on each other"
     message = f"{depend}, and a map would hand them to different processors"

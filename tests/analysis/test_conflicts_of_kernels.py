@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from kernel_text import TILE, WORKGROUP, loop, model, read, write
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
-from weft.interpreter.analysis import conflicts, conflicts_between_blocks, kernel_model
+from weft.interpreter.analysis import Conflict, Instance, conflicts, conflicts_between_blocks, kernel_model
 from weft.interpreter.analysis.solver import Solver
 
 GLOBAL = "memref<64x64xf32>"
@@ -361,3 +363,14 @@ def test_out_of_its_limit_it_assumes() -> None:
     )
     assert all(c.assumed for c in conflicts(model(body), solver=Solver(limit=100)))
     assert conflicts(model(body), solver=Solver(limit=100))
+
+
+REASONS = [{}, {"aliased": True}, {"chosen": True}, {"unsure": "gpu.barrier"}, {"unknown": "my.op"}, {"first": None}]
+
+
+@pytest.mark.parametrize("reason", REASONS, ids=str)
+def test_what_is_assumed_says_what_would_make_it_exact(reason: dict[str, Any]) -> None:
+    one = Instance("memref.store", "write", (0, 0, 0), (0, 0, 0), ())
+    made = {"first": one, "second": one, "assumed": True} | reason
+    last = Conflict("WAW", "A", "global", (0,), "memref.store", "memref.store", **made).notes()[-1]
+    assert "assumed" in last and any(word in last for word in ("make it exact", "makes it exact", "without `--may-alias`"))

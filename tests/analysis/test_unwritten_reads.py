@@ -7,6 +7,7 @@ from kernel_text import WORKGROUP, model, read, write
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.analysis import KernelModel, findings
+from weft.interpreter.analysis.conflicts import LIMIT
 from weft.interpreter.analysis.solver import Solver
 from weft.interpreter.analysis.unwritten import unwritten_reads
 
@@ -113,5 +114,5 @@ def test_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "unwritten_reads", lambda made: unwritten_reads(made, Solver(limit=100)))
     (diagnostic,) = findings.Findings(kernel(fill(60), RAGGED), Source("p.mlir", "")).diagnostics()
     assert diagnostic.code == "W0610"
-    assert "assumed, not proven: the analysis reached its limit" in diagnostic.notes
+    assert LIMIT in diagnostic.notes
     assert not any("depends on data" in note for note in diagnostic.notes)
