@@ -104,8 +104,8 @@ CODES: dict[str, Explanation] = {
         "same elements, one of them writing, need an edge: the second has to wait, through tokens or a blocking wait, for "
         "the first. RAW: a read that needs the write before it. WAR: a write that must wait for the read. WAW: two writes, and "
         "the last one wins. What each of them touches is compared as a set of elements: launches that walk the even and the odd "
-        "elements of one buffer need no edge. Called assumed where it is not known whether the memory is the same, or which "
-        "elements are touched.\n\n"
+        "elements of one buffer need no edge; nor do atomic updates that do the same, and whose old values nobody looks at. Called "
+        "assumed where it is not known whether the memory is the same, or which elements are touched.\n\n"
         "Of the pairs that are unordered those are shown whose edges order all others too. `async-fork` puts the edges.",
     ),
     "W0630": Explanation(

@@ -26,15 +26,24 @@ KERNEL_OPERANDS = 11
 _ADDRESS = "memref.extract_aligned_pointer_as_index"
 
 AccessKind = Literal["read", "write", "alloc", "free"]
+Done = tuple[AccessKind, str]
+"""What is done to a buffer, and of an update what."""
+READ: Done = ("read", "")
+WRITE: Done = ("write", "")
 Hazard = Literal["RAW", "WAR", "WAW"]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One thing that an op does to some elements of a buffer."""
+    """One thing that an op does to some elements of a buffer.
+
+    Args:
+        update: of a write by atomics alone, what they do: in which order equal ones are made is no matter.
+    """
 
     kind: AccessKind
     window: Window
+    update: str = ""
 
     @property
     def buffer(self) -> Buffer:
@@ -45,11 +54,15 @@ class Effect:
         """All but reading: whoever else touches the elements must do so before or after."""
         return self.kind != "read"
 
+    def commutes(self, other: Effect) -> bool:
+        """Whether the two may come in any order, even at the same time."""
+        return not (self.changes or other.changes) or (self.update != "" and self.update == other.update)
+
 
 def hazard(first: Effect, second: Effect) -> Hazard | None:
     """Why `second` must stay behind `first`; None if their order does not matter. An allocation counts as a write, and a
     free too."""
-    if not (first.changes or second.changes) or first.window.disjoint(second.window):
+    if first.commutes(second) or first.window.disjoint(second.window):
         return None
     if not first.changes:
         return "WAR"
@@ -79,7 +92,7 @@ class Effects:
     _windows: dict[ir.Value, tuple[Window, ...]] = field(default_factory=dict)
     _callables: dict[str, ir.Operation] = field(default_factory=dict)
     _binaries: set[str] = field(default_factory=set)
-    _summaries: dict[str, tuple[tuple[AccessKind, int | Buffer], ...] | None] = field(default_factory=dict)
+    _summaries: dict[str, tuple[tuple[Done, int | Buffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._shows_tensors = any(True for _ in mlir.operations(self.module.operation, "bufferization.to_tensor"))
@@ -95,12 +108,12 @@ class Effects:
     def of(self, op: ir.Operation) -> tuple[Effect, ...]:
         """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
         found: dict[Effect, None] = {}
-        for kind, value in self._all(op):
+        for (kind, update), value in self._all(op):
             for window in self.windows(value):
                 if not window.empty and not _inside(window.buffer, op):
-                    found[Effect(kind, window)] = None
-        for kind, buffer in self._of_globals(op):
-            found[Effect(kind, Window(buffer))] = None
+                    found[Effect(kind, window, update)] = None
+        for (kind, update), buffer in self._of_globals(op):
+            found[Effect(kind, Window(buffer), update)] = None
         return tuple(found)
 
     def windows(self, value: ir.Value) -> tuple[Window, ...]:
@@ -137,7 +150,7 @@ class Effects:
 
     # ---- calls and launches -------------------------------------------------------------------------------------------
 
-    def _all(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
+    def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value]]:
         inner = (op,) if not len(op.regions) else mlir.operations(op)
         for each in inner:
             found = accesses(each)
@@ -145,38 +158,38 @@ class Effects:
                 yield from self._of_arguments(each)
             elif found is None:
                 for value in filter(is_memref, each.operands):
-                    yield "read", value
-                    yield "write", value
+                    yield READ, value
+                    yield WRITE, value
             else:
                 for access in found:
-                    if access.kind == "atomic":
-                        yield "read", access.value
-                    yield "write" if access.kind == "atomic" else access.kind, access.value
+                    if access.kind == "atomic" and not access.update:
+                        yield READ, access.value
+                    yield ("write" if access.kind == "atomic" else access.kind, access.update), access.value
 
-    def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[AccessKind, ir.Value]]:
+    def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value]]:
         given = arguments(op)
         summary = self._summary(op)
         if summary is None:
             for value in filter(is_memref, given):
-                yield "read", value
-                yield "write", value
+                yield READ, value
+                yield WRITE, value
             return
-        for kind, at in summary:
+        for done, at in summary:
             if isinstance(at, int) and is_memref(given[at]):
-                yield kind, given[at]
+                yield done, given[at]
 
-    def _of_globals(self, op: ir.Operation) -> Iterator[tuple[AccessKind, Buffer]]:
+    def _of_globals(self, op: ir.Operation) -> Iterator[tuple[Done, Buffer]]:
         inner = (op,) if not len(op.regions) else mlir.operations(op)
         for each in inner:
             if each.name in CALLS:
-                for kind, at in self._summary(each) or ():
+                for done, at in self._summary(each) or ():
                     if isinstance(at, Buffer):
-                        yield kind, at
+                        yield done, at
 
-    def _summary(self, op: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
+    def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
         """What the called function does, by its arguments' numbers; None if that cannot be seen, as through pointers."""
         if self.opaque(op):
-            return tuple((kind, i) for i in range(len(arguments(op))) for kind in ("read", "write"))
+            return tuple((done, i) for i in range(len(arguments(op))) for done in (READ, WRITE))
         name = callee(op)
         if name not in self._summaries:
             self._summaries[name] = None  # what calls itself stays unseen
@@ -185,23 +198,23 @@ class Effects:
                 self._summaries[name] = self._summarized(function)
         return self._summaries[name]
 
-    def _summarized(self, function: ir.Operation) -> tuple[tuple[AccessKind, int | Buffer], ...] | None:
+    def _summarized(self, function: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
         passed = list(function.regions[0].blocks[0].arguments)[: parameter_count(function)]
         parameters = {a: i for i, a in enumerate(passed)}
-        found: dict[tuple[AccessKind, int | Buffer], None] = {}
+        found: dict[tuple[Done, int | Buffer], None] = {}
         if self.unseen(function) is not None:
             return None
         for op in mlir.operations(function):
             if op.name in CALLS and self._summary(op) is None:
                 return None
-        for kind, value in self._all(function):
+        for done, value in self._all(function):
             for buffer in (w.buffer for w in self.windows(value)):
                 if buffer.kind == "unknown":
                     return None
                 at = parameters.get(buffer.key) if isinstance(buffer.key, ir.Value) else buffer
                 if at is not None:
-                    found[kind, at] = None
-        found.update(((kind, buffer), None) for kind, buffer in self._of_globals(function))
+                    found[done, at] = None
+        found.update(((done, buffer), None) for done, buffer in self._of_globals(function))
         return tuple(found)
 
 

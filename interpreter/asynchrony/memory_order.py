@@ -181,7 +181,7 @@ class MemoryOrder:
         same = place[0] == other[0]
         for a in self._events[number][other]:
             for b in self._events[event.number][place]:
-                if not (a.changes or b.changes) or (same and b.kind != "free" and apart(first, a.window, event, b.window)):
+                if a.commutes(b) or (same and b.kind != "free" and apart(first, a.window, event, b.window)):
                     continue
                 meeting = self._meeting(first, a, event, b) if same else "together"
                 if meeting == "apart":

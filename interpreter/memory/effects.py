@@ -31,6 +31,8 @@ class Access:
         first: the position of the first index among the operands.
         moved: the type of what is read or written, a vector or an element.
         certain: all elements of the footprint are touched, and not those alone that a mask lets through.
+        update: of an atomic access whose old value nobody looks at: what it does, in a word. In which order equal ones are made is
+            open to none.
     """
 
     kind: Kind
@@ -39,6 +41,7 @@ class Access:
     first: int = 0
     moved: ir.Type | None = None
     certain: bool = True
+    update: str = ""
 
     @property
     def changes(self) -> bool:
@@ -279,7 +282,19 @@ def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:
                 yield Access(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
                 continue
         certain = rule.certain and (rule.footprint != "transfer" or (in_bounds(op) and mask_of(op) is None))
-        yield Access(rule.kind, value, rule.footprint, at + 1, moved, certain)
+        yield Access(rule.kind, value, rule.footprint, at + 1, moved, certain, update_of(op) if rule.kind == "atomic" else "")
+
+
+def combiner(op: ir.Operation) -> str:
+    """What a `memref.atomic_rmw` does, as it is spelled in the text, which is stabler than the enum's numbers: `addf`, `assign`."""
+    return str(op).split("memref.atomic_rmw", 1)[1].split()[0]
+
+
+def update_of(op: ir.Operation) -> str:
+    """What an atomic op does to its memory, where such ops commute and nobody looks at what was there; empty of others."""
+    if op.name != "memref.atomic_rmw" or any(True for _ in op.results[0].uses) or combiner(op) == "assign":
+        return ""
+    return f"{combiner(op)} {op.results[0].type}"
 
 
 def _copied_by_device(op: ir.Operation) -> tuple[Access, ...]:

@@ -182,11 +182,10 @@ class SimDevice(Capturing):
         if not self._ordering:
             return
         touched: dict[Hashable, Footprint] = {}
-        for view, writes in ((source, False), (target, True)):
+        for view, does in ((source, "read"), (target, "write")):
             if view is not None:
-                none = np.zeros(view.memory.data.size, np.bool_)
-                found = touched.setdefault(view.memory, Footprint(_named(view), none, none.copy()))
-                _strided(found.writes if writes else found.reads, view)[...] = True
+                found = touched.setdefault(view.memory, Footprint(_named(view), {}))
+                _strided(found.touched.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
         self.streams.enter(stream, what, touched)
 
     def mark(self, point: Hashable, stream: device.Stream) -> None:
@@ -282,8 +281,8 @@ def _footprints(args: Sequence[device.View | np.generic], touched: Sequence[Glob
     found: dict[Hashable, Footprint] = {}
     for memory in touched:
         view = views.get(memory.data.ctypes.data)
-        if view is not None and memory.reads is not None and memory.writes is not None:
-            found[view.memory] = Footprint(_named(view), memory.reads, memory.writes)
+        if view is not None and memory.touched:
+            found[view.memory] = Footprint(_named(view), memory.touched)
     return found
 
 

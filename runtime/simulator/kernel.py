@@ -53,6 +53,7 @@ class SimKernel:
         self.source = translator.source()
         self.sites = translator.sites
         self.atomics = frozenset(translator.atomics)
+        self.updates = translator.updates
         self.static_barriers = translator.static_barriers
         self.known_block = _known(operation, "known_block_size")
         self.known_grid = _known(operation, "known_grid_size")
@@ -107,7 +108,7 @@ class SimKernel:
         for memory in given.memories:
             memory.layout = layout
             if touched is not None:
-                memory.remember()
+                memory.remember(self.updates)
                 touched.append(memory)
             if check:
                 memory.watch(layout, self.atomics, single_block=total == 1)

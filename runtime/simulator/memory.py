@@ -217,14 +217,16 @@ class Global(Tracked):
         self.written = written
         self.changes = changes  # a buffer that nobody writes can have no race
         self.single_block = False
-        self.reads: np.ndarray | None = None  # the elements that were touched, where somebody wants to know
-        self.writes: np.ndarray | None = None
+        self.touched: dict[str, np.ndarray] = {}  # the elements that were touched, by what was done, where somebody wants to know
+        self.updates: dict[int, str] = {}
 
-    def remember(self) -> None:
-        """Keep which elements are touched."""
-        self.reads, self.writes = np.zeros(self.size, np.bool_), np.zeros(self.size, np.bool_)
+    def remember(self, updates: dict[int, str]) -> None:
+        """Keep which elements are touched. `updates`: sites of atomics that commute with their like, and what they do."""
+        self.touched = {does: np.zeros(self.size, np.bool_) for does in ("read", "write", *updates.values())}
+        self.updates = updates
 
-    def _mark(self, touched: np.ndarray, flat: Index, mask: Mask) -> None:
+    def _mark(self, does: str, flat: Index, mask: Mask) -> None:
+        touched = self.touched[does]
         if mask is None:
             touched[flat] = True
         else:
@@ -248,8 +250,8 @@ class Global(Tracked):
         self.lanes.loads += 1
         if self.shadow is not None or self.written is not None:
             self.note_read(flat, mask, site)
-        if self.reads is not None:
-            self._mark(self.reads, flat, mask)
+        if self.touched and site not in self.updates:
+            self._mark("read", flat, mask)
         return self.data.take(flat) if isinstance(flat, np.ndarray) else self.data[flat]
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
@@ -261,8 +263,8 @@ class Global(Tracked):
         else:
             active = self.lanes.full(mask)
             self.data[where[active]] = what[active]
-        if self.writes is not None:
-            self._mark(self.writes, flat, mask)
+        if self.touched:
+            self._mark(self.updates.get(site, "write"), flat, mask)
         self.note_write(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:

@@ -9,7 +9,7 @@ the cost is the same however many operations there are. Operations of one stream
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,19 +22,15 @@ Clock = dict[int, int]
 
 @dataclass(eq=False)
 class Footprint:
-    """The elements of one memory that an operation reads and writes; `window` numbers them for whoever reads the report."""
+    """The elements of one memory that an operation touches, by what it does: `read`, `write`, or an atomic update of that name,
+    which commutes with its like. `window` numbers them for whoever reads the report."""
 
     window: Window
-    reads: np.ndarray
-    writes: np.ndarray
+    touched: dict[str, np.ndarray]
 
 
-@dataclass(eq=False)
-class _Times:
-    """By stream, for each element, the stream's clock at its last read and its last write."""
-
-    reads: dict[int, np.ndarray] = field(default_factory=dict)
-    writes: dict[int, np.ndarray] = field(default_factory=dict)
+_Times = dict[str, dict[int, np.ndarray]]
+"""By what was done and by stream, for each element, the stream's clock when it last did."""
 
 
 class StreamOrder:
@@ -89,13 +85,15 @@ class StreamOrder:
         self.done[number].append(what)
         now = len(self.done[number])
         for memory, footprint in touched.items():
-            times = self.memories.setdefault(memory, _Times())
-            self._meets(times.writes, number, "RAW", footprint.reads, footprint)
-            self._meets(times.reads, number, "WAR", footprint.writes, footprint)
-            self._meets(times.writes, number, "WAW", footprint.writes, footprint)
-            for kept, elements in ((times.reads, footprint.reads), (times.writes, footprint.writes)):
+            times = self.memories.setdefault(memory, {"read": {}})
+            for does, elements in footprint.touched.items():
+                for did, others in times.items():
+                    if does != did or does == "write":
+                        kind: RaceKind = "RAW" if does == "read" else "WAR" if did == "read" else "WAW"
+                        self._meets(others, number, kind, elements, footprint)
+            for does, elements in footprint.touched.items():
                 if elements.any():
-                    kept.setdefault(number, np.zeros(elements.size, np.int32))[elements] = now
+                    times.setdefault(does, {}).setdefault(number, np.zeros(elements.size, np.int32))[elements] = now
 
     def _meets(
         self, others: dict[int, np.ndarray], number: int, kind: RaceKind, elements: np.ndarray, footprint: Footprint

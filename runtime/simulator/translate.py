@@ -103,6 +103,7 @@ class Translator:
         self.constants: dict[str, Any] = {}
         self.sites: list[Site] = []
         self.atomics: set[int] = set()
+        self.updates: dict[int, str] = {}
         self.globals: dict[str, Mem] = {}
         self.stored: set[str] = set()  # buffers that some op writes, by variable
         self.buffers: set[str] = set()  # variables that always mean the same buffer

@@ -8,12 +8,14 @@ from test_confirmation import host, launch, program
 from test_lost_edges import Graph, random_graph
 from test_random_launch_graphs import ordered
 
+from weft.dsl.diagnostics import Source
 from weft.interpreter import mlir
 from weft.runtime.host import make_plan
 from weft.runtime.plan import BufferView, Launch, Plan
 from weft.runtime.run_result import RunResult
 from weft.runtime.runner import run_plan
 from weft.runtime.simulator import SimDevice
+from weft.verify import verify_source
 
 V = "memref<8xf32>"
 
@@ -127,3 +129,51 @@ def test_random_graphs_with_lost_edges(seed: int) -> None:
             expected = lost_in(plan, broken)
             assert {frozenset((str(r.first), str(r.second))) for r in result.races} <= expected
             assert bool(result.races) == bool(expected) and (lost or not expected)
+
+
+UPDATES = """module attributes {{gpu.container_module}} {{
+  gpu.module @k {{
+    {kernels}
+  }}
+  func.func @main(%A: memref<8xf32>, %B: memref<8xf32>) {{
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %r = gpu.wait async
+    %q = gpu.wait async
+    %a = gpu.launch_func async [%r] @k::@f0 blocks in (%c1, %c1, %c1) threads in (%c8, %c1, %c1) args(%A : memref<8xf32>, %B : memref<8xf32>)
+    %b = gpu.launch_func async [%q] @k::@f1 blocks in (%c1, %c1, %c1) threads in (%c8, %c1, %c1) args(%A : memref<8xf32>, %B : memref<8xf32>)
+    gpu.wait [%a, %b]
+    return
+  }}
+}}"""  # noqa: E501
+UPDATE = """gpu.func @f{} (%A: memref<8xf32>, %B: memref<8xf32>) kernel {{
+      %c0 = arith.constant 0 : index
+      %t = gpu.thread_id x
+      %x = arith.constant 2.0 : f32
+      {}
+      gpu.return
+    }}"""
+ATOMIC = "%o = memref.atomic_rmw {} %x, %A[%c0] : (f32, memref<8xf32>) -> f32"
+ADD = ATOMIC.format("addf")
+LOOKED_AT = f"{ADD}\n %c = arith.cmpf ogt, %o, %x : f32\n scf.if %c {{ }}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fine"),
+    [
+        (ADD, ADD, True),
+        (ATOMIC.format("maximumf"), ATOMIC.format("maximumf"), True),
+        (ADD, ATOMIC.format("mulf"), False),
+        (LOOKED_AT, ADD, False),
+        (ADD, LOOKED_AT, False),
+        (ADD, "%o = memref.load %A[%t] : memref<8xf32>", False),
+        (ADD, "memref.store %x, %A[%t] : memref<8xf32>", False),
+        (f"{ADD}\n memref.store %x, %B[%t] : memref<8xf32>", ADD, True),
+        (f"{ADD}\n memref.store %x, %B[%t] : memref<8xf32>", f"{ADD}\n %y = memref.load %B[%t] : memref<8xf32>", False),
+    ],
+)
+def test_atomics_that_commute_need_no_order(first: str, second: str, fine: bool) -> None:
+    """By both witnesses. Where somebody looks at the old value, or the two do different things, the order shows in the result."""
+    text = UPDATES.format(kernels="\n    ".join(UPDATE.format(n, body) for n, body in enumerate((first, second))))
+    assert (races(text) == set()) is fine
+    assert verify_source(Source("p.mlir", text)).ok is fine

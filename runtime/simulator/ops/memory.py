@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....interpreter.layouts import strided
+from ....interpreter.memory.effects import combiner, update_of
 from ....interpreter.memory.spaces import is_shared, space_of
 from ....interpreter.mlir import ir
 from ..combining import COMBINE
@@ -93,14 +94,16 @@ def atomic(t: Translator, op: ir.Operation) -> None:
     flat = flat_index(t, mem, indices)
     site = t.site(op)
     t.atomics.add(site)
+    if (update := update_of(op)) != "":
+        t.updates[site] = update
     t.stored.add(mem.root.text)
     where = f"{flat.text}, {t.pinned(value)}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
     t.values[op.results[0]] = t.define(f"atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
 
 
 def atomic_kind(op: ir.Operation) -> str:
-    """The combining function; read from the op's text, whose spelling is stabler than the enum's numbers."""
-    word = str(op).split("memref.atomic_rmw", 1)[1].split()[0]
+    """The combining function."""
+    word = combiner(op)
     names = {"addf": "add", "addi": "add", "mulf": "mul", "muli": "mul", "ori": "or", "andi": "and", "xori": "xor",
              "maxs": "maxsi", "maxu": "maxui", "mins": "minsi", "minu": "minui"}  # fmt: skip
     word = names.get(word, word)
