@@ -123,7 +123,22 @@ def _of_loop(module: ir.Module, root: ir.Operation) -> str:
     with module.context, root.location:
         outlined = outline(module, root, views_inside=True)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
+        _put_constants_first(outlined.function)
         return _digest(outlined.function)
+
+
+def _put_constants_first(function: ir.Operation) -> None:
+    """Where a constant stands, and whether two are one, is no part of what is proven: it changes with what else the host needs."""
+    kept: dict[str, ir.Operation] = {}
+    for op in list(mlir.operations(function, "arith.constant")):
+        same = kept.setdefault(f"{op.attributes['value']} {op.results[0].type}", op)
+        if same != op:
+            op.results[0].replace_all_uses_with(same.results[0])
+            op.erase()
+    entry = function.regions[0].blocks[0]
+    for text in sorted(kept, reverse=True):
+        if kept[text] != entry.operations[0].operation:
+            kept[text].move_before(entry.operations[0])
 
 
 def _digest(op: ir.Operation) -> str:

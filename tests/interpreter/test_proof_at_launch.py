@@ -13,6 +13,7 @@ import pytest
 from weft import api, cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.execution import RunOptions, run_schedule
+from weft.interpreter import mlir
 from weft.interpreter.analysis import proof
 from weft.pipeline import Recipe, applied
 from weft.recipes import schedules
@@ -95,6 +96,29 @@ def test_what_was_proven_is_not_proven_again(end: str, times: int, tmp_path: Pat
     monkeypatch.setattr(proof, "judge", lambda *given, **named: (judged.append(given), judge(*given, **named))[1])
     applied(Recipe.open(written(tmp_path, f"insert-barriers\n  {end}")))
     assert len(judged) == times
+
+
+def test_where_constants_stand_is_no_part_of_a_proof() -> None:
+    """`cse` takes one out of a loop when a launch before it has put its like into the host."""
+    module = mlir.parse(
+        """func.func @f(%a: memref<8xf32>) {
+          scf.forall (%i) in (8) {
+            %one = arith.constant 1.0 : f32
+            %two = arith.constant 2.0 : f32
+            %sum = arith.addf %one, %two : f32
+            memref.store %sum, %a[%i] : memref<8xf32>
+          } {weft.map = {space = "blocks", axes = ["x"], counts = array<i64: -1>}}
+          return
+        }""",
+        mlir.context(),
+    )
+    (root,) = mlir.operations(module.operation, "scf.forall")
+    proof.state_proof(module, root)
+    one, two = mlir.operations(module.operation, "arith.constant")
+    two.move_before(root)
+    assert proof.stands(module, root)
+    one.attributes["value"] = two.attributes["value"]
+    assert not proof.stands(module, root)
 
 
 def test_a_kernel_that_is_not_proven_is_called_so_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
