@@ -13,6 +13,7 @@ from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
     from ..analysis.findings import Findings
+    from ..analysis.model import KernelModel
 
 
 @statement("verify-sync")
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 class VerifySync(Statement):
     """Prove that the barriers that are there order all conflicts, or show two threads that nothing orders.
 
-    Looks at every mapped loop that is not launched yet (its launch is tried on a copy) and at every kernel. Kernel arguments
-    are taken as distinct buffers. Bufferizes first where the payload still has tensors.
+    Looks at every mapped loop that is not launched yet (its launch is tried on a copy) and at every kernel. A loop that
+    `insert-barriers` has proven, as it stands, is not proven again. Kernel arguments are taken as distinct buffers. Bufferizes
+    first where the payload still has tensors.
 
     Returns:
         nothing.
@@ -57,21 +59,23 @@ class VerifySync(Statement):
             )
         try:
             for root, (clone, model) in zip(mapped_roots(rewrite.module), trial_models(rewrite.module), strict=True):
-                findings = Findings(model, independent=independent(root))
-                self._verify(rewrite, findings)
-                if findings.believed:
+                findings = None if proof.stands(rewrite.module, root) else Findings(model, independent=independent(root))
+                self._verify(rewrite, model, findings)
+                if findings is not None and findings.believed:
                     rewrite.remark(proof.BELIEVED)
                 del clone
                 proof.state_proof(rewrite.module, root)
             for kernel in kernels:
-                self._verify(rewrite, Findings(kernel_model(kernel)))
+                model = kernel_model(kernel)
+                self._verify(rewrite, model, Findings(model))
         except WeftError as error:
             raise rewrite.placed(error) from error
         return {}
 
     @staticmethod
-    def _verify(rewrite: Rewriter, findings: Findings) -> None:
-        if not findings.clean:
+    def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
+        """`findings`: None where the proof stands already."""
+        if findings is not None and not findings.clean:
             raise WeftError.of(findings.diagnostics())
-        count = len(findings.model.barriers)
-        rewrite.remark(f"@{findings.model.name}: race-free, {count} barrier{'s' * (count != 1)}")
+        count = len(model.barriers)
+        rewrite.remark(f"@{model.name}: race-free, {count} barrier{'s' * (count != 1)}")

@@ -14,7 +14,7 @@ from weft import api, cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.execution import RunOptions, run_schedule
 from weft.interpreter import mlir
-from weft.interpreter.analysis import proof
+from weft.interpreter.analysis import findings, proof
 from weft.pipeline import Recipe, applied
 from weft.recipes import schedules
 from weft.verify import verify_source
@@ -96,6 +96,16 @@ def test_what_was_proven_is_not_proven_again(end: str, times: int, tmp_path: Pat
     monkeypatch.setattr(proof, "judge", lambda *given, **named: (judged.append(given), judge(*given, **named))[1])
     applied(Recipe.open(written(tmp_path, f"insert-barriers\n  {end}")))
     assert len(judged) == times
+
+
+def test_verify_sync_proves_what_is_not_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[object] = []
+    made = findings.Findings
+    monkeypatch.setattr(findings, "Findings", lambda *given, **named: (judged.append(given), made(*given, **named))[1])
+    for end, times in (("insert-barriers\n  verify-sync", 0), ("insert-barriers\n  unroll k by 2\n  verify-sync", 1)):
+        judged.clear()
+        applied(Recipe.open(written(tmp_path, f"{end}\n  launch tiles unproven")))
+        assert len(judged) == times
 
 
 def test_where_constants_stand_is_no_part_of_a_proof() -> None:
