@@ -145,7 +145,7 @@ class Views:
             turns = [argument]
             while (then := following.get(turns[-1])) is not None and then not in turns:
                 turns.append(then)
-            if then == argument:
+            if then is not None and then == argument:
                 when = [equal(counter.modulo(len(turns)), Linear.of(i)) if len(turns) > 1 else TRUE for i in range(len(turns))]
                 self._views[argument] = tuple(_under(w, v) for w, t in zip(when, turns, strict=True) for v in self.of(start[t]))
                 if trips is not None or len(turns) == 1:

@@ -82,6 +82,7 @@ TURNS = """%A0 = memref.subview %A[0] [32] [1] : memref<64xf32> to memref<32xf32
         ("c8", "%q, %p", "gpu.barrier", "", []),
         ("c8", "%q, %p", "", "", [True, True]),
         ("c8", "%p, %q", "", "", []),
+        ("c8", "%q, %q0", "gpu.barrier", "", [False, False]),
         ("c8", "%p, %p", "gpu.barrier", "", [False, False]),  # the second is not one of two in turn
         ("c1", "%q, %p", "", "memref.store %zero, %r#0[%tx] : PART", []),
         ("c1", "%q, %p", "", "memref.store %zero, %r#0[%n] : PART", [True]),
