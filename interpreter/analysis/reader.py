@@ -11,7 +11,7 @@ from ..mlir import ir, producer
 from ..rewriter import describe
 from .algebra import AXES, at_or_above, id_symbol
 from .dependence import in_kernel
-from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, both, less
+from .linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, both, equal, less
 from .memory_ops import Touch, touches
 from .model import Access, Barrier, KernelModel, Loop, Place, Step
 from .shape import LaunchShape
@@ -85,6 +85,8 @@ class Reader:
             self._for(op, place)
         elif name in ("scf.if", "affine.if"):
             self._if(op, place)
+        elif name == "scf.index_switch":
+            self._switch(op, place)
         elif name == "scf.while":
             self._while(op, place)
         elif name in _INLINE:
@@ -214,6 +216,13 @@ class Reader:
             if len(arm.blocks):
                 guard = condition if region == 0 else condition.negate()
                 self.block(arm.blocks[0], (*place.steps, Step(place.position, region, (guard,))))
+
+    def _switch(self, op: ir.Operation, place: Place) -> None:
+        """Its first region is what is done where no case is met."""
+        chosen = self.values.linear(op.operands[0])
+        met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
+        for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
+            self.block(op.regions[region].blocks[0], (*place.steps, Step(place.position, region, (guard,))))
 
     # ---- leaves -------------------------------------------------------------------------------------------------------
 

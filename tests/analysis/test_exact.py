@@ -106,6 +106,30 @@ def test_a_buffer_that_a_branch_chooses() -> None:
         assert [c.assumed for c in found] == assumed
 
 
+SWITCH = """%w = affine.apply affine_map<(d0) -> (BY)>(%tx)
+    scf.index_switch %w
+    case 0 { memref.store %zero, %S[%tx] : ROW
+      BARRIER
+      scf.yield }
+    case 1 { memref.store %zero, %S[%c4] : ROW
+      scf.yield }
+    default { memref.store %zero, %S[%c8] : ROW }""".replace("ROW", ROW)
+
+
+@pytest.mark.parametrize(
+    ("by", "barrier", "found", "divergent"),
+    [
+        ("d0 floordiv 8", "gpu.barrier", [], 0),  # all threads take case 0
+        ("d0 mod 2", "gpu.barrier", [False] * 2, 1),  # even ones take case 0, which meets the other in element 4
+        ("d0", "", [False], 0),  # case 1 has one thread, the default six
+    ],
+)
+def test_cases(by: str, barrier: str, found: list[bool], divergent: int) -> None:
+    made = model(SWITCH.replace("BY", by).replace("BARRIER", barrier), "%A: memref<64xf32>", f"%S: {ROW}", SMALL)
+    assert [c.assumed for c in conflicts(made)] == found
+    assert len(made.divergent) == divergent
+
+
 FLAT = """%n1 = memref.dim %A, %c1 : memref<?x?x?xf32>
 %n2 = memref.dim %A, %c2 : memref<?x?x?xf32>
 %n0 = memref.dim %A, %c0 : memref<?x?x?xf32>

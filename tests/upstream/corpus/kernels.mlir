@@ -111,7 +111,7 @@ gpu.module @k {
   }
 }
 // -----
-// verify: W0640
+// verify: W0601
 gpu.module @k {
   gpu.func @switches(%a: memref<64xf32>, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %t = gpu.thread_id x
