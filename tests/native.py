@@ -4,6 +4,7 @@
     run_native(text, "mm", grid, block, [a, b, c], mode="quick")    # the same for texts that run shorter than they compile
     run_native(text, "mm", grid, block, [a, b, c], mode="tsan")     # threads under the thread sanitizer: .races
     run_native(text, "mm", grid, block, [a, b, c], mode="ucontext") # fibers, switched as on machines without an assembly switch
+    run_native(text, "mm", grid, block, [a, b, c], mode="guarded")  # quick; indices outside of arrays are told: .outside
 
 Arguments follow `weft.runtime.cuda.abi`, flattened: an array for a pointer (C-contiguous), a NumPy scalar or a Python number
 for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(x)` for an f32).
@@ -29,18 +30,21 @@ import numpy as np
 
 SHIM = Path(__file__).parent / "cuda" / "shim"
 KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:launch_bounds|maxnreg)__\([\d, ]+\) )?(\w+)\(')
+ARRAY = re.compile(r"^( *(?:alignas\(\d+\) )?(?:__shared__ )?)(\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)
 FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing", f"-I{SHIM}")
 
 Argument = np.ndarray | np.generic | int | float | bool
-Mode = Literal["fibers", "quick", "ucontext", "tsan"]
+Mode = Literal["fibers", "quick", "ucontext", "tsan", "guarded"]
 
 
 @dataclass(frozen=True)
 class NativeResult:
-    """`races`: the sanitizer's reports (tsan only). `diverged`: a barrier was not reached by all threads (fibers only)."""
+    """`races`: the sanitizer's reports (tsan only). `diverged`: a barrier was not reached by all threads (fibers only).
+    `outside`: an index was outside of its shared or private array (guarded only)."""
 
     races: tuple[str, ...] = ()
     diverged: bool = False
+    outside: bool = False
 
 
 def run_native(
@@ -52,11 +56,13 @@ def run_native(
     mode: Mode = "fibers",
     *,
     reverse: bool = False,
+    poison: int = 0xFF,
 ) -> NativeResult:
     """Run one kernel of `text`. Arrays among `args` are changed in place, as device buffers would be.
 
     Args:
         reverse: (fibers) run the threads of a block from last to first.
+        poison: (guarded) what every byte of shared memory is when a block starts.
 
     Raises:
         RuntimeError: g++ refuses the text (its messages), or the run crashes or hangs.
@@ -69,7 +75,7 @@ def run_native(
     three = tuple((*grid, 1, 1)[:3]), tuple((*block, 1, 1)[:3])
     if mode == "tsan":
         return _threads(text, kernel, *three, args)
-    return _fibers(text, kernel, *three, args, reverse, mode)
+    return _fibers(text, kernel, *three, args, reverse, mode, poison)
 
 
 # ---- building ---------------------------------------------------------------------------------------------------------
@@ -100,13 +106,19 @@ def source(text: str) -> str:
                       '#include "sanitized.inc"', "#endif", ""])  # fmt: skip
 
 
+def guarded(text: str) -> str:
+    """Arrays that know their sizes."""
+    return ARRAY.sub(lambda found: f"{found[1]}shim_array<{found[2]}, {found[4][1:-1].replace('][', ', ')}> {found[3]};", text)
+
+
 def build(text: str, mode: Mode = "fibers") -> Path:
     """The shared library (fibers) or the executable (tsan) for `text`, compiled if it isn't there yet."""
-    unit = source(text)
+    unit = source(guarded(text) if mode == "guarded" else text)
     extra = {
         "fibers": ("-O1", "-shared", "-fPIC"),
         "quick": ("-O0", "-shared", "-fPIC"),
         "ucontext": ("-O1", "-shared", "-fPIC", "-DSHIM_UCONTEXT"),
+        "guarded": ("-O0", "-shared", "-fPIC", "-DSHIM_GUARDED", "-ftrivial-auto-var-init=pattern"),
         "tsan": ("-O1", "-g", "-fsanitize=thread", "-DSHIM_THREADS", "-pthread"),
     }[mode]
     shim = b"".join(p.read_bytes() for p in sorted(SHIM.iterdir()))
@@ -142,7 +154,7 @@ def _scalar(value: Argument) -> bytes:
 
 
 def _fibers(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Argument], reverse: bool,
-            mode: Mode = "fibers") -> NativeResult:  # fmt: skip
+            mode: Mode = "fibers", poison: int = 0xFF) -> NativeResult:  # fmt: skip
     library = ctypes.CDLL(str(build(text, mode)))
     arrays = [_aligned(a) if isinstance(a, np.ndarray) else None for a in args]
     cells: list[ctypes.Array] = []
@@ -153,11 +165,12 @@ def _fibers(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Ar
     sizes = [(ctypes.c_uint * 3)(*three) for three in (grid, block)]
     libc = ctypes.CDLL(None)
     (libc.setenv(b"SHIM_REVERSE", b"1", 1) if reverse else libc.unsetenv(b"SHIM_REVERSE"))
+    libc.setenv(b"SHIM_POISON", str(poison).encode(), 1)
     status = getattr(library, f"run_{kernel}")(*sizes, pointers)
     for value, array in zip(args, arrays, strict=True):
         if isinstance(value, np.ndarray) and array is not value:
             value[...] = array
-    return NativeResult(diverged=bool(status))
+    return NativeResult(diverged=status == 1, outside=status == 2)
 
 
 def _aligned(array: np.ndarray) -> np.ndarray:

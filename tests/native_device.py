@@ -24,6 +24,7 @@ class NativeDevice(Capturing):
         self.mode: Mode = mode
         self.reverse = reverse
         self.races: list[str] = []
+        self.outside = False
         self.text = ""
 
     def load(self, text: str, kernels: Sequence[Kernel]) -> None:
@@ -63,9 +64,10 @@ class NativeDevice(Capturing):
                 flat.append(arg)
         result = run_native(self.text, kernel.name, grid, block, flat, self.mode, **self._options())
         self.races += result.races
+        self.outside |= result.outside
         assert not result.diverged, "a barrier is not reached by all threads"
 
-    def _options(self) -> dict[str, bool]:
+    def _options(self) -> dict[str, Any]:
         return {"reverse": self.reverse} if self.mode == "fibers" else {}
 
     def create_stream(self) -> None: ...

@@ -35,11 +35,12 @@ class View:
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel of its own (`number`) that reads some windows and changes others."""
+    """A kernel of its own (`number`) that reads some windows and changes others; `first`: whatever these held before."""
 
     number: int
     reads: tuple[View, ...]
     writes: tuple[View, ...]
+    first: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class _Author:
         if kind < 0.13:
             name = f"t{next(self.temporaries)}"
             around = [*self.draw.sample(list(names), k=min(3, len(names))), name, name]
-            body: tuple[Node, ...] = (Launch(next(self.number), (), (View(name),)), *self.nodes(few, around, depth + 1, looped))
+            first = Launch(next(self.number), (), (View(name),), True)
+            body = (first, *self.nodes(few, around, depth + 1, looped))
             return Temporary(name, self.draw.random() < 0.6, body)
         self.left -= 1
         if kind < 0.2:
@@ -262,6 +264,9 @@ def _kernel(node: Launch) -> str:
     for number, (name, view) in enumerate(zip(names, views, strict=True)):
         for at in ("%i", "%j")[: view.size // 32]:
             value = f"%x{number}{at[1:]}"
+            if node.first:
+                body.append(f"memref.store {total}, {name}[{at}] : {view.type}")
+                continue
             body.append(f"{value} = memref.load {name}[{at}] : {view.type}")
             if number < len(node.reads):
                 body.append(f"{value}s = arith.addf {total}, {value} : f32")

@@ -28,7 +28,19 @@ inline double2 make_double2(double x, double y) { return {x, y}; }
 #define __device__
 #define __launch_bounds__(...)
 #define __maxnreg__(n)
+static bool shim_outside;
+#ifdef SHIM_GUARDED
+// What a block finds in shared memory is SHIM_POISON in every byte, and the first index outside of an array ends the kernel.
+#define __shared__ static __attribute__((section("shim_shared")))
+extern "C" __attribute__((weak, visibility("hidden"))) char __start_shim_shared[], __stop_shim_shared[];
+inline void shim_poison_shared() {
+  const char* byte = std::getenv("SHIM_POISON");
+  if (byte) std::memset(__start_shim_shared, std::atoi(byte), __stop_shim_shared - __start_shim_shared);
+}
+#else
 #define __shared__ static
+inline void shim_poison_shared() {}
+#endif
 
 template <typename To, typename From> inline To shim_bits(From from) {
   static_assert(sizeof(To) == sizeof(From), "same size");
@@ -130,11 +142,26 @@ static void shim_entry() {
   shim_switch(shim_fibers[shim_current], shim_main);
   std::abort();  // one that is done is never resumed
 }
+#ifdef SHIM_GUARDED
+template <typename T, long long... sizes> struct shim_array;
+template <typename T> struct shim_array<T> { using type = T; };
+template <typename T, long long size, long long... sizes> struct shim_array<T, size, sizes...> {
+  using type = shim_array;
+  typename shim_array<T, sizes...>::type data[size];
+  auto& operator[](long long i) {
+    if (i < 0 || i >= size) {
+      shim_outside = true;
+      shim_switch(shim_fibers[shim_current], shim_main);  // and never back
+    }
+    return data[i];
+  }
+};
+#endif
 
-// 0, or 1 if some threads of a block wait at a barrier and others have left the kernel. SHIM_REVERSE runs the threads of a
-// block backwards: what depends on their order then shows.
+// 0, or 1 if some threads of a block wait at a barrier and others have left the kernel, or 2 if an index was outside its array
+// (SHIM_GUARDED). SHIM_REVERSE runs the threads of a block backwards: what depends on their order then shows.
 template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
-  gridDim = grid, blockDim = block;
+  gridDim = grid, blockDim = block, shim_outside = false;
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
   char* stacks = shim_stacks();
@@ -142,6 +169,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
   shim_body = [](void* data) { (*(Body*)data)(); };
   for (unsigned b = 0; b < blocks; ++b) {
     blockIdx = shim_place(b, grid);
+    shim_poison_shared();
     for (unsigned t = 0; t < count; ++t) {
       shim_done[t] = false;
       shim_start(shim_fibers[t], stacks + t * shim_stack_size, shim_entry);
@@ -155,6 +183,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
         shim_current = t;
         threadIdx = shim_place(t, block);
         shim_switch(shim_main, shim_fibers[t]);
+        if (shim_outside) return 2;
         left += shim_done[t];
       }
       live -= left;

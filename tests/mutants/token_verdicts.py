@@ -1,0 +1,89 @@
+"""Who says what of the tokens of a host function: the proof, and the simulator, which runs each operation on a stream of its own
+that waits for what the operation's tokens stand for, and for nothing else.
+
+A plan orders more than the tokens do (what is on one stream; memory and its uses); none of that is here. Every way through branches
+is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from unittest.mock import patch
+
+from mutations import context
+from verdicts import Right
+
+from weft.dsl.diagnostics import Source
+from weft.interpreter import mlir
+from weft.interpreter.asynchrony.codes import CODES
+from weft.interpreter.mlir import ir
+from weft.runtime import functions
+from weft.runtime.host import host_steps
+from weft.runtime.host_program import Host
+from weft.runtime.inputs import random_inputs
+from weft.runtime.plan import Alloc, Free
+from weft.runtime.plan_uses import used_buffers
+from weft.runtime.runner import run_plan
+from weft.runtime.simulator import SimDevice
+from weft.runtime.token_orders import closed
+from weft.verify import verify_source
+
+Outputs = dict[str, bytes]
+NAMES = {"W0620": "unwaited", "W0621": "unwaited"}
+PROBE = "memref.copy %arg0, %arg0 : memref<64xf32> to memref<64xf32>\n"
+"""What the host does itself, before it returns, is behind all that it has waited for."""
+
+
+def ways(text: str) -> Iterator[str]:
+    """The text with its branches taken in every way."""
+    for true, false in product(("true", "false"), repeat=2) if "scf.if" in text else [("true", "false")]:
+        taken = text.replace("%true = arith.constant true", f"%true = arith.constant {true}")
+        yield taken.replace("%false = arith.constant false", f"%false = arith.constant {false}")
+
+
+def proof(text: str) -> frozenset[str]:
+    codes = {d.code for way in ways(text) for d in verify_source(Source("module.mlir", way)).diagnostics}
+    return frozenset(NAMES.get(code, "unordered" if code in CODES else code) for code in codes)
+
+
+def simulator(right: Right, text: str, seed: int) -> tuple[frozenset[str], list[Outputs]]:
+    """What it objects to, and the results, by the way through the branches."""
+    found = [_ran(right, way, seed) for way in ways(text)]
+    return frozenset[str]().union(*(said for said, _ in found)), [outputs for _, outputs in found]
+
+
+def _ran(right: Right, text: str, seed: int) -> tuple[set[str], Outputs]:
+    head, tail = text.rsplit("return\n", 1)
+    module = mlir.parse(f"{head}{PROBE}return\n{tail}", context())
+    said = _objections(module, right.entry)
+    steps = host_steps(mlir.parse(text, context()), right.entry)
+    alone = [
+        replace(step, stream=number, after=tuple(range(number)) if isinstance(step, Free) else tuple(needs))
+        for number, (step, needs) in enumerate(zip(steps.plan.steps, steps.needs, strict=True))
+    ]
+    inputs = random_inputs(functions.signature(right.payload, right.entry), seed)
+    ran = run_plan(replace(steps.plan, steps=tuple(alone)), SimDevice(), inputs, text=text)
+    said |= ({"unordered"} if ran.races else set()) | {fault.kind for fault in ran.faults or ()}
+    return said, {name: array.tobytes() for name, array in ran.outputs.items()}
+
+
+def _objections(module: ir.Module, entry: str) -> set[str]:
+    """Memory that is used before it is there, or freed while it is in use; work, and streams, that nobody waits for."""
+    with patch.object(Host, "_allocations", return_value=frozenset()):  # a plan knows them without tokens
+        steps = host_steps(module, entry)
+    before, said = closed(steps.needs), set[str]()
+    *work, _ = steps.plan.steps
+    for number, step in enumerate(work):
+        for earlier, other in enumerate(work[:number]):
+            allocates = steps.issuers[earlier].name == "gpu.alloc"
+            frees = isinstance(step, Free) and not isinstance(other, Alloc)
+            shared = {name for name, _ in used_buffers(step, "")} & {name for name, _ in used_buffers(other, "")}
+            if shared and (frees or allocates) and not before[number] >> earlier & 1:
+                said.add("unordered")
+    of_the_host = ("memref.alloc", "memref.dealloc")
+    if any(not before[-1] >> number & 1 for number, op in enumerate(steps.issuers[:-1]) if op.name not in of_the_host):
+        said.add("unwaited")
+    waits = mlir.operations(module.operation, "gpu.wait")
+    return said | ({"unwaited"} if any(not list(r.uses) for op in waits for r in op.results) else set())
