@@ -37,13 +37,14 @@ SOAK = "WEFT_SOAK" in os.environ
 EACH = 200 if SOAK else 10
 MOST = 2 if SOAK else 1
 """Mutants of one program and kind."""
-LARGE = 500
+LARGE = 800
 """How often all threads load or store together in a kernel that takes too long."""
 
 
 def maps(r: random.Random, folder: Path) -> Right:
     """Any ops under any maps, or operands that are staged step by step."""
-    staged = [test_random_schedules.matmul, test_random_schedules.elementwise, test_random_schedules.rows]
+    rows = test_random_schedules.rows
+    staged = [test_random_schedules.matmul, test_random_schedules.elementwise, rows, rows]
     return _scheduled(*r.choice([random_maps.program, random_maps.program, *staged])(r), folder)
 
 

@@ -85,5 +85,15 @@ def _objections(module: ir.Module, entry: str) -> set[str]:
     of_the_host = ("memref.alloc", "memref.dealloc")
     if any(not before[-1] >> number & 1 for number, op in enumerate(steps.issuers[:-1]) if op.name not in of_the_host):
         said.add("unwaited")
-    waits = mlir.operations(module.operation, "gpu.wait")
-    return said | ({"unwaited"} if any(not list(r.uses) for op in waits for r in op.results) else set())
+    waits = [op for op in mlir.operations(module.operation, "gpu.wait") if _taken(op)]
+    return said | ({"unwaited"} if any(not any(_taken(u.owner) for u in r.uses) for op in waits for r in op.results) else set())
+
+
+def _taken(op: ir.Operation | ir.OpView) -> bool:
+    """Whether the branches around an op are those that are taken."""
+    parent = op.operation.parent
+    if parent is None or parent.name == "func.func":
+        return True
+    condition = mlir.producer(parent.operands[0]) if parent.name == "scf.if" else None
+    arm = condition is None or bool(ir.IntegerAttr(condition.attributes["value"]).value)
+    return op.operation.block == parent.regions[0 if arm else 1].blocks[0] and _taken(parent)
