@@ -15,6 +15,8 @@ from .mlir import affine, arith, ir, linalg, producer, scf, tensor
 from .structured import element_type, segments, shape_of
 
 MARK = "weft.gather"
+"""On a gather: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
+ANY = "any"
 Neutral = int | float | str | None
 
 
@@ -102,6 +104,8 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value
     """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere."""
     kind, shape = element_type(image), shape_of(image)
     op = generic(padded, kind)
+    if outside is None:
+        op.operation.attributes[MARK] = ir.StringAttr.get(ANY)
     with ir.InsertionPoint(op.regions[0].blocks[0]):
         indices = [linalg.IndexOp(d).result for d in range(len(shape))]
         mask = within(indices, shape, padded)
@@ -140,16 +144,11 @@ def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Val
     for name in op.attributes:
         if name.startswith("weft."):
             made.operation.attributes[name] = op.attributes[name]
-    old = op.regions[0].blocks[0]
-    choice = _same_choice(old, outside, kind)
+    if outside is not None:
+        made.operation.attributes[MARK] = ir.UnitAttr.get()
     with ir.InsertionPoint(made.regions[0].blocks[0]):
         indices = [linalg.IndexOp(d).result for d in range(len(padded))]
-        mask = within(indices, shape, padded)
-        if mask is not None and choice is not None:
-            result = _under_both(old, choice, mask, indices, outside, kind)
-        else:
-            result = guarded(mask, kind, lambda: clone_body(old, [], indices)[0], outside)
-        linalg.YieldOp([result])
+        linalg.YieldOp([read_at(op.results[0], indices, within(indices, shape, padded), outside)])
     return made.results[0]
 
 
@@ -159,9 +158,9 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
     if owner is None or not is_gather(owner):
         return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
     old = owner.regions[0].blocks[0]
-    choice = None if segments(owner)[0] else _same_choice(old, outside, kind)
-    if mask is not None and choice is not None:
-        return _under_both(old, choice, mask, where, outside, kind)
+    joined = None if segments(owner)[0] or mask is None else _joined(owner, outside, kind)
+    if mask is not None and joined is not None:
+        return _under_both(old, joined[0], mask, where, joined[1])
 
     def inside() -> ir.Value:
         images = [tensor.ExtractOp(owner.operands[i], list(where)).result for i in range(segments(owner)[0])]
@@ -170,21 +169,25 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
     return guarded(mask, kind, inside, outside)
 
 
-def _same_choice(block: ir.Block, outside: Neutral, kind: ir.Type) -> ir.Operation | None:
-    """The `scf.if` that a gather's body ends in, if it, too, chooses `outside` where its mask is false."""
-    value = block.operations[len(block.operations) - 1].operation.operands[0]
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "scf.if":
+def _joined(op: ir.Operation, outside: Neutral, kind: ir.Type) -> tuple[ir.Operation, ir.Attribute] | None:
+    """The `scf.if` that a gather's body ends in, and what stands where its mask or another one, with `outside`, is false: the same
+    for both, or what one of them asks for where the other takes any."""
+    block = op.regions[0].blocks[0]
+    choice = producer(block.operations[len(block.operations) - 1].operation.operands[0])
+    if choice is None or choice.name != "scf.if":
         return None
-    choice = value.owner.operation
     otherwise = choice.regions[1].blocks[0]
-    yielded = otherwise.operations[len(otherwise.operations) - 1].operation.operands[0]
-    if isinstance(yielded.owner, ir.Block) or yielded.owner.operation.name != "arith.constant":
+    held = producer(otherwise.operations[len(otherwise.operations) - 1].operation.operands[0])
+    if held is None or held.name != "arith.constant":
         return None
-    return choice if yielded.owner.operation.attributes["value"] == attribute(outside, kind) else None
+    own, other = held.attributes["value"], attribute(outside, kind)
+    if op.attributes[MARK] == ir.StringAttr.get(ANY, op.context):
+        own = other
+    return (choice, own) if outside is None or own == other else None
 
 
 def _under_both(
-    block: ir.Block, choice: ir.Operation, mask: ir.Value, indices: Sequence[ir.Value], outside: Neutral, kind: ir.Type
+    block: ir.Block, choice: ir.Operation, mask: ir.Value, indices: Sequence[ir.Value], outside: ir.Attribute
 ) -> ir.Value:
     """Clone a body that ends in `choice` with its mask and-ed with `mask`: one guard instead of two nested ones."""
     mapping: dict[ir.Value, ir.Value] = {}
@@ -205,7 +208,8 @@ def _under_both(
             clone_mapped(view.operation, mapping, indices)
         raise AssertionError("a region of scf.if ends with scf.yield")
 
-    return guarded(arith.andi(mask, condition), kind, inside, outside)
+    kind = choice.results[0].type
+    return guarded(arith.andi(mask, condition), kind, inside, lambda: arith.ConstantOp(kind, outside).result)
 
 
 def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> list[ir.Value]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 
 from . import mlir
-from .gathers import Neutral, attribute, clone_mapped, is_gather
+from .gathers import Neutral, attribute, clone_mapped
 from .mlir import func, ir, producer
 from .structured import Structure, dimension_of, element_type, segments
 
@@ -126,7 +126,7 @@ def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Neu
     if not used:
         return
     yield zeros
-    for i in sorted(floats, key=lambda i: (maker := producer(op.operands[i])) is not None and is_gather(maker)):
+    for i in floats:
         yield {**zeros, i: -0.0}
     if len(floats) > 1:
         yield {i: -0.0 if i in floats else 0 for i in used}

@@ -10,7 +10,7 @@ from scheduled import session_of
 SCHEDULE = """payload "case.mlir"
 schedule case() {
   let gemm = match linalg.matmul
-  let init = match linalg.fill                     // a sum that starts with +0.0: operands are +0.0 outside, too
+  let init = match? linalg.fill
   let (tiles, tile_mm) = tile gemm [32, 32]
   fuse init into tiles
   map init to threads(*) cyclic
@@ -28,6 +28,12 @@ schedule case() {
 """
 
 
+FILLED = """%zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : C
+      %init = linalg.fill ins(%zero : f32) outs(%empty : C) -> C"""
+
+
+@pytest.mark.parametrize("filled", [True, False], ids=["from zeros", "added to an argument"])  # which reads -0.0 along the sum
 @pytest.mark.parametrize(
     ("m", "n", "k", "wide"),
     [
@@ -37,12 +43,13 @@ schedule case() {
         (50, 42, 22, [False, False]),
     ],
 )
-def test_loads_are_wide_where_all_elements_are_inside_together(tmp_path: Path, m: int, n: int, k: int, wide: list[bool]) -> None:
+def test_loads_are_wide_where_all_elements_are_inside_together(
+    tmp_path: Path, filled: bool, m: int, n: int, k: int, wide: list[bool]
+) -> None:
     a, b, c = f"tensor<{m}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{m}x{n}xf32>"
-    (tmp_path / "case.mlir").write_text(f"""func.func @mm(%A: {a}, %B: {b}) -> {c} {{
-      %zero = arith.constant 0.0 : f32
-      %empty = tensor.empty() : {c}
-      %init = linalg.fill ins(%zero : f32) outs(%empty : {c}) -> {c}
+    arguments = f"%A: {a}, %B: {b}" if filled else f"%A: {a}, %B: {b}, %init: {c}"
+    (tmp_path / "case.mlir").write_text(f"""func.func @mm({arguments}) -> {c} {{
+      {FILLED.replace("C", c) if filled else ""}
       %C = linalg.matmul ins(%A, %B : {a}, {b}) outs(%init : {c}) -> {c}
       return %C : {c} }}""")
     (tmp_path / "case.weft").write_text(SCHEDULE)

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(64) mm(
   acc = inside ? result0[row * 35 + col] : 0.0f;
   for (int k = 0; k < 24; k += 8) {
     const int col1 = tx + k;
-    A_shared[ty][tx] = col1 < 17 ? (in_row ? A[row * 17 + col1] : 0.0f) : -0.0f;
+    A_shared[ty][tx] = col1 < 17 && in_row ? A[row * 17 + col1] : -0.0f;
     const int row1 = ty + k;
     B_shared[ty][tx] = row1 < 17 && in_col ? B[row1 * 35 + col] : 0.0f;
     __syncthreads();
