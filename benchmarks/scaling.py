@@ -1,5 +1,6 @@
-"""How the session's work grows with the payload: additions in a chain, each tiled, mapped and launched. Per op in ms of the
-processor, and as a ratio to the smallest payload: 1 is what a statement costs that looks at what it touches alone.
+"""How the session's work grows with the payload: additions in a chain, each tiled, mapped and launched, without and with a look for
+barriers. Per op in ms of the processor, and as a ratio to the smallest payload: 1 is what a statement costs that looks at what it
+touches alone.
 
     python benchmarks/scaling.py [COUNT …]
 """
@@ -26,6 +27,7 @@ SCHEDULE = """schedule each() {
   }
 }
 """
+SCHEDULES = {"launch": SCHEDULE, "insert-barriers, launch": SCHEDULE.replace("launch", "insert-barriers\n    launch")}
 
 
 def payload(count: int) -> str:
@@ -39,22 +41,27 @@ def payload(count: int) -> str:
 
 
 def main() -> None:
-    counts = [int(text) for text in sys.argv[1:]] or [50, 100, 200, 400]
+    counts = [int(text) for text in sys.argv[1:]] or [100, 200, 400, 1000]
     with tempfile.TemporaryDirectory() as folder:
-        schedule, source = Path(folder) / "each.weft", Path(folder) / "chain.mlir"
-        schedule.write_text(SCHEDULE)
-        first = None
-        for count in (2, *counts):
-            source.write_text(payload(count))
-            recipe = Recipe.open(str(schedule), str(source))
-            started = time.process_time()
-            applied(recipe)
-            per_op = (time.process_time() - started) / count * 1e3
-            if count == 2:
-                continue  # it pays for the imports
-            first = first or per_op
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            print(f"{count} ops: {per_op:.1f} ms each, x {per_op / first:.2f}; {peak} MB so far")
+        for name, schedule in SCHEDULES.items():
+            measured(Path(folder), name, schedule, counts)
+
+
+def measured(folder: Path, name: str, text: str, counts: list[int]) -> None:
+    schedule, source = folder / "each.weft", folder / "chain.mlir"
+    schedule.write_text(text)
+    first = None
+    for count in (2, *counts):
+        source.write_text(payload(count))
+        recipe = Recipe.open(str(schedule), str(source))
+        started = time.process_time()
+        applied(recipe)
+        per_op = (time.process_time() - started) / count * 1e3
+        if count == 2:
+            continue  # it pays for the imports
+        first = first or per_op
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{name}, {count} ops: {per_op:.1f} ms each, x {per_op / first:.2f}; {peak} MB so far")
 
 
 if __name__ == "__main__":

@@ -54,8 +54,8 @@ def bufferize_module(module: ir.Module) -> None:
     clip_loops(module)
     fill_what_is_wanted(module)
     tidy(module)
-    inline_gathers(module)
-    tidy(module)
+    if inline_gathers(module):
+        tidy(module)
     separate_destinations(module)
     _separate_arguments(module)
     _protect_arguments(module)

@@ -16,10 +16,20 @@ from .statement import Handle
 
 
 @dataclass(frozen=True)
+class Turns:
+    """A `foreach` and the values that it goes through; the frame is of the value with this number."""
+
+    item: tree.Foreach
+    values: tuple[Any, ...]
+    number: int = 0
+
+
+@dataclass(frozen=True)
 class Frame:
     """A list of items and how far the walk is in it, with the names it sees.
 
-    `let` is set on the frame of a called schedule: the `let` whose names its results get (None for a bare call).
+    `let` is set on the frame of a called schedule: the `let` whose names its results get (None for a bare call); `turns` on that of
+    a `foreach`.
     """
 
     items: tuple[tree.Item, ...]
@@ -27,6 +37,7 @@ class Frame:
     index: int = 0
     call: bool = False
     let: tree.Let | None = None
+    turns: Turns | None = None
 
     @property
     def done(self) -> bool:
@@ -34,11 +45,20 @@ class Frame:
 
 
 def enter(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Leave the last frame, which is done."""
+    """Leave the last frame, which is done; a `foreach` goes on with its next value."""
     last = frames[-1]
     if last.call and last.let is not None:
         raise WeftError(Diagnostic("W0225", "the schedule returns nothing", last.let.span, hint="end it with `return`"))
-    return frames[:-1]
+    turns = last.turns
+    return frames[:-1] if turns is None else turn(frames[:-1], replace(turns, number=turns.number + 1))
+
+
+def turn(frames: tuple[Frame, ...], turns: Turns) -> tuple[Frame, ...]:
+    """The frames in front of a turn of a `foreach`; those around it where it has no such turn."""
+    if turns.number == len(turns.values):
+        return frames
+    env = {**frames[-1].env, turns.item.variable.name: turns.values[turns.number]}
+    return (*frames, Frame(turns.item.body, env, turns=turns))
 
 
 def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:

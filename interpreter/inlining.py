@@ -10,27 +10,27 @@ from .rewriter import WAS
 from .structured import Structure, dimension_of, element_type, is_structured, segments, structure
 
 
-def inline_gathers(module: ir.Module) -> None:
-    """Inline every gather without inputs that a structured op in the same block reads, until there is none left."""
+def inline_gathers(module: ir.Module) -> bool:
+    """Inline every gather without inputs that a structured op reads. Returns whether there was one."""
+    some = False
     with module.context, ir.Location.unknown():
-        while (found := _candidate(module)) is not None:
-            _inline(*found)
+        for reader in [op for op in mlir.operations(module.operation) if is_structured(op)]:
+            while (position := _gathered_input(reader)) is not None:
+                reader, some = _inline(reader, position), True
+    return some
 
 
-def _candidate(module: ir.Module) -> tuple[ir.Operation, int] | None:
-    """A structured op and the position of one of its inputs that is a gather."""
-    for op in mlir.operations(module.operation):
-        if not is_structured(op):
-            continue
-        for position in range(segments(op)[0]):
-            owner = op.operands[position].owner
-            if not isinstance(owner, ir.Block) and gathers.is_gather(owner.operation):
-                return op, position
+def _gathered_input(op: ir.Operation) -> int | None:
+    """The position of the first input of a structured op that is a gather."""
+    for position in range(segments(op)[0]):
+        owner = op.operands[position].owner
+        if not isinstance(owner, ir.Block) and gathers.is_gather(owner.operation):
+            return position
     return None
 
 
-def _inline(op: ir.Operation, position: int) -> None:
-    """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead."""
+def _inline(op: ir.Operation, position: int) -> ir.Operation:
+    """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead. Returns that."""
     gather = op.operands[position].owner.operation
     space = structure(op)
     keep = [i for i in range(len(op.operands)) if i != position]
@@ -56,6 +56,7 @@ def _inline(op: ir.Operation, position: int) -> None:
     op.erase()
     if not any(True for _ in gather.results[0].uses):
         gather.erase()
+    return made.operation
 
 
 def _window(space: Structure, maps: Sequence[ir.AffineMap]) -> tuple[ir.Value, ir.AffineMap] | None:

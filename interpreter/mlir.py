@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from torch_mlir import ir, passmanager
@@ -99,7 +100,14 @@ def parse(text: str, ctx: ir.Context) -> ir.Module:
 def run_passes(module: ir.Module, pipeline: str) -> None:
     """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`."""
     with module.context, ir.Location.unknown():
-        passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+        known = _pipelines.setdefault(module.context, {})
+        if pipeline not in known:
+            known[pipeline] = passmanager.PassManager.parse(f"builtin.module({pipeline})")
+        known[pipeline].run(module.operation)
+
+
+_pipelines: WeakKeyDictionary[ir.Context, dict[str, passmanager.PassManager]] = WeakKeyDictionary()
+"""Pipelines that have run before: `canonicalize` takes longer to gather its patterns than to rewrite a small module."""
 
 
 class TransformError(Exception):

@@ -24,7 +24,7 @@ def padded_copies(module: ir.Module) -> dict[str, Reason]:
 def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
     """Say on the `linalg.map` that upstream makes of each of them what it is."""
     with module.context:
-        for op in mlir.operations(module.operation, "linalg.map"):
+        for op in mlir.operations(module.operation, "linalg.map") if copies else ():
             reason = copies.get(str(op.location))
             if reason is not None:
                 op.attributes[MARK] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in reason])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..dsl.diagnostics import Diagnostic, Span, WeftError
 from ..dsl.tree import Node
@@ -29,17 +29,21 @@ class Rewriter:
         numbers: where fresh handle numbers come from.
         taken: names in the session's module, of which `module` may be a part.
         unproven: kernels that are not proven race-free are let through, and called so.
+        known: what the session remembers of kernels that it has made (`distribution/known.py`).
     """
 
     def __init__(
         self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int], taken: Taken | None = None,
-        *, unproven: bool = False,
+        *, unproven: bool = False, known: dict[Hashable, Any] | None = None,
     ) -> None:
         self.module = module
         self.statement = statement
         self.numbers = numbers
         self.unproven = unproven
+        self.known: dict[Hashable, Any] = {} if known is None else known
         self.taken = taken
+        self.only_marked = False
+        """The statement has put marks on ops and done nothing else: of a part that is tidy, there is nothing to clean up."""
         self.remarks: list[str] = []
         self.shown: list[str] = []
 
@@ -170,10 +174,15 @@ WAS = "weft.was"
 
 def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
-    text = str(op.operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    text = spelled(op.operation.location)
     was = op.operation.attributes.get(WAS)
     name = op.operation.name if was is None else ir.StringAttr(was).value
     return name if text == "unknown" else f"{name} at {text}"
+
+
+def spelled(place: ir.Location) -> str:
+    """`payload.mlir:4:8`, or `unknown`."""
+    return str(place).removeprefix("loc(").removesuffix(")").replace('"', "")
 
 
 _TAG = re.compile(r" ?\{weft\.h\d+\}")

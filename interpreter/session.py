@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from .control import condition, elements, require, statement_text
 from .environment import Death, Environment
 from .fields import absent_handles, evaluate_fields
 from .focus import Taken, Version
-from .frames import Frame, bind, call_frame, enter, returned
+from .frames import Frame, Turns, bind, call_frame, enter, returned, turn
 from .layered import extended
 from .mlir import NotLocalError, ir
 from .rewriter import Rewriter, upstream_messages
@@ -66,6 +66,7 @@ class Session:
         start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
         self._states: list[State] = [start]
         self._at = 0
+        self._known: dict[Hashable, Any] = {}
 
     # ---- looking ------------------------------------------------------------------------------------------------------
 
@@ -107,7 +108,7 @@ class Session:
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
         """Do items that were written just now, as if they stood at this place of the schedule. All of them, or none:
         raises `WeftError` and then changes nothing."""
-        before, at = self._states, self._at
+        before, at = list(self._states), self._at
         *outer, frame = self.state.frames
         written = (*frame.items[: frame.index], *items, *frame.items[frame.index :])
         state = replace(self.state, frames=(*outer, replace(frame, items=written)))
@@ -225,12 +226,13 @@ class Session:
         copy = object.__new__(Session)
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
         copy._states, copy._at = self._states[: self._at + 1], self._at
+        copy._known = self._known
         return copy
 
     # ---- one item of the tree -----------------------------------------------------------------------------------------
 
     def _record(self, state: State) -> None:
-        self._states = [*self._states[: self._at + 1], self._left(state)]
+        self._states[self._at + 1 :] = [self._left(state)]
         self._at += 1
 
     @staticmethod
@@ -285,10 +287,7 @@ class Session:
                 body = item.then if condition(item.condition, env) else item.otherwise
                 return replace(state, frames=(*rest, Frame(body, dict(env))))
             case tree.Foreach():
-                frames = [
-                    Frame(item.body, {**env, item.variable.name: v}) for v in reversed(elements(item.iterable, env))
-                ]
-                return replace(state, frames=(*rest, *frames))
+                return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
             case tree.Return():
                 return replace(state, frames=returned(item, state.frames, state.dead))
         raise AssertionError(item)
@@ -320,16 +319,17 @@ class Session:
     def _on_part(self, state: State, statement: Statement) -> Applied | None:
         """Apply the statement to the part of a large module that it touches. None where it needs the whole: also for a refusal,
         which may lie in what the part lacks, and is to be told of the whole in any case."""
-        if statement.reach == "module" or (sections := state.version.sections) is None:
+        if statement.reach == "module":
             return None
-        if (found := statement.part(sections)) is None:
-            return None
-        statement, focus = found
-        try:
-            rewrite, results = self._apply(statement, focus.module, state.numbers, sections.taken)
-            return rewrite, results, Version(sections=focus.merged())
-        except (NotLocalError, WeftError):
-            return None
+        for part, focus in statement.parts(state.version):
+            try:
+                rewrite, results = self._apply(part, focus.module, state.numbers, focus.version.content.taken)
+                return rewrite, results, Version(part=focus.check())
+            except WeftError:
+                return None
+            except NotLocalError:
+                continue
+        return None
 
     def _on_whole(self, state: State, statement: Statement) -> Applied:
         module = clone_module(state.module)
@@ -338,10 +338,13 @@ class Session:
     def _apply(
         self, statement: Statement, module: ir.Module, number: int, taken: Taken | None = None
     ) -> tuple[Rewriter, dict[str, Any]]:
-        rewrite = Rewriter(module, statement, itertools.count(number), taken, unproven=self.unproven)
+        rewrite = Rewriter(
+            module, statement, itertools.count(number), taken, unproven=self.unproven, known=self._known
+        )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))
-            self._finish(rewrite)
+            if taken is None or not rewrite.only_marked:
+                self._finish(rewrite)
         return rewrite, results
 
     def _finish(self, rewrite: Rewriter) -> None:

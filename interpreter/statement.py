@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -18,7 +18,7 @@ from ..dsl.signature import Field, FieldKind, Signature
 from ..dsl.tree import Statement as StatementNode
 
 if TYPE_CHECKING:
-    from .focus import Focus, Sectioned
+    from .focus import Focus, Version
     from .rewriter import Rewriter
 
 HandleKind = Literal["op", "loop", "launch"]
@@ -78,17 +78,15 @@ class Statement:
     """What the statement rewrites: anything; what its handles name, and what that reads; all that is mapped."""
     node: StatementNode
 
-    def part(self, version: Sectioned) -> tuple[Statement, Focus] | None:
-        """The part of a large module that the statement touches, and the statement to apply there; None if that is all of it."""
-        from .focus import carve
-
+    def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
+        """Parts of a large module that hold what the statement touches, the cheapest first, and the statement to apply there."""
         tags: list[str] | None = None
         if self.reach == "handles":
             given = [getattr(self, f.name) for f in self.signature.fields]
             named = [v.handle if isinstance(v, Operand) else v for v in given]
             tags = [h.tag for h in named if isinstance(h, Handle) and not h.absent]
-        focus = carve(version, tags)
-        return None if focus is None else (self, focus)
+        for focus in version.parts(tags):
+            yield self, focus
 
     def apply(self, rewrite: Rewriter) -> Results:
         """Rewrite the module. Raise `rewrite.error(...)` to refuse: the session then rolls back to where it was."""

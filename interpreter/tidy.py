@@ -29,15 +29,13 @@ def _fold(op: ir.Operation) -> None:
         source = source.owner.operation.operands[0]
         op.operands[0] = source
     result = op.results[0]
-    if not _whole(op):
-        if op.name == "tensor.extract_slice" and gathers.is_empty(source) and None not in shape_of(result):
-            with ir.InsertionPoint(op):
-                small = tensor.EmptyOp([n or 0 for n in shape_of(result)], element_type(result)).result
-            result.replace_all_uses_with(small)
-            op.erase()
-        return
-    if source.type == result.type:
+    if source.type == result.type and _whole(op):
         result.replace_all_uses_with(source)
+        op.erase()
+    elif op.name == "tensor.extract_slice" and gathers.is_empty(source) and None not in shape_of(result):
+        with ir.InsertionPoint(op):
+            small = tensor.EmptyOp([n or 0 for n in shape_of(result)], element_type(result)).result
+        result.replace_all_uses_with(small)
         op.erase()
 
 

@@ -20,9 +20,11 @@ TOGETHER_SECONDS = 0.3
 
 CALLED_BACK = {
     ("interpreter.mlir", "walk"), ("interpreter.mlir", "operations"), ("interpreter.mlir", "execution_engine"),
-    ("interpreter.analysis.trial", "_outermost"), ("runtime.worker", "forked"),
+    ("interpreter.analysis.trial", "_outermost"), ("runtime.worker", "forked"), ("interpreter.focus.modules", "content"),
+    ("interpreter.focus.versions", "sections"),
 }  # fmt: skip
-"""Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back."""
+"""Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back; and those that change what
+versions of a module share."""
 
 
 @contextmanager

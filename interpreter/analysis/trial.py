@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from ..clone import clone_module
-from ..distribution import launch_loop
+from ..distribution import LaunchInfo, find_kernel, launch_loop
 from ..distribution.fission import hands_on, is_separable
+from ..distribution.known import Known
 from ..distribution.mapping import mapping_of
 from ..focus import carve_around, take_apart
 from ..mlir import gpu, ir, operations
@@ -34,40 +37,53 @@ def _outermost(op: ir.Operation) -> list[ir.Operation]:
     return roots
 
 
-def trial_models(module: ir.Module) -> Iterator[tuple[ir.Module, KernelModel]]:
-    """Of each mapped root in turn, the kernel that its launch makes of a copy. The copy, which holds little more than the root
-    where the module is large, is returned to be kept alive.
+@dataclass(frozen=True)
+class Trial:
+    """A launch of a mapped root that was tried.
+
+    Args:
+        module: a copy of the module with the launch, which holds little more than that where the module is large.
+        info: the kernel and its launch.
+    """
+
+    module: ir.Module
+    info: LaunchInfo
+
+    @cached_property
+    def model(self) -> KernelModel:
+        """The kernel, read. Raises W0640."""
+        kernel = find_kernel(self.module, self.info)
+        return kernel_model(kernel, block=self.info.block, grid=self.info.grid, launch=self.info.launch)
+
+
+def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
+    """Of each mapped root in turn, its launch. `known`: kernels that were made before.
 
     Raises:
-        WeftError: what `launch_loop` refuses, without a span; W0640.
+        WeftError: what `launch_loop` refuses, without a span.
     """
     sections = take_apart(module)
     if sections is None:
         for number in range(len(mapped_roots(module))):
-            yield _model(clone_module(module), number)
+            yield _trial(clone_module(module), number, known)
         return
     before = 0
-    for item in sections.items:
+    for item in sections.content.items:
         if isinstance(item, ir.Operation):
             for _ in _outermost(item):
-                yield _model(clone_module(module), before)
+                yield _trial(clone_module(module), before, known)
                 before += 1
             continue
         for section in item.sections:
             for number in range(len(_outermost(section.op)) if section.mapped else 0):
                 focus = carve_around(sections, item, section)
-                yield _model(clone_module(module), before) if focus is None else _model(focus.module, number)
+                yield _trial(clone_module(module), before, known) if focus is None else _trial(focus.module, number, known)
                 before += 1
 
 
-def _model(clone: ir.Module, number: int) -> tuple[ir.Module, KernelModel]:
-    """Launch the `number`-th root of a module that nobody else has, and read the kernel it makes."""
-    info = launch_loop(clone, mapped_roots(clone)[number])
-    for kernel in operations(clone.operation, "gpu.func"):
-        holder = kernel.parent
-        if _symbol(kernel) == info.kernel and holder is not None and _symbol(holder.operation) == info.module_name:
-            return clone, kernel_model(kernel, block=info.block, grid=info.grid, launch=info.launch)
-    raise LookupError(info.kernel)
+def _trial(clone: ir.Module, number: int, known: Known | None) -> Trial:
+    """Launch the `number`-th root of a module that nobody else has."""
+    return Trial(clone, launch_loop(clone, mapped_roots(clone)[number], known=known))
 
 
 def propose_barriers(root: ir.Operation) -> set[int]:
@@ -123,7 +139,3 @@ def _works(op: ir.Operation) -> bool:
 
 def _number(op: ir.Operation, number: int) -> ir.Attribute:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), number)
-
-
-def _symbol(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value

@@ -7,11 +7,13 @@ in a module of its own, is cleaned up there, and only then moves in beside the h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+import itertools
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from ...dsl.diagnostics import fail
-from ..focus import Taken
+from ..focus import Names, Taken, numbered
 from ..memory.views import is_view
 from ..mlir import gpu, ir, operations, producer
 from ..rewriter import describe
@@ -31,6 +33,7 @@ class LaunchInfo:
         shared_bytes: static shared memory of the kernel.
         launch: the `gpu.launch_func` in the host function.
         remarks: what was done, a few words each.
+        found: what has been found out of this kernel and all that are like it, by whom; to be added to.
     """
 
     module_name: str
@@ -40,6 +43,7 @@ class LaunchInfo:
     shared_bytes: int
     launch: ir.Operation
     remarks: tuple[str, ...]
+    found: dict[Hashable, Any]
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,10 @@ def outline(
                 hint="bufferize the payload, or launch a loop inside",
             )
     module = ir.Module.create(root.location)
-    name = _kernel_name(host_module, root, taken.kernels if taken else frozenset())
+    taken = taken or Taken()
+    name = _kernel_name(host_module, root, taken.kernels)
     with ir.InsertionPoint(module.body):
-        holder = gpu.GPUModuleOp(ir.StringAttr.get(_module_name(host_module, name, taken.tops if taken else frozenset())))
+        holder = gpu.GPUModuleOp(ir.StringAttr.get(_module_name(host_module, name, taken.tops)))
     blocks = holder.regions[0].blocks
     with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
@@ -112,7 +117,9 @@ def install(
     """Move the finished kernel into the host's module and launch it where `root` stood; `root` is erased."""
     module_name = symbol(outlined.module.body.operations[0])
     kernel = symbol(outlined.function)
-    outlined.module.body.operations[0].operation.clone(ir.InsertionPoint(host_module.body))
+    holder = outlined.module.body.operations[0].operation
+    holder.detach_from_parent()
+    host_module.body.append(holder)
     host_module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
     with ir.InsertionPoint(root), root.location:
         sizes: dict[Bound, ir.Value] = {}
@@ -228,23 +235,16 @@ def host_function(root: ir.Operation) -> ir.Operation:
     return parent.operation
 
 
-def _kernel_name(host_module: ir.Module, root: ir.Operation, also: frozenset[str]) -> str:
+def _kernel_name(host_module: ir.Module, root: ir.Operation, also: Names) -> str:
     """Named after the payload function: `matmul`, the next kernel `matmul_1`."""
-    taken = {symbol(op) for op in operations(host_module.operation, "gpu.func")}
-    return _fresh(symbol(host_function(root)), (taken, also))
+    return _fresh(symbol(host_function(root)), {symbol(op) for op in operations(host_module.operation, "gpu.func")}, also)
 
 
-def _module_name(host_module: ir.Module, kernel: str, also: frozenset[str]) -> str:
+def _module_name(host_module: ir.Module, kernel: str, also: Names) -> str:
     taken = {symbol(op) for op in host_module.body.operations if "sym_name" in op.operation.attributes}
-    return _fresh(f"{kernel}_kernel", (taken, also))
+    return _fresh(f"{kernel}_kernel", taken, also)
 
 
-def _fresh(base: str, taken: Sequence[Set[str]]) -> str:
-    def candidates() -> Iterator[str]:
-        yield base
-        number = 1
-        while True:
-            yield f"{base}_{number}"
-            number += 1
-
-    return next(name for name in candidates() if not any(name in names for names in taken))
+def _fresh(base: str, taken: Set[str], also: Names) -> str:
+    candidates = (numbered(base, n) for n in itertools.count(also.free(base)))
+    return next(name for name in candidates if name not in taken and name not in also)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..focus import Taken
 from ..mlir import ir
 from .fission import split_at_barriers
-from .geometry import Geometry, GridSize, geometry_of
+from .geometry import geometry_of
 from .kernel import AXES, LaunchInfo, Outlined, host_function, install, outline, symbol
+from .known import Known, Realised, realised
 from .lowering import lower
 from .readiness import check_distributed, check_launch, mapped_things
 from .realise import Realiser
@@ -14,7 +15,9 @@ from .temporaries import place_temporaries
 from .writeback import inherit_maps
 
 
-def launch_loop(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> LaunchInfo:
+def launch_loop(
+    module: ir.Module, root: ir.Operation, *, taken: Taken | None = None, known: Known | None = None
+) -> LaunchInfo:
     """Launch the mapped loop (or mapped op) `root` of a module on memrefs, in place.
 
     Barriers in the loop come through where they stand, with their attributes (`weft.candidate`), so that a trial launch
@@ -25,6 +28,7 @@ def launch_loop(module: ir.Module, root: ir.Operation, *, taken: Taken | None = 
         module: the module, bufferized.
         root: a `scf.forall` or an all-parallel linalg op with `weft.map`; erased.
         taken: names that the kernel and its module must not have, beside those in the module.
+        known: kernels that were made before.
 
     Raises:
         WeftError: W0350 … W0361, without spans.
@@ -33,41 +37,38 @@ def launch_loop(module: ir.Module, root: ir.Operation, *, taken: Taken | None = 
         host_function(root)
         check_launch(root)
         kernel = outline(module, root, views_inside=True, taken=taken)
-        remarks = inherit_maps(kernel)
-        remarks += split_at_barriers(kernel.root)
-        mapped = mapped_things(kernel.root)
-        geometry = geometry_of(mapped)
-        check_distributed(kernel.root, geometry)
-        remarks += place_temporaries(kernel, mapped, single_thread=geometry.static_block() == (1, 1, 1))
-        grid = [geometry.blocks[axis].on_host(kernel.on_host) for axis in AXES]
-        realiser = Realiser(kernel, geometry)
-        realiser.run(kernel.root)
-        _record_sizes(kernel.function, "known_block_size", geometry.static_block())
-        _record_sizes(kernel.function, "known_grid_size", geometry.static_grid())
-        shared = lower(kernel)
-        return _finish(module, root, kernel, geometry, grid, shared, [*remarks, *realiser.remarks])
+        kernel, made = realised(kernel, _realise, {} if known is None else known)
+        with ir.InsertionPoint(root):
+            grid = [size.emit() for size in made.grid]
+        module_name, name = symbol(kernel.module.body.operations[0]), symbol(kernel.function)
+        launch = install(module, root, kernel, grid, made.block)
+        summary = f"kernel @{name}: grid {_shape(made.static_grid)}, block {_shape(made.block)}"
+        if made.shared_bytes:
+            summary += f", {made.shared_bytes} bytes of shared memory"
+        return LaunchInfo(
+            module_name, name, made.static_grid, made.static_block, made.shared_bytes, launch, (summary, *made.remarks),
+            made.found,
+        )  # fmt: skip
 
 
-def _finish(
-    module: ir.Module,
-    root: ir.Operation,
-    kernel: Outlined,
-    geometry: Geometry,
-    sizes: list[GridSize],
-    shared: int,
-    remarks: list[str],
-) -> LaunchInfo:
+def _realise(kernel: Outlined) -> Realised:
+    """Realise the maps of an outlined loop, and lower it."""
+    remarks = inherit_maps(kernel)
+    remarks += split_at_barriers(kernel.root)
+    mapped = mapped_things(kernel.root)
+    geometry = geometry_of(mapped)
     block, grid = geometry.static_block(), geometry.static_grid()
+    check_distributed(kernel.root, geometry)
+    remarks += place_temporaries(kernel, mapped, single_thread=block == (1, 1, 1))
+    sizes = tuple(geometry.blocks[axis].on_host(kernel.on_host) for axis in AXES)
+    realiser = Realiser(kernel, geometry)
+    realiser.run(kernel.root)
+    _record_sizes(kernel.function, "known_block_size", block)
+    _record_sizes(kernel.function, "known_grid_size", grid)
+    shared = lower(kernel)
     kernel.module.operation.verify()
-    with ir.InsertionPoint(root), root.location:
-        grid_sizes = [size.emit() for size in sizes]
-    block_sizes = [geometry.block[a] for a in AXES]
-    module_name, name = symbol(kernel.module.body.operations[0]), symbol(kernel.function)
-    launch = install(module, root, kernel, grid_sizes, block_sizes)
-    summary = f"kernel @{name}: grid {_shape(grid)}, block {_shape(tuple(block_sizes))}"
-    if shared:
-        summary += f", {shared} bytes of shared memory"
-    return LaunchInfo(module_name, name, _three(grid), _three(block), shared, launch, (summary, *remarks))
+    block_sizes = tuple(geometry.block[axis] for axis in AXES)
+    return Realised(sizes, block_sizes, _three(grid), _three(block), shared, (*remarks, *realiser.remarks))
 
 
 def _record_sizes(function: ir.Operation, name: str, sizes: tuple[int | None, ...]) -> None:

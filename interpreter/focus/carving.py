@@ -18,7 +18,9 @@ from heapq import heapify, heappop, heappush
 
 from ..clone import clone_module
 from ..mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
-from .sections import HOLDER, Body, Section, Sectioned, close
+from .bodies import Body, Edit
+from .modules import Change, Sectioned
+from .sections import HOLDER, Section, close, symbol
 
 
 @dataclass(frozen=True)
@@ -42,47 +44,64 @@ class Focus:
     stretches: tuple[Stretch, ...]
     ends: tuple[int, ...]
     """The numbers of the operands of the function's last op."""
+    touched: frozenset[str] = frozenset()
+    """The tags in the sections that the part is about; all the others are what these read, and who goes on with what they make."""
 
     @property
     def body(self) -> Body:
-        body = self.version.items[self.item]
-        assert isinstance(body, Body)
-        return body
+        return self.version.content.body(self.item)
+
+    def covers(self, tags: Sequence[str]) -> bool:
+        """Whether the ops with these tags are what the part is about, or what has become of that."""
+        bodies = self.version.content.bodies
+        return all(tag in self.touched or not any(tag in body.tagged for body in bodies) for tag in tags) and bool(self.touched)
+
+    def again(self) -> Focus:
+        """The same part as it is now, to be rewritten further."""
+        return dataclasses.replace(self, module=clone_module(self.module))
 
     def merged(self) -> Sectioned:
-        """The whole module again, which takes over the ops of the part. Raises NotLocalError where the rewrite changed more than
-        the function's ops."""
+        """The whole module again, which takes over the ops of the part: that is not to be used any more."""
+        ops, gaps, others, values = self._rewritten()
+        for op in others:
+            op.detach_from_parent()
+        body = self.body
+        numbers: dict[ir.Value, int] = {a: body.first + n for n, a in enumerate(ops[0].block.arguments)} if ops else {}
+        for gap, stretch in zip(gaps, self.stretches, strict=True):
+            numbers.update(zip(gap.results, stretch.makes, strict=True))
+        renamed = {n: numbers[value] for n, value in values.items() if numbers.setdefault(value, n) != n}
+        edits, fresh = self._edits(ops, numbers)
+        within = {body.sections[place] for place in self.places}
+        for section in {user for n in renamed for user in body.users(n)}.difference(within):
+            place = body.place(section)
+            edits.append((place, place + 1, [_renamed(section, renamed)]))
+        edits.sort(key=lambda edit: edit[:2])
+        return self.version.changed(self._shell(), fresh, Change(self.item, edits, others))
+
+    def check(self) -> Focus:
+        """Raise NotLocalError where a rewrite has changed more than the function's ops."""
+        self._rewritten()
+        return self
+
+    def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
+        """The ops of the part's function without its last, the gaps among them, what has come to stand beside the function, and the
+        values that stand for those that are used outside the part, by number. Raises NotLocalError as `check` does."""
         function, others = self._function()
-        block = function.regions[0].blocks[0]
-        *ops, end = [view.operation for view in block.operations]
+        *ops, end = [view.operation for view in function.regions[0].blocks[0].operations]
         gaps = [op for op in ops if op.name == GAP]
         if len(gaps) != len(self.stretches):
             raise NotLocalError
-        numbers: dict[ir.Value, int] = {a: self.body.first + n for n, a in enumerate(block.arguments)}
-        for op, stretch in zip(gaps, self.stretches, strict=True):
-            numbers.update(zip(op.results, stretch.makes, strict=True))
-        became: dict[int, ir.Value] = {}  # what stands for a value of before
+        values: dict[int, ir.Value] = {}
         wanted = [(op, stretch.uses) for op, stretch in zip(gaps, self.stretches, strict=True)]
         for op, uses in (*wanted, (end, self.ends)):
             for value, number in zip(op.operands, uses, strict=True):
-                if became.setdefault(number, value) != value:
+                if values.setdefault(number, value) != value:
                     raise NotLocalError
-        renamed = {n: numbers[value] for n, value in became.items() if numbers.setdefault(value, n) != n}
-        body = self.body
-        sections, new, fresh = self._merged(ops, numbers)
-        gone = [body.sections[place] for place in self.places]
-        if renamed:
-            affected = {s for n in renamed for s in body.index.users.get(n, ())}.difference(gone)
-            replaced = {section: _renamed(section, renamed) for section in affected}
-            sections = [replaced.get(section, section) for section in sections]
-            gone, new = [*gone, *replaced], [*new, *replaced.values()]
-        items = list(self.version.items)
-        items[self.item] = body.changed(sections, gone, new)
-        return self.version.with_items(self._shell(), items, others, fresh)
+        return ops, gaps, others, values
 
     def _function(self) -> tuple[ir.Operation, list[ir.Operation]]:
         """The function of the part, and what has come to stand beside it."""
-        husk, there = self.body.husk, self.version.symbols
+        husk, there = self.body.husk, self.version.content.symbols
         name = husk.attributes["sym_name"]
         tops = [view.operation for view in self.module.body.operations]
         if any("sym_name" not in op.attributes for op in tops):
@@ -90,28 +109,22 @@ class Focus:
         function = next((op for op in tops if op.attributes["sym_name"] == name), None)
         if function is None or len(function.regions[0].blocks) != 1 or _attributes(function) != _attributes(husk):
             raise NotLocalError
-        others = [op for op in tops if op != function and ir.StringAttr(op.attributes["sym_name"]).value not in there]
-        for op in others:
-            op.detach_from_parent()
-        return function, others
+        return function, [op for op in tops if op != function and symbol(op) not in there]
 
-    def _merged(
-        self, ops: Sequence[ir.Operation], numbers: dict[ir.Value, int]
-    ) -> tuple[list[Section], list[Section], int]:
-        """The function's sections: the part's ops, and in each gap the sections that it stands for; and the part's alone."""
-        fresh, sections, new = self.version.numbers, list[Section](), list[Section]()
-        stretches = iter(self.stretches)
+    def _edits(self, ops: Sequence[ir.Operation], numbers: dict[ir.Value, int]) -> tuple[list[Edit], int]:
+        """What becomes of the function's sections: the part's ops, in front of, between and behind the stretches."""
+        fresh, runs = self.version.numbers, [list[Section]()]
         for op in ops:
             if op.name == GAP:
-                stretch = next(stretches)
-                sections += self.body.sections[stretch.start : stretch.stop]
+                runs.append([])
                 continue
             for result in op.results:
                 if result not in numbers:
                     numbers[result], fresh = fresh, fresh + 1
-            new.append(close(op, numbers, tuple(numbers[r] for r in op.results)))
-            sections.append(new[-1])
-        return [*sections, self.body.sections[-1]], new, fresh
+            runs[-1].append(close(op, numbers, tuple(numbers[r] for r in op.results)))
+        starts = (0, *(stretch.stop for stretch in self.stretches))
+        stops = (*(stretch.start for stretch in self.stretches), len(self.body.sections) - 1)
+        return list(zip(starts, stops, runs, strict=True)), fresh
 
     def _shell(self) -> ir.Module:
         """The module's attributes after the rewrite."""
@@ -136,55 +149,43 @@ def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
     """The part around the ops with these tags, or (None) around all mapped ops. None where they are not all in one function in
     sections, or refer to what stands elsewhere."""
     found: dict[int, set[Section]] = {}
-    for number, item in enumerate(version.items):
+    for number, item in enumerate(version.content.items):
         if isinstance(item, Body):
-            tagged = item.index.tagged
-            here = set(item.index.mapped) if tags is None else {tagged[tag] for tag in tags if tag in tagged}
+            here = set(item.mapped) if tags is None else {item.tagged[tag] for tag in tags if tag in item.tagged}
             if here:
                 found[number] = here
     if len(found) != 1:
         return None
     ((number, touched),) = found.items()
-    body = version.items[number]
-    assert isinstance(body, Body)
-    if not all(tag in body.index.tagged for tag in tags or ()):
+    if not all(tag in version.content.body(number).tagged for tag in tags or ()):
         return None
-    return _checked(version, number, *_with_what_is_read(body, touched))
+    return _checked(version, number, touched)
 
 
 def carve_around(version: Sectioned, body: Body, section: Section) -> Focus | None:
     """The part around one section of the body."""
-    return _checked(version, version.items.index(body), *_with_what_is_read(body, {section}))
+    return _checked(version, version.content.items.index(body), {section})
 
 
-def carve_section(version: Sectioned, number: int, place: int) -> Focus:
-    """The part that is one section of the body `number`, for who looks at nothing else."""
-    return _part(version, number, (place,), set())
+def carve_section(version: Sectioned, body: Body, section: Section) -> Focus:
+    """The part that is one section of the body, for who looks at nothing else."""
+    return _part(version, version.content.items.index(body), (body.place(section),), set())
 
 
-def only_body(version: Sectioned) -> tuple[int, Body | None]:
-    """The one function that holds all structured ops, and which item it is; None where there are more, or other ops that could."""
-    bodies = [(number, item) for number, item in enumerate(version.items) if isinstance(item, Body)]
-    others = (item for item in version.items if isinstance(item, ir.Operation))
-    if len(bodies) != 1 or any(op.name not in ("gpu.module", "memref.global") for op in others):
-        return -1, None
-    return bodies[0]
-
-
-def _checked(version: Sectioned, number: int, places: tuple[int, ...], unseen: set[int]) -> Focus | None:
-    body = version.items[number]
-    assert isinstance(body, Body)
+def _checked(version: Sectioned, number: int, touched: set[Section]) -> Focus | None:
+    body = version.content.body(number)
+    places, unseen = _with_what_is_read(body, touched)
     if places[-1] == len(body.sections) - 1:
         return None
-    chosen = {body.sections[n] for n in places}
+    chosen = [body.sections[n] for n in places]
+    inside = set(chosen)
     for section in chosen:
-        for value, kind in section.types():
-            maker = body.index.makers.get(value)
-            if maker is not None and maker not in chosen and not isinstance(kind, ir.RankedTensorType):
+        if "func.call" in section.names or "gpu.launch_func" in section.names:
+            return None
+        for _, kind in section.types(lambda n: (maker := body.makers.get(n)) is not None and maker not in inside):
+            if not isinstance(kind, ir.RankedTensorType):
                 return None  # a buffer, or a number, of which more is to be known
-    if any(name in body.sections[n].names for n in places for name in ("func.call", "gpu.launch_func")):
-        return None
-    return _part(version, number, places, unseen)
+    return _part(version, number, places, unseen, frozenset().union(*(section.tags for section in touched)))
 
 
 _GONE_THROUGH = ("tensor.", "bufferization.")
@@ -193,17 +194,17 @@ _GONE_THROUGH = ("tensor.", "bufferization.")
 def _with_what_is_read(body: Body, touched: set[Section]) -> tuple[tuple[int, ...], set[int]]:
     """The places of these sections, of what their values go through, and of what they read through, up to the nearest structured
     ops; and the values of the part behind which there is more that could be looked at."""
-    places, makers, users = body.index.places, body.index.makers, body.index.users
+    makers = body.makers
     chosen, open_ = set(touched), list(touched)
     while open_:
         for number in open_.pop().outputs:
-            for user in users.get(number, ()):
+            for user in body.users(number):
                 if user not in chosen and user.name.startswith(_GONE_THROUGH):
                     chosen.add(user)
                     open_.append(user)
     near = {number for section in chosen for number in section.inputs}
     unseen: set[int] = set()
-    waiting = [-places[maker] for number in near if (maker := makers.get(number)) is not None]
+    waiting = [-body.place(maker) for number in near if (maker := makers.get(number)) is not None]
     heapify(waiting)
     seen: set[int] = set()
     while waiting:  # the last one first: what reads a value comes before its maker
@@ -224,59 +225,58 @@ def _with_what_is_read(body: Body, touched: set[Section]) -> tuple[tuple[int, ..
             near.update(section.inputs)
         for number in section.inputs:
             if (maker := makers.get(number)) is not None:
-                heappush(waiting, -places[maker])
-    return tuple(sorted(places[section] for section in chosen)), unseen
+                heappush(waiting, -body.place(maker))
+    return tuple(sorted(map(body.place, chosen))), unseen
 
 
-def _part(version: Sectioned, number: int, places: tuple[int, ...], unseen: set[int]) -> Focus:
-    body = version.items[number]
-    assert isinstance(body, Body)
-    *sections, last = body.sections
+def _part(
+    version: Sectioned, number: int, places: tuple[int, ...], unseen: set[int], touched: frozenset[str] = frozenset()
+) -> Focus:
+    body, symbols = version.content.body(number), version.content.symbols
+    chosen, last = [body.sections[n] for n in places], body.sections[-1]
     module = clone_module(version.shell)
-    for name in sorted({name for n in places for name in sections[n].symbols}):
-        if name in version.symbols:
-            module.body.append(version.symbols[name].clone())
+    for name in sorted({name for section in chosen for name in section.symbols}):
+        if name in symbols:
+            module.body.append(symbols[name].clone())
     function = body.husk.clone().operation
     module.body.append(function)
     block = function.regions[0].blocks[0]
-    chosen = [sections[n] for n in places]
-    kinds = {value: kind for section in (*chosen, last) for value, kind in section.types()}
-    needed = {value for section in (*chosen, last) for value in section.inputs}
     inside = {value for section in chosen for value in section.outputs}
-    values: dict[int, ir.Value] = {n: block.arguments[n - body.first] for n in needed if body.is_argument(n)}
-    starts = [start for start, stop in _between(places, len(sections)) if start < stop]
-    stops = [stop for start, stop in _between(places, len(sections)) if start < stop]
+    values: dict[int, ir.Value] = {}
+    kinds: dict[int, ir.Type] = {}
+    for section in (*chosen, last):
+        for value in section.inputs:
+            if body.is_argument(value):
+                values[value] = block.arguments[value - body.first]
+        kinds.update(section.types(lambda n: not body.is_argument(n) and n not in inside))
+    between = [(start, stop) for start, stop in _between(places, len(body.sections) - 1) if start < stop]
+    starts = [start for start, _ in between]
     makes: list[list[int]] = [[] for _ in starts]
-    uses: list[set[int]] = [set() for _ in starts]
-    for value in sorted(needed - inside):
-        if not body.is_argument(value):
-            makes[bisect_right(starts, body.index.places[body.index.makers[value]]) - 1].append(value)
-    taken = set(chosen)
-    for value in inside:
-        for user in body.index.users.get(value, ()):
-            if user not in taken and user is not last:
-                uses[bisect_right(starts, body.index.places[user]) - 1].add(value)
+    for value in sorted(kinds):
+        makes[bisect_right(starts, body.place(body.makers[value])) - 1].append(value)
+    used = sorted(inside)
     stretches = tuple(
-        Stretch(start, stop, tuple(m), tuple(sorted(u))) for start, stop, m, u in zip(starts, stops, makes, uses, strict=True)
+        Stretch(start, stop, tuple(made), tuple(n for n in used if body.is_used(n, start, stop)))
+        for (start, stop), made in zip(between, makes, strict=True)
     )
     with module.context, ir.Location.unknown():
         end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # to be in front of, while the ops are put in
         following = {stretch.start: stretch for stretch in stretches}
-        for start, place in zip((0, *(p + 1 for p in places)), (*places, len(sections)), strict=True):
+        for start, place in _between(places, len(body.sections) - 1):
             if start < place:
                 stretch = following[start]
                 gap = _gap(stretch, kinds, values, unseen, end)
                 values.update(zip(stretch.makes, gap.results, strict=True))
-            if place < len(sections):
-                op = sections[place].open(end, values)
-                values.update(zip(sections[place].outputs, op.results, strict=True))
+            if place < len(body.sections) - 1:
+                op = body.sections[place].open(end, values)
+                values.update(zip(body.sections[place].outputs, op.results, strict=True))
         returned = last.open(end, values)
         end.erase()
         for gap in (view.operation for view in block.operations):
             if gap.name == GAP:
                 _describe(gap, body, chosen)
     backwards = {value: n for n, value in values.items()}
-    return Focus(version, number, module, places, stretches, tuple(backwards[v] for v in returned.operands))
+    return Focus(version, number, module, places, stretches, tuple(backwards[v] for v in returned.operands), touched)
 
 
 def _between(places: Sequence[int], count: int) -> list[tuple[int, int]]:
@@ -298,7 +298,7 @@ def _gap(
 
 def _describe(gap: ir.Operation, body: Body, chosen: Sequence[Section]) -> None:
     """Say of a gap what a rewrite may want to know of all that is not in the part."""
-    if body.index.tensors > sum(section.tensors for section in chosen):
+    if body.tensors > sum(section.tensors for section in chosen):
         gap.attributes[TENSORS] = ir.UnitAttr.get()
-    if body.index.loops > sum(section.loops for section in chosen):
+    if body.loops > sum(section.loops for section in chosen):
         gap.attributes[LOOPS] = ir.UnitAttr.get()

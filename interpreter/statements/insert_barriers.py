@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...dsl.diagnostics import WeftError
 from ..mlir import gpu, ir, operations
 from ..rewriter import Rewriter
 from ..statement import Results, Statement, statement
@@ -14,6 +13,15 @@ from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
     from ..analysis import Choice, Conflict, KernelModel
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it."""
+
+    choice: Choice
+    believed: bool
+    proven: bool
 
 
 @statement("insert-barriers")
@@ -52,7 +60,8 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..analysis.trial import mapped_roots, propose_barriers, trial_models
+        from ..analysis import proof
+        from ..analysis.trial import mapped_roots, propose_barriers, trials
 
         ensure_bufferized(rewrite)
         roots = mapped_roots(rewrite.module)
@@ -62,18 +71,20 @@ class InsertBarriers(Statement):
             )
         with rewrite.module.context:
             proposed = [propose_barriers(root) for root in roots]
-        trials = trial_models(rewrite.module)
-        for root, existing in zip(roots, proposed, strict=True):
-            try:
-                clone, model = next(trials)
-            except WeftError as error:
-                raise rewrite.placed(error) from error
-            self._one(rewrite, root, existing, model)
-            del clone
+        for root, existing, trial in zip(roots, proposed, trials(rewrite.module, rewrite.known), strict=True):
+            found, key = trial.info.found, (_Chosen, frozenset(existing))
+            chosen = found[key] if key in found else self._chosen(rewrite, root, existing, trial.model)
+            if chosen.proven:
+                found[key] = chosen
+            rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
+            if chosen.believed:
+                rewrite.remark(proof.BELIEVED)
+            if chosen.proven:
+                proof.state_proof(rewrite.module, root)
         return {}
 
-    def _one(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> None:
-        from ..analysis import Choice, choose_barriers, conflicts, conflicts_between_blocks, proof
+    def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
+        from ..analysis import Choice, choose_barriers, conflicts, conflicts_between_blocks
         from ..analysis.unwritten import unwritten_reads
         from ..distribution import independent
 
@@ -97,11 +108,7 @@ class InsertBarriers(Statement):
             message = "threads conflict within one distributed op, where no barrier can stand"
             self._refuse(rewrite, "W0604", message, choice.unseparated)
         believed = believed or len(between) < len(across)
-        rewrite.remark(_settle(root, choice, existing, proven=not believed))
-        if believed:
-            rewrite.remark(proof.BELIEVED)
-        if not between and not choice.unseparated and not unwritten_reads(model):
-            proof.state_proof(rewrite.module, root)
+        return _Chosen(choice, believed, not between and not choice.unseparated and not unwritten_reads(model))
 
     @staticmethod
     def _refuse(rewrite: Rewriter, code: str, message: str, found: Sequence[Conflict]) -> None:

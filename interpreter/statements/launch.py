@@ -90,7 +90,7 @@ class Launch(Statement):
         proven = proof.stands(rewrite.module, root)
         alone = independent(root)
         try:
-            info = launch_loop(rewrite.module, root, taken=rewrite.taken)
+            info = launch_loop(rewrite.module, root, taken=rewrite.taken, known=rewrite.known)
         except WeftError as error:
             raise rewrite.placed(error, at="loop") from error
         for remark in info.remarks:
@@ -106,10 +106,13 @@ class Launch(Statement):
         from ..distribution import find_kernel
 
         kernel = find_kernel(rewrite.module, info)
-        judged = proof.Judgement(()) if proven else proof.judge(kernel, info.block, info.grid, independent=independent)
+        judged = proof.Judgement(()) if proven else info.found.get(proof.Judgement)
+        judged = judged or proof.judge(kernel, info.block, info.grid, independent=independent)
         if judged.believed:
             rewrite.remark(proof.BELIEVED)
         if not judged.found:
+            if not proven:
+                info.found[proof.Judgement] = judged
             proof.state_kernel_proof(kernel)
         elif self.unproven or rewrite.unproven:
             for line in proof.let_through(kernel, judged.found):

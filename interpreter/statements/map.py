@@ -96,7 +96,7 @@ class Map(Statement):
         from ..distribution import ATTRIBUTE, Mapping, check_map, mapping_of
         from ..loops import on_one_processor, parallel_nest, single_iteration
 
-        op = rewrite.find(self.target)
+        op = found = rewrite.find(self.target)
         earlier = mapping_of(op)
         if earlier is not None:
             raise rewrite.error(
@@ -104,6 +104,7 @@ class Map(Statement):
             )
         op = on_one_processor(rewrite, op, self.target.tag, self.space)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
+        rewrite.only_marked = op == found
         refuse_overlap(rewrite, op, "target")
         mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op), self.group)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from ..rewriter import Rewriter, describe
 from ..statement import Handle, Results, Statement, handle, integer, statement, string, word
 
 if TYPE_CHECKING:
-    from ..focus import Focus, Sectioned
+    from ..focus import Focus, Version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,26 +28,19 @@ class _Match(Statement):
 
     reach = "handles"
 
-    def part(self, version: Sectioned) -> tuple[Statement, Focus] | None:
+    def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
         """Of one structured op, its own section: how many stand in front of it is known without looking at them."""
         if isinstance(self.scope, Handle):
-            return super().part(version)
-        if self.attribute is not None or self.scope is not None or not self.op.startswith("linalg."):
-            return None
-        from ..focus import carve_section, only_body
+            yield from super().parts(version)
+        elif self.attribute is None and self.scope is None and self.op.startswith("linalg.") and version.sections is not None:
+            from ..focus import carve_section
 
-        number, body = only_body(version)
-        if body is None:
-            return None
-        holders = [(place, s.names[self.op]) for place, s in enumerate(body.sections) if self.op in s.names]
-        if self.index is None and sum(count for _, count in holders) != 1:
-            return None
-        index = self.index or 0
-        for place, count in holders:
-            if index < count:
-                return dataclasses.replace(self, index=index), carve_section(version, number, place)
-            index -= count
-        return None
+            content = version.sections.content
+            (body, *more), index = content.bodies, self.index or 0
+            count = body.count(self.op)
+            if not more and not content.others and index < count and (self.index is not None or count == 1):
+                section, before = body.nth(self.op, index)
+                yield dataclasses.replace(self, index=before), carve_section(version.sections, body, section)
 
     def found(self, rewrite: Rewriter) -> list[ir.Operation]:
         """The matching ops below the scope, in the order of the text; the `#index`-th alone if one is given."""
@@ -211,8 +205,8 @@ class MatchAll(_Match):
         after:  2 × linalg.generic
     """
 
-    def part(self, version: Sectioned) -> tuple[Statement, Focus] | None:
-        return super().part(version) if isinstance(self.scope, Handle) else None
+    def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
+        return super().parts(version) if isinstance(self.scope, Handle) else iter(())
 
     def apply(self, rewrite: Rewriter) -> Results:
         ops = self.found(rewrite)

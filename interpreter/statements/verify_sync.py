@@ -47,7 +47,7 @@ class VerifySync(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..analysis import kernel_model, proof
         from ..analysis.findings import Findings
-        from ..analysis.trial import mapped_roots, trial_models
+        from ..analysis.trial import mapped_roots, trials
         from ..distribution import independent
 
         ensure_bufferized(rewrite)
@@ -58,12 +58,12 @@ class VerifySync(Statement):
                 "W0605", "there is neither a mapped loop nor a kernel to verify", hint="`map` a loop first"
             )
         try:
-            for root, (clone, model) in zip(mapped_roots(rewrite.module), trial_models(rewrite.module), strict=True):
-                findings = None if proof.stands(rewrite.module, root) else Findings(model, independent=independent(root))
-                self._verify(rewrite, model, findings)
+            for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
+                stands = proof.stands(rewrite.module, root)
+                findings = None if stands else Findings(trial.model, independent=independent(root))
+                self._verify(rewrite, trial.model, findings)
                 if findings is not None and findings.believed:
                     rewrite.remark(proof.BELIEVED)
-                del clone
                 proof.state_proof(rewrite.module, root)
             for kernel in kernels:
                 model = kernel_model(kernel)

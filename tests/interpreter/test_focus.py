@@ -10,6 +10,7 @@ from work import lines_run
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter import mlir
+from weft.interpreter.distribution import launch
 from weft.interpreter.focus import sections, take_apart
 from weft.interpreter.session import Session
 from weft.payload import parse_payload
@@ -78,6 +79,16 @@ foreach op in ops {{
 }}
 bufferize
 insert-barriers
+"""
+LAUNCHED = """
+let ops = match* {op}
+foreach op in ops {{
+  let (blocks, inner) = tile op [{tile}]
+  map blocks to blocks(y, x)
+  map inner to threads(y: 4, x: 4) cyclic
+  insert-barriers
+  launch blocks
+}}
 """
 FUSED = """
 let last = match {op} #5
@@ -197,7 +208,7 @@ def test_a_refused_statement_changes_nothing_and_what_was_undone_comes_back(tmp_
 
 
 def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
-    """Lines of Python for the statements on one op, where a hundred others stand beside it, or three hundred."""
+    """Lines of Python for the statements on one op, where fifty others stand beside it, or three times as many."""
     one = """
       let {x} = match linalg.exp #0
       let (b{x}, i{x}) = tile {x} [8, 8]
@@ -207,10 +218,59 @@ def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
       launch b{x}
     """
     lines = []
-    for count in (100, 300):
+    for count in (50, 150):
         made = session(tmp_path, buffers(count), one.format(x="p") + one.format(x="q"))
         for _ in range(7):  # the first launch bufferizes, and what comes behind it is taken apart anew; `match` counts
             made.step()
         assert made.state.version.sections is not None
         lines.append(sum(lines_run(made.step)[1] for _ in range(5)))
     assert lines[1] < 1.25 * lines[0], lines
+
+
+@pytest.mark.parametrize("body", [EACH, LATE.replace("threads(*)", "threads(y: 4, x: 4)"), LAUNCHED])
+def test_a_schedule_costs_what_the_payload_holds(body: str, tmp_path: Path) -> None:
+    """Lines of Python for a schedule that does the same with each op: three times as many for three times as many ops."""
+    lines = []
+    for count in (4, 25, 75):  # the first loads what is loaded late
+        made = session(tmp_path, chain(count), body.format(op="linalg.add", tile="8, 8"))
+        lines.append(lines_run(made.run)[1])
+    assert lines[2] < 3.3 * lines[1], lines
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_kernel_like_one_before_is_the_one_that_would_have_been_made(
+    payload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same text, places included, and the same remarks."""
+    make, op = PAYLOADS[payload]
+    bodies = [b.format(op=op, tile=tile) for b in (EACH, LAUNCHED) for tile in TILES.values()]
+    copied = [_placed(session(tmp_path, make(3), body)) for body in bodies]
+    monkeypatch.setattr(launch, "realised", lambda kernel, realise, known: (kernel, realise(kernel)))
+    assert copied == [_placed(session(tmp_path, make(3), body)) for body in bodies]
+
+
+def _placed(made: Session) -> tuple[list[tuple[str, ...]], list[list[str]]]:
+    """Remarks of each step, and of the ops of the kernels that are made their names and places."""
+    made.run()
+    kernels = mlir.operations(made.module.operation, "gpu.func")
+    return [s.remarks for s in made.steps], [[f"{op.name} {op.location}" for op in mlir.operations(k)] for k in kernels]
+
+
+def test_versions_of_one_content(tmp_path: Path) -> None:
+    """Forth and back, and beside: a fork that goes on from an earlier state leaves the others as they were."""
+    made = session(tmp_path, chain(30), EACH.format(op="linalg.add", tile="8, 8"))
+    made.run()
+    texts = [str(state.module) for state in made.states]
+    again = session(tmp_path, chain(30), EACH.format(op="linalg.add", tile="8, 8"))
+    for _ in range(40):
+        again.step()
+    fork = again.fork()
+    for _ in range(20):
+        again.step()
+    fork.goto(11)
+    for number in range(12, 30):
+        fork.step()
+        assert number % 6 or str(fork.module) == texts[number]
+    for number in (60, 41, 40, 3, 59):
+        again.goto(number)
+        assert str(again.module) == texts[number]

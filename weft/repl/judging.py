@@ -106,7 +106,7 @@ def judge(session: Session) -> Judged:
     """
     from ..interpreter.analysis import kernel_model
     from ..interpreter.analysis.findings import Findings
-    from ..interpreter.analysis.trial import mapped_roots, trial_models
+    from ..interpreter.analysis.trial import mapped_roots, trials
     from ..interpreter.distribution import independent
     from ..interpreter.mlir import operations
 
@@ -115,9 +115,8 @@ def judge(session: Session) -> Judged:
     fork = session.fork()
     _do(fork, "bufferize")
     found: list[Judgement] = []
-    for root, (clone, model) in zip(mapped_roots(fork.module), trial_models(fork.module), strict=True):
-        found.append(_judgement(Findings(model, independent=independent(root)), mapped=True))
-        del clone
+    for root, trial in zip(mapped_roots(fork.module), trials(fork.module), strict=True):
+        found.append(_judgement(Findings(trial.model, independent=independent(root)), mapped=True))
     for kernel in operations(fork.module.operation, "gpu.func", "gpu.launch"):
         found.append(_judgement(Findings(kernel_model(kernel)), mapped=False))
     if not any(k.conflicts for k in found) or not mapped_roots(fork.module):

@@ -18,6 +18,9 @@ def total(session: Session) -> str:
     for frame in session.state.frames:
         more, known = _items(frame.items[frame.index :], frame.env, session.schedules)
         count, exact = count + more, exact and known
+        if (turns := frame.turns) is not None and (left := len(turns.values) - turns.number - 1):
+            more, known = _items(turns.item.body, frame.env, session.schedules)
+            count, exact = count + more * left, exact and known
     return f"{count}" if exact else f"{count}+"
 
 

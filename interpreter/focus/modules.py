@@ -1,0 +1,224 @@
+"""A module as a value: what stands at its top, and each function as a sequence of sections.
+
+Versions of a module have one content, which stands as it is in one of them. Another version knows how it differs from one that is
+nearer to that, and changes the content when it is asked for it: a version costs what it changed, in time and in memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..clone import clone_module
+from ..mlir import ir, operations, run_passes
+from . import sections
+from .bodies import Body, Edit
+from .sections import HOLDER, close, symbol
+
+
+class Names:
+    """Names that are taken."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._first: dict[str, int] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._taken
+
+    def add(self, names: Sequence[str]) -> None:
+        self._taken.update(names)
+
+    def remove(self, names: Sequence[str]) -> None:
+        self._taken.difference_update(names)
+        self._first.clear()
+
+    def free(self, base: str) -> int:
+        """The least n for which `base_n` (for 0: `base`) is not taken."""
+        n = self._first.get(base, 0)
+        while numbered(base, n) in self._taken:
+            n += 1
+        self._first[base] = n
+        return n
+
+
+def numbered(base: str, n: int) -> str:
+    return f"{base}_{n}" if n else base
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Names that are taken: of what stands at the top of the module, and of the kernels in it."""
+
+    tops: Names = field(default_factory=Names)
+    kernels: Names = field(default_factory=Names)
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a version differs from another: edits of one of its functions, and what stands at its top or no longer does."""
+
+    item: int
+    edits: Sequence[Edit]
+    more: Sequence[ir.Operation] = ()
+    fewer: int = 0
+
+
+class Content:
+    """What stands at the top of a module: functions in sections, and other ops."""
+
+    def __init__(self, items: Sequence[ir.Operation | Body]) -> None:
+        self.items: list[ir.Operation | Body] = []
+        self.symbols: dict[str, ir.Operation] = {}
+        """What is no function in sections, by name."""
+        self.taken = Taken()
+        self.bodies = [item for item in items if isinstance(item, Body)]
+        self.others = 0
+        """How many ops stand there that may hold structured ops, or use a kernel."""
+        self._add(items)
+
+    def _add(self, items: Sequence[ir.Operation | Body]) -> None:
+        self.items += items
+        for op in items:
+            self._count(op, 1)
+            if isinstance(op, ir.Operation) and "sym_name" in op.attributes:
+                self.symbols[symbol(op)] = op
+        for names, new in zip((self.taken.tops, self.taken.kernels), _names(items), strict=True):
+            names.add(new)
+
+    def _drop(self, count: int) -> list[ir.Operation]:
+        gone = [item for item in self.items[len(self.items) - count :] if isinstance(item, ir.Operation)]
+        del self.items[len(self.items) - count :]
+        for op in gone:
+            self._count(op, -1)
+            if "sym_name" in op.attributes:
+                del self.symbols[symbol(op)]
+        if gone:
+            for names, old in zip((self.taken.tops, self.taken.kernels), _names(gone), strict=True):
+                names.remove(old)
+        return gone
+
+    def _count(self, item: ir.Operation | Body, by: int) -> None:
+        if isinstance(item, ir.Operation) and item.name not in ("gpu.module", "memref.global"):
+            self.others += by
+
+    def body(self, item: int) -> Body:
+        body = self.items[item]
+        assert isinstance(body, Body)
+        return body
+
+    def change(self, change: Change) -> Change:
+        """Make the change; returns the one that takes it back."""
+        back = self.body(change.item).edit(change.edits)
+        gone = self._drop(change.fewer)
+        self._add(change.more)
+        return Change(change.item, back, gone, len(change.more))
+
+
+def _names(items: Sequence[ir.Operation | Body]) -> tuple[list[str], list[str]]:
+    """The names of these, and of the kernels in them."""
+    ops = [item.husk if isinstance(item, Body) else item for item in items]
+    tops = [symbol(op) for op in ops if "sym_name" in op.attributes]
+    return tops, [symbol(kernel) for op in ops if op.name == "gpu.module" for kernel in operations(op, "gpu.func")]
+
+
+class Sectioned:
+    """A version of a module: its attributes (on a module that is empty), the first number no value has, and the content."""
+
+    def __init__(self, shell: ir.Module, numbers: int, content: Content | None) -> None:
+        self.shell, self.numbers = shell, numbers
+        self._content = content
+        self._beside: tuple[Sectioned, Change] | None = None
+
+    @property
+    def content(self) -> Content:
+        """The content as it stands in this version; until another version is asked for it."""
+        way: list[Sectioned] = []
+        at = self
+        while at._beside is not None:
+            way.append(at)
+            at = at._beside[0]
+        content = at._content
+        assert content is not None
+        for version in reversed(way):
+            assert version._beside is not None
+            other, change = version._beside
+            version._content, version._beside = content, None
+            other._content, other._beside = None, (version, content.change(change))
+        return content
+
+    def changed(self, shell: ir.Module, numbers: int, change: Change) -> Sectioned:
+        """The version that differs by this change."""
+        content = self.content
+        made = Sectioned(shell, numbers, content)
+        self._content, self._beside = None, (made, content.change(change))
+        return made
+
+    def whole(self) -> ir.Module:
+        """The module itself, a new one each time, with what is there twice there once."""
+        module = clone_module(self.shell)
+        for item in self.content.items:
+            if isinstance(item, Body):
+                function = item.husk.clone().operation
+                module.body.append(function)
+                _fill(function, item)
+            else:
+                module.body.append(item.clone())
+        before = -1
+        while (count := sum(len(_block(op).operations) for op in module.body.operations if _is_plain(op))) != before:
+            run_passes(module, "cse")  # of a chain of dead ops it takes the last
+            before = count
+        return module
+
+
+def _fill(function: ir.Operation, body: Body) -> None:
+    """Put the ops into `function`, a copy of the husk."""
+    block = _block(function)
+    values = {body.first + n: argument for n, argument in enumerate(block.arguments)}
+    with function.context, function.location:
+        end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # to be in front of, while the ops are put in
+    for section in body.sections:
+        made = section.open(end, values)
+        values.update(zip(section.outputs, made.results, strict=True))
+    end.erase()
+
+
+def take_apart(module: ir.Module) -> Sectioned | None:
+    """The module in sections; None where no function is large enough to be worth it."""
+    if not any(map(_large, module.body.operations)):
+        return None
+    copy = clone_module(module)
+    shell = ir.Module.create(loc=module.operation.location)
+    for name in module.operation.attributes:
+        shell.operation.attributes[name] = module.operation.attributes[name]
+    numbers = itertools.count()
+    items: list[ir.Operation | Body] = []
+    for view in list(copy.body.operations):
+        op = view.operation
+        op.detach_from_parent()
+        items.append(_body(op, numbers) if _large(op) else op)
+    return Sectioned(shell, next(numbers), Content(items))
+
+
+def _large(op: ir.Operation | ir.OpView) -> bool:
+    return _is_plain(op) and len(_block(op).operations) > sections.LARGE
+
+
+def _is_plain(op: ir.Operation | ir.OpView) -> bool:
+    return op.operation.name == "func.func" and len(op.operation.regions[0].blocks) == 1
+
+
+def _block(op: ir.Operation | ir.OpView) -> ir.Block:
+    return op.operation.regions[0].blocks[0]
+
+
+def _body(function: ir.Operation, numbers: itertools.count[int]) -> Body:
+    block = _block(function)
+    known: dict[ir.Value, int] = {argument: next(numbers) for argument in block.arguments}
+    first = min(known.values(), default=0)
+    ops = [view.operation for view in block.operations]
+    for op in ops:
+        known.update((result, next(numbers)) for result in op.results)
+    made = [close(op, known, tuple(known[r] for r in op.results)) for op in ops]
+    return Body(function, first, len(block.arguments), made)
