@@ -3,7 +3,8 @@
 ISL counts its operations, and gives up at a limit. Each question is first asked with a small limit, then with larger ones, and
 what was allowed is charged to the budget of the analysis: so its work is bounded, and the same on every machine. A question
 that ISL gives up on, or that nothing is left for, has no answer (`Unknown`): what it would have proven is assumed not to hold.
-Limits are small enough for each call to take less than a second, so that an interrupt is heard.
+Nearly all calls take less than a second, so that an interrupt is heard; the hardest seen take four. The command line ends a child
+that is in one for too long.
 """
 
 from __future__ import annotations
