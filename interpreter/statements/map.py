@@ -104,7 +104,7 @@ class Map(Statement):
             )
         op = on_one_processor(rewrite, op, self.target.tag, self.space)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
-        rewrite.only_marked = op == found
+        rewrite.only_marked = op is found  # which may be gone
         refuse_overlap(rewrite, op, "target")
         mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op), self.group)
         try:

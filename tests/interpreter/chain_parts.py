@@ -120,7 +120,7 @@ def body(r: random.Random, given: list[tuple[str, str]], kind: str) -> tuple[lis
     for number in range(r.randint(1, 3)):
         made = f"%e{number}"
         if family(kind) == "float" and r.random() < 0.3:
-            lines.append(f"{made} = {r.choice(SINGLES)} {r.choice(have)} : {kind}")
+            lines.append(f"{made} = {r.choice(SINGLES)} {r.choice(given)[0]} : {kind}")  # of an exponential it would be huge
         elif kind != "i1" and r.random() < 0.2:  # one of the two, so that a rounded number decides nothing
             a, b, (compare, predicate) = r.choice(have), r.choice(have), COMPARISONS[family(kind)]
             lines.append(f"{made}c = {compare} {r.choice(predicate)}, {a}, {b} : {kind}")

@@ -45,6 +45,11 @@ PRODUCT_AND_LEAST = """func.func @f(%a: tensor<17x8x1xf64>, %b: tensor<17x1x8xf6
   return %r : tensor<17x8xf64>
 }
 """
+TOTAL = """func.func @f(%a: tensor<7xi32>, %b: tensor<i32>) -> tensor<i32> {
+  %r = linalg.reduce { arith.addi } ins(%a : tensor<7xi32>) outs(%b : tensor<i32>) dimensions = [0]
+  return %r : tensor<i32>
+}
+"""
 ONCE_WRONG = {
     "a temporary that all threads fill, copied in a loop over threads": (PRODUCT_AND_LEAST, """
         let e0 = match linalg.batch_matmul
@@ -64,7 +69,12 @@ ONCE_WRONG = {
         let (rows, row) = tile batch [_, 1, _, _]
         map rows to threads(x: 7) cyclic
         insert-barriers
-        launch tiles""", "W0342"),
+        launch tiles""", "right"),
+    "a reduction that one processor does whole": (TOTAL, """
+        let e0 = match linalg.reduce
+        map e0 to threads(x: 1)
+        insert-barriers
+        launch e0""", "right"),
 }  # fmt: skip
 """Schedules at which `random_maps` found something wrong, and what becomes of them."""
 
