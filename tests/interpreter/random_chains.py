@@ -26,7 +26,7 @@ from chain_parts import (
 BINARY = {
     "float": ("add", "sub", "mul", "max", "min"), "int": ("add", "sub", "mul", "max", "min"), "i1": ("add", "mul"),
 }
-UNARY = ("abs", "ceil", "floor", "negf", "exp", "tanh", "square")
+UNARY = ("abs", "negf", "tanh", "square")
 
 
 def elementwise(r: random.Random, p: Payload, made: Made) -> Made:
