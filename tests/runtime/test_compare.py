@@ -38,6 +38,11 @@ CASES: list[tuple[str, tuple[str, ...], list[Any], list[Any], bool, str]] = [
     ("f32", (), [1, INF, 4], [1, INF, 4], True, ""),
     ("f32", (), [1, INF, 4], [1, -INF, 4], False, "inf, the reference has -inf"),
     ("f32", (), [1, INF, 4], [1, 2, 4], False, "inf"),
+    ("f16", (), [1, INF, 4], [1, 162754, 4], True, ""),  # a half overflows; the reference is computed in f32
+    ("f16", (), [1, INF, 4], [1, 60000, 4], False, "inf, the reference has 60000"),
+    ("f16", (), [1, 60000, 4], [1, 162754, 4], False, "the reference has inf"),
+    ("bf16", (), [1, -INF, 4], [1, -3.4e38, 4], True, ""),
+    ("bf16", (), [1, -INF, 4], [1, -3.3e38, 4], False, "-inf"),
     ("f32", (), [1, 2, 4], [1, INF, 4], False, "the reference has inf"),
     ("f32", (), ["poison", 2, 4], [1, 2, 4], False, "1 elements were never written"),
     ("f16", (), ["poison", 2, 4], [1, 2, 4], False, "1 elements were never written"),
