@@ -70,11 +70,14 @@ def test_interrupted_while(place: str, tmp_path: Path) -> None:
     assert done.stderr.count("interrupted") == 1 and "Traceback" not in done.stderr, done.stderr
 
 
+PYTHON_S = "signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored"
+
+
 @pytest.mark.parametrize("place", ["the bindings are imported", "the bindings call back", "a statement is done"])
 def test_interrupted_in_somebody_elses_process(place: str, tmp_path: Path) -> None:
     module, function = PLACES[place]
     done = subprocess.run(
-        [sys.executable, "-c", API.format(module=module, function=function, before="")],
+        [sys.executable, "-c", API.format(module=module, function=function, before=PYTHON_S)],
         capture_output=True, text=True, cwd=tmp_path, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
