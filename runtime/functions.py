@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..dsl.diagnostics import fail
 from ..interpreter import mlir
-from ..interpreter.memory.effects import CALLS, CONTROL, accesses, is_memref
+from ..interpreter.memory.effects import CALLS, CONTROL, KERNEL_OPERANDS, accesses, is_memref
 from ..interpreter.memory.views import VIEWS
 from ..interpreter.mlir import ir
 from .dtypes import NUMPY
@@ -194,8 +194,3 @@ def _named(holder: ir.Operation, kind: str, name: str) -> ir.Operation | None:
         if view.operation.name == kind and symbol(view.operation) == name:
             return view.operation
     return None
-
-
-KERNEL_OPERANDS = 11
-"""The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
-cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`)."""

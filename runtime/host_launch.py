@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..interpreter.memory.effects import KERNEL_OPERANDS
 from ..interpreter.mlir import ir
 from ..interpreter.rewriter import describe
-from .functions import KERNEL_OPERANDS, array_type, symbol
+from .functions import array_type, symbol
 from .host_program import Host, HostValue, Token, rule
 from .plan import Arg, BufferView, Launch, ScalarValue, Size
 

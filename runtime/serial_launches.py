@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..interpreter import mlir
+from ..interpreter.memory.effects import KERNEL_OPERANDS
 from ..interpreter.mlir import ir
-from .functions import KERNEL_OPERANDS, called, symbol
+from .functions import called, symbol
 from .serial_kernel import serial_function
 from .serial_reading import refused
 

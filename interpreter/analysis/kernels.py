@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...dsl.diagnostics import fail
+from ..memory.effects import KERNEL_OPERANDS
 from ..mlir import ir
 from ..rewriter import describe
 from .algebra import AXES
@@ -17,7 +18,6 @@ from .uniformity import split_uniform
 from .values import Values
 
 Names = Callable[["ir.Value"], "str | None"]
-_KERNEL_OPERANDS = 11  # the operand segment of `gpu.launch_func` that holds the kernel's arguments
 
 def kernel_model(
     kernel: ir.Operation | ir.OpView,
@@ -71,8 +71,8 @@ def kernel_model(
 def kernel_operands(launch: ir.Operation) -> list[ir.Value]:
     """What a `gpu.launch_func` passes to its kernel."""
     segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
-    first = sum(segments[:_KERNEL_OPERANDS])
-    return list(launch.operands)[first : first + segments[_KERNEL_OPERANDS]]
+    first = sum(segments[:KERNEL_OPERANDS])
+    return list(launch.operands)[first : first + segments[KERNEL_OPERANDS]]
 
 
 def launch_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ...dsl.diagnostics import fail
 from .. import mlir
 from ..memory import effects
+from ..memory.views import terminator
 from ..mlir import ir, producer
 from ..rewriter import describe
 from .algebra import AXES, at_or_above, id_symbol
@@ -122,13 +123,13 @@ class Reader:
         assert loop.variable is not None
         self.values.bind(body.arguments[0], loop.variable)
         inits = list(op.operands)[len(op.operands) - (len(body.arguments) - 1) :]
-        self.values.settle(list(body.arguments)[1:], inits, _terminator(body).operands, number)
-        for argument, entering, yielded in zip(list(body.arguments)[1:], inits, _terminator(body).operands, strict=True):
+        self.values.settle(list(body.arguments)[1:], inits, terminator(body).operands, number)
+        for argument, entering, yielded in zip(list(body.arguments)[1:], inits, terminator(body).operands, strict=True):
             if isinstance(argument.type, ir.IndexType | ir.IntegerType):
                 self.values.carry(argument, entering, yielded, (loop.counter, loop.trips))
         known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
         exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
-        self.views.take_turns(op, inits, list(_terminator(body).operands), Linear.of(loop.counter), exact)
+        self.views.take_turns(op, inits, list(terminator(body).operands), Linear.of(loop.counter), exact)
         self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
 
     def _scf_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
@@ -192,10 +193,10 @@ class Reader:
         number = self._loops
         self._loops += 1
         before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
-        condition = _terminator(before).operands
+        condition = terminator(before).operands
         passed = list(condition)[1:]
         carried = [*before.arguments, *after.arguments]
-        self.values.settle(carried, list(op.operands), [*_terminator(after).operands, *passed], number)
+        self.values.settle(carried, list(op.operands), [*terminator(after).operands, *passed], number)
         depends = self.values.depends(condition[0])
         outer = Depends(depends.thread, depends.block, depends.loops - {number} | {lp.number for lp in place.loops})
         trips = self.values.opaque(outer, 0, guessed=True)
@@ -314,7 +315,3 @@ def _made_here(root: ir.Value) -> bool:
     """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in there."""
     made = producer(root)
     return made is not None and made.name in effects.ALLOCATIONS and in_kernel(made)
-
-
-def _terminator(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation

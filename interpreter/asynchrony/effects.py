@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .. import mlir
-from ..memory.effects import CALLS, accesses, is_known, is_memref, is_pointer, takes_tensors
+from ..memory.effects import CALLS, KERNEL_OPERANDS, accesses, is_known, is_memref, is_pointer, takes_tensors
 from ..mlir import ir
 from .tracing import parameter_count, traced
 from .windows import Buffer, Window
 
 DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
 """Ops that a device does: they may be made asynchronous. All others are done when the host is past them."""
-
-KERNEL_OPERANDS = 11
-"""The segment of a `gpu.launch_func`'s operands that holds the kernel's (upstream `GPUOps.td`)."""
 
 _ADDRESS = "memref.extract_aligned_pointer_as_index"
 

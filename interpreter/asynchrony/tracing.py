@@ -80,7 +80,7 @@ def _static_shape(type_: ir.MemRefType) -> list[int] | None:
 
 def _shown(value: ir.Value, window: Window) -> Window:
     """What the view `value` shows of what `window` shows."""
-    op = value.owner.operation  # type: ignore[union-attr]
+    op = value.owner.operation
     lost = Window(window.buffer, part=Part())
     how = VIEWS[op.name]
     if how == "same":

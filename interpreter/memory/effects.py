@@ -167,6 +167,10 @@ _TOGETHER = SYNCHRONIZING | _names(
 CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
 
+KERNEL_OPERANDS = 11
+"""The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
+cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`)."""
+
 UNKNOWN = _names(
     """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
     gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat

@@ -79,7 +79,7 @@ class InsertBarriers(Statement):
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
             if chosen.believed:
                 rewrite.remark(proof.BELIEVED)
-            if chosen.proven:
+            elif chosen.proven:  # what is believed is judged again by whoever asks, and said again
                 proof.state_proof(rewrite.module, root)
         return {}
 

@@ -64,7 +64,8 @@ class VerifySync(Statement):
                 self._verify(rewrite, trial.model, findings)
                 if findings is not None and findings.believed:
                     rewrite.remark(proof.BELIEVED)
-                proof.state_proof(rewrite.module, root)
+                else:
+                    proof.state_proof(rewrite.module, root)
             for kernel in kernels:
                 model = kernel_model(kernel)
                 self._verify(rewrite, model, Findings(model))
