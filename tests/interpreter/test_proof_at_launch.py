@@ -300,3 +300,6 @@ def test_what_is_believed_of_the_payload_is_called_assumed(space: str, where: st
         assert (proof.BELIEVED in remarks) is not known, (statement, remarks)
         if statement == "insert-barriers":
             assert f"no barrier needed: {'proven' if known else 'assumed'}" in remarks
+    (tmp_path / "s.weft").write_text(text.format(space, "insert-barriers\n  verify-sync"))
+    *_, verified, _ = applied(Recipe.open(str(tmp_path / "s.weft"))).session.steps
+    assert (proof.BELIEVED in verified.remarks) is not known, "what a statement before has assumed is not proven by it"
