@@ -13,9 +13,9 @@ import statistics
 import sys
 import time
 
-from weft.interpreter import mlir
-from weft.interpreter.analysis import choose_barriers, conflicts, conflicts_between_blocks, kernel_model
-from weft.interpreter.analysis.unwritten import unwritten_reads
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof import choose_barriers, conflicts, conflicts_between_blocks, kernel_model
+from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.pipeline import Recipe, applied
 
 RUNS = 5

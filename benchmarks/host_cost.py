@@ -22,9 +22,9 @@ os.environ["WEFT_CACHE_DIR"] = os.devnull
 
 import cupy
 
-from weft.runtime.cupy_device import CupyDevice
-from weft.runtime.plan import Buffer, BufferView, Kernel, Launch, Param, Plan
-from weft.runtime.runner import run_plan
+from weft.runtime.plan.plan import Buffer, BufferView, Kernel, Launch, Param, Plan
+from weft.runtime.run.cupy_device import CupyDevice
+from weft.runtime.run.runner import run_plan
 
 LAUNCHES, RUNS = 1_000, 400
 """Many short runs, of which the fastest counts: on a machine that does other things, too, long ones are never quiet."""

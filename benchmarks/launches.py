@@ -14,10 +14,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.forking import async_fork
-from weft.interpreter.mlir import ir
-from weft.runtime.host import make_plan
+from weft.interpreter.forking.forking import async_fork
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.runtime.host.host import make_plan
 
 COUNTS = (1250, 2500, 5000, 10_000)
 TILES = 1024

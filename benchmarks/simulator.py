@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from native import Mode, build, run_native
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.pipeline import Recipe, applied, planned
 from weft.runtime.simulator import SimKernel
 

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..dsl.diagnostics import WeftError
-from .bundle import Bundle, comparable, read_bundle
-from .compare import Comparison, compare
-from .cupy_device import CupyDevice
-from .inputs import random_inputs, read_npz, write_npz
-from .output_files import Output, expect_apart, expect_place, write_file
-from .runner import RunResult, run_plan
-from .timeline import Timeline, timeline
-from .timeline_text import plain
-from .trace_files import outputs, picture_path, trace_files
+from .files.bundle import Bundle, comparable, read_bundle
+from .files.inputs import random_inputs, read_npz, write_npz
+from .files.writing import Output, expect_apart, expect_place, write_file
+from .run.compare import Comparison, compare
+from .run.cupy_device import CupyDevice
+from .run.runner import RunResult, run_plan
+from .trace.files import outputs, picture_path, trace_files
+from .trace.text import plain
+from .trace.timeline import Timeline, timeline
 
 COLUMNS = 78
 """Of the timeline, in characters."""

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from native import Mode, run_native
 
-from weft.runtime.device import View
-from weft.runtime.dtypes import NUMPY
-from weft.runtime.plan import Kernel
+from weft.runtime.plan.dtypes import NUMPY
+from weft.runtime.plan.plan import Kernel
+from weft.runtime.run.device import View
 from weft.runtime.simulator.capture import Capturing
 
 

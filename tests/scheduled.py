@@ -10,10 +10,10 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.dsl.parser import parse_file, parse_text
 from weft.dsl.render import render
 from weft.dsl.tree import File
-from weft.interpreter.mlir import ir
-from weft.interpreter.session import Session
-from weft.interpreter.statement import signatures
-from weft.payload import parse_payload
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.session.session import Session
+from weft.interpreter.session.statement import signatures
+from weft.payloads.payload import parse_payload
 
 
 def session_of(path: Path, **settings: str) -> Session:

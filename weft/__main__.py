@@ -8,8 +8,8 @@ import sys
 
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
-    from .closed_pipes import outlive_readers
-    from .supervisor import supervised
+    from .cli.closed_pipes import outlive_readers
+    from .cli.supervisor import supervised
 
     _open_what_is_closed()
     outlive_readers()
@@ -39,8 +39,8 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        from .console import show, silence_stdout
-        from .files import unwritable
+        from .cli.console import show, silence_stdout
+        from .cli.files import unwritable
 
         silence_stdout()
         if code == 0:  # otherwise what went wrong has been said

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
+from .cli.interrupt import interruptible
 from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_schedule
-from .interrupt import interruptible
 from .pipeline import Applied, Recipe, applied
 from .result import Report
 

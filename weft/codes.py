@@ -182,12 +182,12 @@ CODES: dict[str, Explanation] = {
 _HOMES = (
     ".repl.codes",
     ".dsl.codes",
-    ".interpreter.codes",
-    ".interpreter.analysis.codes",
-    ".interpreter.asynchrony.codes",
-    ".interpreter.convolution.codes",
-    ".interpreter.splitting.codes",
-    ".interpreter.distribution.codes",
+    ".interpreter.session.codes",
+    ".interpreter.proof.races.codes",
+    ".interpreter.forking.codes",
+    ".interpreter.statements.as_gemm.codes",
+    ".interpreter.statements.split_k.codes",
+    ".interpreter.mapping.codes",
     ".runtime.codes",
     ".maps.codes",
 )

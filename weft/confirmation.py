@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from .dsl.diagnostics import WeftError, fail
 
 if TYPE_CHECKING:
-    from .interpreter.asynchrony.memory_order import MemoryFault
-    from .interpreter.mlir import ir
-    from .runtime.host import HostSteps
-    from .runtime.plan import Plan
-    from .runtime.token_orders import Difference, Trial
+    from .interpreter.ir.mlir import ir
+    from .interpreter.proof.hosts.memory_order import MemoryFault
+    from .runtime.host.host import HostSteps
+    from .runtime.plan.plan import Plan
+    from .token_orders import Difference, Trial
 
 Names = Callable[["ir.Value"], "str | None"]
 Outcome = Literal["other results", "same results", "not tried"]
@@ -122,7 +122,7 @@ def confirmed(
 def _tried(
     steps: HostSteps, trial: Trial, firsts: Sequence[int], seconds: Sequence[int], fault: MemoryFault, effort: Effort
 ) -> OtherOrder:
-    from .runtime.token_orders import first_difference, swapped_orders, unordered_pair
+    from .token_orders import first_difference, swapped_orders, unordered_pair
 
     if fault.second.op.name == "func.return":
         return OtherOrder("not tried", effort.seed, reason="a run waits for all that was launched before it hands results out")
@@ -142,13 +142,13 @@ def _prepared(
     module: ir.Module, function: ir.Operation, names: Names, effort: Effort
 ) -> tuple[HostSteps, Trial, Callable[[ir.Operation], list[int]]]:
     """The function's steps, a trial of them, and the steps of each of its ops."""
-    from .interpreter import mlir
-    from .interpreter.clone import clone_module
-    from .interpreter.rewriter import upstream_messages
-    from .runtime.functions import signature, symbol
-    from .runtime.host import host_steps
-    from .runtime.inputs import random_inputs
-    from .runtime.token_orders import Trial
+    from .interpreter.ir import mlir
+    from .interpreter.ir.clone import clone_module
+    from .interpreter.session.rewriter import upstream_messages
+    from .runtime.files.inputs import random_inputs
+    from .runtime.host.functions import signature, symbol
+    from .runtime.host.host import host_steps
+    from .token_orders import Trial
 
     name = symbol(function)
     copy = clone_module(module)
@@ -172,7 +172,7 @@ def _prepared(
 
 
 def _function(module: ir.Module, name: str) -> ir.Operation:
-    from .runtime.functions import entry_function
+    from .runtime.host.functions import entry_function
 
     return entry_function(module, name)
 
@@ -190,8 +190,8 @@ def _host_ops(op: ir.Operation) -> Iterable[ir.Operation]:
 
 def _name_arguments(function: ir.Operation, original: ir.Operation, names: Names) -> None:
     """Arguments are called as in the text."""
-    from .interpreter.mlir import ir
-    from .runtime.functions import argument_attributes
+    from .interpreter.ir.mlir import ir
+    from .runtime.host.functions import argument_attributes
 
     given = argument_attributes(function)
     wanted = [names(value) for value in original.regions[0].blocks[0].arguments]
@@ -207,7 +207,7 @@ def _name_arguments(function: ir.Operation, original: ir.Operation, names: Names
 def _expect_small(plan: Plan, effort: Effort) -> None:
     from .dsl.diagnostics import fail
     from .execution import expect_memory
-    from .runtime.dtypes import itemsize
+    from .runtime.plan.dtypes import itemsize
 
     expect_memory(plan)
     size = sum(prod(n for n in b.shape if isinstance(n, int)) * itemsize(b.dtype) for b in plan.buffers)

@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from .banks import bank_accesses
+from .cli.banks import bank_accesses
 from .clock import Clock
 from .dsl.diagnostics import Diagnostic, WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
@@ -20,13 +20,13 @@ from .result import BankAccess, Found, KernelShape, OutputError, Report
 if TYPE_CHECKING:
     import numpy as np
 
-    from .interpreter.session import Step
-    from .runtime.compare import Comparison
-    from .runtime.device import Device
-    from .runtime.plan import Plan
-    from .runtime.runner import RunResult
-    from .runtime.signature import FunctionSignature
-    from .runtime.timeline import Timeline
+    from .interpreter.session.session import Step
+    from .runtime.plan.plan import Plan
+    from .runtime.plan.signature import FunctionSignature
+    from .runtime.run.compare import Comparison
+    from .runtime.run.device import Device
+    from .runtime.run.runner import RunResult
+    from .runtime.trace.timeline import Timeline
 
 Target = Literal["auto", "sim", "cuda"]
 Reference = Literal["jit", "gpu", "none"]
@@ -51,9 +51,9 @@ class RunOptions:
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
         """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
-        from .files import expect_outputs, expect_writable
-        from .runtime.output_files import Output
-        from .runtime.trace_files import outputs
+        from .cli.files import expect_outputs, expect_writable
+        from .runtime.files.writing import Output
+        from .runtime.trace.files import outputs
 
         written = [] if self.save is None else [Output("--save", self.save, ".npz")]
         if self.trace is not None:
@@ -95,7 +95,7 @@ def run_schedule(
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
     """Run what a schedule, or a part of it, has made of its payload; and compare."""
-    from .runtime import functions
+    from .runtime.host import functions
 
     clock = done.recipe.clock
     made = planned(done, entry)
@@ -121,18 +121,18 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
 
 def _prepare_reference(clock: Clock) -> None:
     """Have the reference's process ready, where that costs nothing: before this one has threads."""
-    from .supervisor import is_child
+    from .cli.supervisor import is_child
 
     if is_child():
         with clock.phase("import"):
-            from .runtime.reference import prepare
+            from .runtime.reference.reference import prepare
 
             prepare()
 
 
 def open_device(target: Target) -> Device:
     """The device to run on; `auto` is the GPU where there is one, else the simulator. Raises W072x."""
-    from .runtime.cupy_device import CupyDevice, cuda_problem
+    from .runtime.run.cupy_device import CupyDevice, cuda_problem
     from .runtime.simulator import SimDevice
 
     if target == "sim" or (target == "auto" and cuda_problem() is not None):
@@ -141,7 +141,7 @@ def open_device(target: Target) -> Device:
 
 
 def _inputs(plan: Plan, signature: FunctionSignature, options: RunOptions) -> dict[str, np.ndarray]:
-    from .runtime.inputs import random_inputs, read_npz
+    from .runtime.files.inputs import random_inputs, read_npz
 
     expect_memory(plan)
     if options.inputs is not None:
@@ -151,7 +151,7 @@ def _inputs(plan: Plan, signature: FunctionSignature, options: RunOptions) -> di
 
 def expect_memory(plan: Plan) -> None:
     """Refuse buffers that this machine can't hold, before anything is allocated. Raises W0490."""
-    from .runtime.dtypes import itemsize
+    from .runtime.plan.dtypes import itemsize
 
     wanted = 0
     for buffer in plan.buffers:
@@ -178,7 +178,7 @@ def _run(
     plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock, options: RunOptions
 ) -> RunResult:
     """On the simulator, the seed also says how streams take turns; a GPU decides that by itself."""
-    from .runtime.runner import run_plan
+    from .runtime.run.runner import run_plan
 
     with clock.watched("run"):
         order = options.seed if device.wants == "mlir" else None
@@ -195,9 +195,9 @@ def _with_untouched(result: RunResult, signature: FunctionSignature, given: Mapp
 
 def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) -> Timeline | None:
     """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
-    from .files import write_atomically
-    from .runtime.timeline import timeline
-    from .runtime.trace_files import trace_files
+    from .cli.files import write_atomically
+    from .runtime.trace.files import trace_files
+    from .runtime.trace.timeline import timeline
 
     if path is None:
         return None
@@ -210,8 +210,8 @@ def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) ->
 def _expected(
     made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, clock: Clock, result: RunResult
 ) -> Mapping[str, np.ndarray] | None:
-    from .runtime import functions
-    from .runtime.reference import reference
+    from .runtime.host import functions
+    from .runtime.reference.reference import reference
 
     if how == "none":
         return None
@@ -229,7 +229,7 @@ def _expected(
 def _compared(
     signature: FunctionSignature, result: RunResult, expected: Mapping[str, np.ndarray] | None, clock: Clock
 ) -> Comparison | None:
-    from .runtime.compare import compare
+    from .runtime.run.compare import compare
 
     if expected is None:
         return None
@@ -238,7 +238,7 @@ def _compared(
 
 
 def _save(path: Path | None, result: RunResult) -> None:
-    from .runtime.inputs import write_npz
+    from .runtime.files.inputs import write_npz
 
     if path is not None:
         write_npz(path, result.outputs)
@@ -306,8 +306,8 @@ def _races(result: RunResult) -> tuple[Found, ...] | None:
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
     """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
-    from .runtime.bundle import comparable, read_bundle
-    from .runtime.inputs import random_inputs, read_npz
+    from .runtime.files.bundle import comparable, read_bundle
+    from .runtime.files.inputs import random_inputs, read_npz
 
     clock = clock or Clock()
     options.expect_outputs({folder: "the bundle"})
@@ -346,11 +346,11 @@ def build_bundle(
     unproven: bool = False,
 ) -> Applied:
     """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along."""
-    from .runtime.bundle import expect_place, write_bundle
-    from .runtime.functions import signature
-    from .runtime.inputs import random_inputs
-    from .runtime.output_files import Output, expect_apart
-    from .runtime.reference import reference
+    from .runtime.files.bundle import expect_place, write_bundle
+    from .runtime.files.inputs import random_inputs
+    from .runtime.files.writing import Output, expect_apart
+    from .runtime.host.functions import signature
+    from .runtime.reference.reference import reference
 
     recipe = Recipe.open(name, payload, settings, clock or Clock(), layer, unproven)
     expect_apart([Output("-o", output)], recipe.reads)

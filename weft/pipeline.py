@@ -18,17 +18,17 @@ from .dsl import tree
 from .dsl.diagnostics import Source, WeftError
 
 if TYPE_CHECKING:
-    from .interpreter.mlir import ir
-    from .interpreter.session import Session
-    from .runtime.plan import Plan
+    from .interpreter.ir.mlir import ir
+    from .interpreter.session.session import Session
+    from .runtime.plan.plan import Plan
 
 
 def read_schedule(name: str) -> tree.File:
     """Parse and check a schedule by path or recipe name. Raises all that is wrong with it at once."""
+    from .cli.files import resolve_schedule
     from .dsl.checker import check
     from .dsl.parser import parse_file
-    from .files import resolve_schedule
-    from .interpreter.statement import signatures
+    from .interpreter.session.statement import signatures
 
     file = parse_file(resolve_schedule(name))
     found = check(file, signatures())
@@ -70,9 +70,9 @@ class Recipe:
         unproven: bool = False,
     ) -> Recipe:
         """Read a schedule, and its payload or the one given; hand out the settings to both, a layer's sizes to the payload."""
-        from .builder_values import builder_of
         from .dsl.binding import bind
-        from .payload import payload_path, payload_source
+        from .payloads.builder_values import builder_of
+        from .payloads.payload import payload_path, payload_source
         from .settings import distribute
 
         clock = clock or Clock()
@@ -108,7 +108,7 @@ class Applied:
     @cached_property
     def module(self) -> ir.Module:
         """The scheduled module, without handle tags."""
-        from .interpreter.clone import strip_tags
+        from .interpreter.ir.clone import strip_tags
 
         return strip_tags(self.session.module)
 
@@ -119,8 +119,8 @@ class Applied:
     @property
     def unproven(self) -> list[str]:
         """Of each kernel that is not proven race-free and was let through, a line that says so."""
-        from .interpreter import mlir
-        from .runtime.kernels import unproven
+        from .interpreter.ir import mlir
+        from .runtime.host.kernels import unproven
 
         why = {_called(k): unproven(k) for k in mlir.operations(self.module.operation, "gpu.func", "gpu.launch")}
         return [f"{name} is not proven race-free: {reason}" for name, reason in why.items() if reason is not None]
@@ -138,13 +138,13 @@ def _called(kernel: ir.Operation) -> str:
 def applied(recipe: Recipe) -> Applied:
     """Parse the payload and apply the schedule to it."""
     with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
-        from .interpreter import mlir
-        from .interpreter.session import Session, tell_statements
-        from .payload import parse_payload
-        from .supervisor import doing
+        from .cli.supervisor import doing
+        from .interpreter.ir import mlir
+        from .interpreter.session.session import Session, tell_statements
+        from .payloads.payload import parse_payload
 
         mlir.load()
-        for package in ("analysis", "distribution"):
+        for package in ("proof", "launch"):
             importlib.import_module(f".interpreter.{package}", __package__)
     with recipe.clock.phase("payload"):
         payload = parse_payload(recipe.payload)
@@ -167,7 +167,7 @@ class Planned:
 def planned(done: Applied, entry: str | None = None) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels."""
     from .runtime.cuda import emit
-    from .runtime.host import make_plan
+    from .runtime.host.host import make_plan
 
     with done.recipe.clock.phase("plan"):
         plan = make_plan(done.module, entry)

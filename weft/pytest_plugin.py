@@ -67,7 +67,7 @@ class GoldenItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The diff and the diagnostics; a traceback would be one of Weft."""
-        from .console import shortened
+        from .cli.console import shortened
         from .dsl.diagnostics import WeftError
         from .dsl.render import render_all
 

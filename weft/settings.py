@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .builder_values import Layer, find_layer
 from .dsl import tree
 from .dsl.diagnostics import WeftError, fail
+from .payloads.builder_values import Layer, find_layer
 from .recipes.builder import Builder, BuilderParameter, Value
 
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
-from .naming import written_names
-from .payload import parse_module
-from .refusals import in_our_words
+from .payloads.naming import written_names
+from .payloads.payload import parse_module
+from .payloads.refusals import in_our_words
 
 if TYPE_CHECKING:
     from .confirmation import Effort, OtherOrder
-    from .interpreter.analysis.findings import Findings
-    from .interpreter.analysis.launches import KernelUse
-    from .interpreter.analysis.model import KernelModel
-    from .interpreter.mlir import ir
+    from .interpreter.ir.mlir import ir
+    from .interpreter.proof.kernels.launches import KernelUse
+    from .interpreter.proof.kernels.model import KernelModel
+    from .interpreter.proof.races.findings import Findings
 
 Sizes = tuple[int | None, int | None, int | None]
 
@@ -144,8 +144,8 @@ def verify_source(
         WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
             be judged.
     """
-    from .interpreter.analysis.launches import kernel_uses, model_of, same_use
-    from .interpreter.asynchrony.effects import compiled_kernels
+    from .interpreter.proof.hosts.effects import compiled_kernels
+    from .interpreter.proof.kernels.launches import kernel_uses, model_of, same_use
 
     try:
         module = parse_module(source)
@@ -194,12 +194,12 @@ def _judge_hosts(
 ) -> list[JudgedHost]:
     """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
     from .confirmation import confirmed
-    from .interpreter import mlir
-    from .interpreter.asynchrony.effects import Effects
-    from .interpreter.asynchrony.faults import judge_host
-    from .interpreter.asynchrony.tokens import uses_tokens
+    from .interpreter.ir import mlir
     from .interpreter.memory.effects import FREEING
-    from .interpreter.rewriter import describe
+    from .interpreter.proof.hosts.effects import Effects
+    from .interpreter.proof.hosts.faults import judge_host
+    from .interpreter.proof.hosts.tokens import uses_tokens
+    from .interpreter.session.rewriter import describe
 
     effects = Effects(module)
     out: list[JudgedHost] = []
@@ -222,7 +222,7 @@ def _judge_hosts(
 
 
 def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) -> Judged:
-    from .interpreter.analysis.findings import Findings
+    from .interpreter.proof.races.findings import Findings
 
     found = Findings(model, source)
     return Judged(
@@ -260,10 +260,10 @@ def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
 def _inline_launchers(module: ir.Module) -> set[str]:
     """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be the same,
     and what it waits for too. Returns the functions that are called."""
-    from .interpreter import mlir
-    from .interpreter.asynchrony.effects import DEVICE
-    from .interpreter.asynchrony.tokens import uses_tokens
+    from .interpreter.ir import mlir
     from .interpreter.memory.effects import FREEING
+    from .interpreter.proof.hosts.effects import DEVICE
+    from .interpreter.proof.hosts.tokens import uses_tokens
 
     inlined = {
         str(mlir.ir.StringAttr(f.attributes["sym_name"]).value)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from weft.recipes import builders
-from weft.runtime.bundle import Bundle, read_bundle
-from weft.runtime.cupy_device import CupyDevice
-from weft.runtime.inputs import random_inputs
-from weft.runtime.plan import Plan
-from weft.runtime.runner import run_plan
+from weft.runtime.files.bundle import Bundle, read_bundle
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.plan.plan import Plan
+from weft.runtime.run.cupy_device import CupyDevice
+from weft.runtime.run.runner import run_plan
 
 from .contest import TOLERANCE, Found, verdict
 from .sources import PRODUCTS

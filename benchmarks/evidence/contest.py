@@ -18,13 +18,13 @@ import numpy as np
 
 from weft.dsl.diagnostics import WeftError
 from weft.recipes import builders
-from weft.runtime.actions import Actions
-from weft.runtime.bundle import Bundle, read_bundle
-from weft.runtime.cupy_device import CupyDevice
-from weft.runtime.dtypes import NUMPY, itemsize, poison_byte
-from weft.runtime.inputs import random_inputs
-from weft.runtime.plan import Kernel, Param
-from weft.runtime.runner import contents
+from weft.runtime.files.bundle import Bundle, read_bundle
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.plan.dtypes import NUMPY, itemsize, poison_byte
+from weft.runtime.plan.plan import Kernel, Param
+from weft.runtime.run.actions import Actions
+from weft.runtime.run.cupy_device import CupyDevice
+from weft.runtime.run.runner import contents
 
 from . import cudnn
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 
-from ..mlir import ir
+from ..ir.mlir import ir
 from .sections import Section
 
 Edit = tuple[int, int, Sequence[Section]]

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from ..clone import clone_module
-from ..mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
+from ..ir.clone import clone_module
+from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
 from .bodies import Body, Edit
 from .modules import Change, Sectioned
 from .sections import HOLDER, Section, close, symbol

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..clone import clone_module
-from ..mlir import ir, operations, run_passes
+from ..ir.clone import clone_module
+from ..ir.mlir import ir, operations, run_passes
 from . import sections
 from .bodies import Body, Edit
 from .sections import HOLDER, close, symbol
@@ -82,13 +82,13 @@ class Content:
         self.items += items
         for op in items:
             self._count(op, 1)
-            if isinstance(op, ir.Operation) and "sym_name" in op.attributes:
+            if not isinstance(op, Body) and "sym_name" in op.attributes:
                 self.symbols[symbol(op)] = op
         for names, new in zip((self.taken.tops, self.taken.kernels), _names(items), strict=True):
             names.add(new)
 
     def _drop(self, count: int) -> list[ir.Operation]:
-        gone = [item for item in self.items[len(self.items) - count :] if isinstance(item, ir.Operation)]
+        gone = [item for item in self.items[len(self.items) - count :] if not isinstance(item, Body)]
         del self.items[len(self.items) - count :]
         for op in gone:
             self._count(op, -1)
@@ -100,7 +100,7 @@ class Content:
         return gone
 
     def _count(self, item: ir.Operation | Body, by: int) -> None:
-        if isinstance(item, ir.Operation) and item.name not in ("gpu.module", "memref.global"):
+        if not isinstance(item, Body) and item.name not in ("gpu.module", "memref.global"):
             self.others += by
 
     def body(self, item: int) -> Body:

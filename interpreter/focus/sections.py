@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..mlir import ir, walk
+from ..ir.mlir import ir, walk
 
 HOLDER = "scf.execute_region"
 """What holds a section's op; never seen outside and never verified."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..mlir import ir
+from ..ir.mlir import ir
 from .carving import Focus, carve
 from .modules import Sectioned, take_apart
 

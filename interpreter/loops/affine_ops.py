@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..distribution.arithmetic import conjunction, constant, known
-from ..mlir import affine, arith, ir, memref, operations, scf, vector
+from ..indices.arithmetic import conjunction, constant, known
+from ..ir.mlir import affine, arith, ir, memref, operations, scf, vector
 from .forall import end_of, make_forall
 
 

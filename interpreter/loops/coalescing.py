@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..distribution.arithmetic import Bound, Sum, conjunction, delinearise
-from ..distribution.guards import inside as inside_of
-from ..distribution.ranges import largest
-from ..distribution.space import LoopDimension, loop_dimensions, product
-from ..mlir import ir, scf
+from ..indices.arithmetic import Bound, Sum, conjunction, delinearise
+from ..indices.guards import inside as inside_of
+from ..indices.ranges import largest
+from ..ir.mlir import ir, scf
+from ..mapping.space import LoopDimension, loop_dimensions, product
 
 
 def coalesce(loop: ir.Operation) -> ir.Operation:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..distribution.arithmetic import Bound
-from ..mlir import ir, scf
+from ..indices.arithmetic import Bound
+from ..ir.mlir import ir, scf
 
 
 def make_forall(

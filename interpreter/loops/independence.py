@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ...dsl.diagnostics import WeftError
-from ..distribution.kernel import outline
+from ..ir.mlir import ir, operations, producer, run_passes
+from ..launch.kernel import outline
 from ..memory.views import may_share
-from ..mlir import ir, operations, producer, run_passes
-from ..rewriter import describe
+from ..session.rewriter import describe
 
 SEQUENTIAL = ("scf.for", "affine.for")
 PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
@@ -92,11 +92,11 @@ def _carried(loop: ir.Operation) -> Collision:
 
 
 def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
-    from ..analysis import conflicts_between_blocks
-    from ..analysis.linear import NOTHING, less
-    from ..analysis.model import Step
-    from ..analysis.reader import Reader
-    from ..analysis.shape import LaunchShape
+    from ..proof import conflicts_between_blocks
+    from ..proof.forms.linear import NOTHING, less
+    from ..proof.forms.shape import LaunchShape
+    from ..proof.kernels.model import Step
+    from ..proof.kernels.reader import Reader
 
     body = kernel.regions[0].blocks[0]
     reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
@@ -143,7 +143,7 @@ def _loop_in(block: ir.Block) -> ir.Operation:
 
 def _numbers(loop: ir.Operation) -> tuple[int, int] | None:
     """Lower bound and step, where both are numbers."""
-    from ..distribution.arithmetic import known
+    from ..indices.arithmetic import known
 
     low, step = known(loop.operands[0]), known(loop.operands[2])
     return (low, step) if isinstance(low, int) and isinstance(step, int) else None

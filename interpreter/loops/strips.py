@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..distribution.arithmetic import Bound, Sum, ceildiv, minimum
-from ..distribution.space import loop_dimensions
-from ..mlir import ir
+from ..indices.arithmetic import Bound, Sum, ceildiv, minimum
+from ..ir.mlir import ir
+from ..mapping.space import loop_dimensions
 from .forall import end_of, make_forall
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..mlir import ir, producer
-from ..structured import is_structured, segments
+from ..ir.mlir import ir, producer
+from ..ir.structured import is_structured, segments
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]

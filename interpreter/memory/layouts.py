@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..layouts import strided
-from ..mlir import DYNAMIC, ir
+from ..ir.mlir import DYNAMIC, ir
+from .strides import strided
 
 
 def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:

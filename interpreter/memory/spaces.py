@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from ...dsl.diagnostics import fail
-from ..mlir import ir
+from ..ir.mlir import ir
 
 Space = Literal["workgroup", "global", "private"]
 

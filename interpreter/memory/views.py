@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..mlir import ir, producer
+from ..ir.mlir import ir, producer
 from .effects import ALLOCATIONS, CONTROL, STORED, is_memref
 
 Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]

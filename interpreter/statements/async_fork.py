@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from .. import mlir
-from ..mlir import ir
-from ..rewriter import Rewriter
-from ..statement import Results, Statement, integer, names, statement
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..session.rewriter import Rewriter
+from ..session.statement import Results, Statement, integer, names, statement
 
 if TYPE_CHECKING:
-    from ..asynchrony.forking import Forked
+    from ..forking.forking import Forked
 
 STREAMS = "weft.streams"
 SHOWN = 3
@@ -65,8 +65,8 @@ class AsyncFork(Statement):
     streams: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..asynchrony.effects import compiled_kernels
-        from ..asynchrony.forking import async_fork
+        from ..forking.forking import async_fork
+        from ..proof.hosts.effects import compiled_kernels
 
         try:
             forked = async_fork(rewrite.module, self.noalias)

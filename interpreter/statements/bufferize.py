@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..bufferization import bufferize_module, is_bufferized
-from ..mlir import GAP, TENSORS, NotLocalError, ir, operations
-from ..rewriter import Rewriter, upstream_messages
-from ..statement import Results, Statement, statement
+from ..ir.mlir import GAP, TENSORS, NotLocalError, ir, operations
+from ..session.rewriter import Rewriter, upstream_messages
+from ..session.statement import Results, Statement, statement
+from ..tensors.bufferization import bufferize_module, is_bufferized
 
 
 @statement("bufferize")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, statement
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle, Results, Statement, consumed, statement
 
 
 @statement("coalesce", returns=("loop",))
@@ -42,9 +42,9 @@ class Coalesce(Statement):
     target: Handle = consumed()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..distribution import mapping_of
-        from ..distribution.space import loop_dimensions
+        from ..launch import mapping_of
         from ..loops import coalesce, is_loop, merge_nested, parallel_nest, spelled
+        from ..mapping.space import loop_dimensions
 
         op = rewrite.find(self.target)
         if not is_loop(op):

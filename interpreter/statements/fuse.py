@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .. import levels, mlir
-from ..fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
-from ..mlir import ir
-from ..nesting import is_within
-from ..padding import absorb_pads
-from ..rewriter import Rewriter, describe
-from ..statement import Handle, Results, Statement, handle, statement
-from ..structured import ATOMIC, is_structured
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..ir.nesting import is_within
+from ..ir.structured import ATOMIC, is_structured
+from ..padding.rounding import absorb_pads
+from ..session.rewriter import Rewriter, describe
+from ..session.statement import Handle, Results, Statement, handle, statement
+from ..tensors import levels
+from ..tensors.fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
 
 
 @statement("fuse")
@@ -82,7 +83,7 @@ class Fuse(Statement):
         return ATOMIC in op.attributes and loop.name == "scf.forall" and is_result_of(op.operands[0], loop)
 
     def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:
-        from ..splitting.atomics import NotFusedError, fuse_sum
+        from .split_k.atomics import NotFusedError, fuse_sum
 
         kind = total.results[0].type
         try:
@@ -93,7 +94,7 @@ class Fuse(Statement):
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         """What iterations add to can't be made by each of them: the last one to start would undo what others added."""
-        from ..splitting.atomics import adds_into
+        from .split_k.atomics import adds_into
 
         if loop.name == "scf.forall" and any(adds_into(loop, r) for r in producer.results):
             raise rewrite.error(

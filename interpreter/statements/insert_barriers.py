@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..mlir import gpu, ir, operations
-from ..rewriter import Rewriter
-from ..statement import Results, Statement, statement
+from ..ir.mlir import gpu, ir, operations
+from ..session.rewriter import Rewriter
+from ..session.statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..analysis import Choice, Conflict, KernelModel
+    from ..proof import Choice, Conflict, KernelModel
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..analysis import proof
-        from ..analysis.trial import mapped_roots, propose_barriers, trials
+        from ..proof.kernels.trial import mapped_roots, propose_barriers, trials
+        from ..proof.races import proof
 
         ensure_bufferized(rewrite)
         roots = mapped_roots(rewrite.module)
@@ -84,9 +84,9 @@ class InsertBarriers(Statement):
         return {}
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
-        from ..analysis import Choice, choose_barriers, conflicts, conflicts_between_blocks
-        from ..analysis.unwritten import unwritten_reads
-        from ..distribution import independent
+        from ..launch import independent
+        from ..proof import Choice, choose_barriers, conflicts, conflicts_between_blocks
+        from ..proof.races.unwritten import unwritten_reads
 
         astray = [b for b in model.divergent if b.candidate in existing]
         if astray:
@@ -130,7 +130,7 @@ class InsertBarriers(Statement):
 
 def _settle(root: ir.Operation, choice: Choice, existing: set[int], *, proven: bool) -> str:
     """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
-    from ..analysis.trial import CANDIDATE
+    from ..proof.kernels.trial import CANDIDATE
 
     lines: list[str] = []
     removed = 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, integers, statement
-from ..structured import is_structured, structure
+from ..ir.structured import is_structured, structure
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle, Results, Statement, consumed, integers, statement
 
 
 @statement("interchange", returns=("op",))

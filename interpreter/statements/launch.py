@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from ..mlir import ir
-from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, flag, integer, statement
+from ..ir.mlir import ir
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle, Results, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..distribution.kernel import LaunchInfo
+    from ..launch.kernel import LaunchInfo
 
 REGISTERS = "weft.max_registers"
 FEWEST, MOST = 24, 255
@@ -82,8 +82,8 @@ class Launch(Statement):
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..analysis import proof
-        from ..distribution import independent, launch_loop
+        from ..launch import independent, launch_loop
+        from ..proof.races import proof
 
         ensure_bufferized(rewrite)
         root = rewrite.find(self.loop)
@@ -102,8 +102,8 @@ class Launch(Statement):
 
     def _state_proof(self, rewrite: Rewriter, info: LaunchInfo, *, proven: bool, independent: bool) -> None:
         """Say of the kernel that it is race-free, which is proven if nothing has proven it of the loop; or refuse it."""
-        from ..analysis import proof
-        from ..distribution import find_kernel
+        from ..launch import find_kernel
+        from ..proof.races import proof
 
         kernel = find_kernel(rewrite.module, info)
         judged = proof.Judgement(()) if proven else info.found.get(proof.Judgement)
@@ -122,7 +122,7 @@ class Launch(Statement):
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:
-        from ..distribution import find_kernel
+        from ..launch import find_kernel
 
         if not FEWEST <= most <= MOST:
             raise rewrite.error(

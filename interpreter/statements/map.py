@@ -6,10 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ..levels import refuse_overlap
-from ..mlir import ir
-from ..rewriter import Rewriter
-from ..statement import (
+from ..ir.mlir import ir
+from ..session.rewriter import Rewriter
+from ..session.statement import (
     DistributionSpec,
     Handle,
     Results,
@@ -21,6 +20,7 @@ from ..statement import (
     space,
     statement,
 )
+from ..tensors.levels import refuse_overlap
 
 _FIELDS = {
     "W0341": "space",
@@ -93,7 +93,7 @@ class Map(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..distribution import ATTRIBUTE, Mapping, check_map, mapping_of
+        from ..launch import ATTRIBUTE, Mapping, check_map, mapping_of
         from ..loops import on_one_processor, parallel_nest, single_iteration
 
         op = found = rewrite.find(self.target)

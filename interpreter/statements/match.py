@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import mlir
-from ..mlir import ir
-from ..rewriter import Rewriter, describe
-from ..statement import Handle, Results, Statement, handle, integer, statement, string, word
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..session.rewriter import Rewriter, describe
+from ..session.statement import Handle, Results, Statement, handle, integer, statement, string, word
 
 if TYPE_CHECKING:
     from ..focus import Focus, Version

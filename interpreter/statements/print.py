@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..clone import strip_tags, without_tags
-from ..rewriter import Rewriter, describe
-from ..statement import Handle, Results, Statement, handle, statement
+from ..ir.clone import strip_tags, without_tags
+from ..session.rewriter import Rewriter, describe
+from ..session.statement import Handle, Results, Statement, handle, statement
 
 
 @statement("print")

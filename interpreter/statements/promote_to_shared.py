@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .. import levels
-from ..gathers import is_gather
-from ..mlir import ir, linalg
-from ..origin import origin
-from ..rewriter import Rewriter
-from ..shared_memory import SHARED_LIMIT, allocate, as_tensor, element_bytes
-from ..statement import Operand, Results, Statement, flag, integer, operand, statement
-from ..structured import element_type, operand_names, segments, shape_of
+from ..ir.mlir import ir, linalg
+from ..ir.structured import element_type, operand_names, segments, shape_of
+from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, element_bytes
+from ..padding.gathers import is_gather
+from ..session.rewriter import Rewriter
+from ..session.statement import Operand, Results, Statement, flag, integer, operand, statement
+from ..tensors import levels
+from ..tensors.origin import origin
 
 
 @statement("promote-to-shared", returns=("buffer", "copy"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..rewriter import Rewriter
-from ..statement import Results, Statement, statement, string
+from ..session.rewriter import Rewriter
+from ..session.statement import Results, Statement, statement, string
 
 
 @statement("run-pass")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import levels
-from ..fusing import fuse_gathers
-from ..mlir import ir
-from ..padding import absorb_pads, pad, pad_extents
-from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, consumed, sizes, statement
-from ..structured import ATOMIC, Structure, is_structured, structure
+from ..ir.mlir import ir
+from ..ir.structured import ATOMIC, Structure, is_structured, structure
+from ..padding.rounding import absorb_pads, pad, pad_extents
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle, Results, Statement, consumed, sizes, statement
+from ..tensors import levels
+from ..tensors.fusing import fuse_gathers
 
 LARGEST = 2**48
 """Extents beyond this are no buffer's, and products of them leave 64 bits."""
@@ -97,9 +97,9 @@ class Tile(Statement):
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
-        from ..distribution.mapping import ATTRIBUTE
-        from ..distribution.space import loop_dimensions
         from ..loops import cut, parallel_nest
+        from ..mapping.mapping import ATTRIBUTE
+        from ..mapping.space import loop_dimensions
 
         if ATTRIBUTE in op.attributes:
             raise rewrite.error(

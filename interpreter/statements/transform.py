@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..mlir import ir
-from ..rewriter import Rewriter, upstream_messages
-from ..statement import Handle, Results, Statement, handles, raw, statement
+from ..ir.mlir import ir
+from ..session.rewriter import Rewriter, upstream_messages
+from ..session.statement import Handle, Results, Statement, handles, raw, statement
 
 _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..mlir import ir, producer
-from ..rewriter import Rewriter
-from ..statement import Handle, Results, Statement, handle, integer, statement
+from ..ir.mlir import ir, producer
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle, Results, Statement, handle, integer, statement
 
 ATTRIBUTE = "weft.unroll"
 MOST_TRIPS = 1024

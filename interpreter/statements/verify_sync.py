@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from ..mlir import operations
-from ..rewriter import Rewriter
-from ..statement import Results, Statement, statement
+from ..ir.mlir import operations
+from ..session.rewriter import Rewriter
+from ..session.statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..analysis.findings import Findings
-    from ..analysis.model import KernelModel
+    from ..proof.kernels.model import KernelModel
+    from ..proof.races.findings import Findings
 
 
 @statement("verify-sync")
@@ -45,10 +45,11 @@ class VerifySync(Statement):
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..analysis import kernel_model, proof
-        from ..analysis.findings import Findings
-        from ..analysis.trial import mapped_roots, trials
-        from ..distribution import independent
+        from ..launch import independent
+        from ..proof import kernel_model
+        from ..proof.kernels.trial import mapped_roots, trials
+        from ..proof.races import proof
+        from ..proof.races.findings import Findings
 
         ensure_bufferized(rewrite)
         count = len(mapped_roots(rewrite.module))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
-from ...interpreter.mlir import ir, operations
 
 
 def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.mlir import ir
+from ...interpreter.ir.mlir import ir
 
 
 def place(op: ir.Operation | ir.OpView) -> str:

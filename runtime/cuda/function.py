@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from ...interpreter.layouts import is_plain, strided
-from ...interpreter.mlir import ir
+from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.strides import is_plain, strided
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref
 from .errors import refuse

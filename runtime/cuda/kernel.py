@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.effects import accesses
-from ...interpreter.mlir import ir, operations
-from ..rounding import own_rounding
+from ..reference.rounding import own_rounding
 from .errors import refuse
 from .expression import Expr, name
 from .integers import literal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...interpreter.ir.mlir import ir, operations, producer
 from ...interpreter.memory.spaces import space_of
 from ...interpreter.memory.views import behind
-from ...interpreter.mlir import ir, operations, producer
 from .errors import refuse
 from .expression import Expr, name
 from .integers import INDEX, Integer, bounds, to_signed

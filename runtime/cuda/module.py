@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...interpreter.mlir import ir, operations
+from ...interpreter.ir.mlir import ir, operations
 from .abi import KernelSignature
 from .aliasing import overlapping_arguments
 from .dialects.arith import dense_values

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...interpreter.mlir import ir
+from ...interpreter.ir.mlir import ir
 
 if TYPE_CHECKING:
     from .kernel import Kernel

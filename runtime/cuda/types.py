@@ -7,8 +7,8 @@ import struct
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...interpreter.mlir import ir
-from ..dtypes import MOST_ELEMENTS
+from ...interpreter.ir.mlir import ir
+from ..plan.dtypes import MOST_ELEMENTS
 from .errors import refuse
 from .expression import Expr, call
 from .integers import INDEX, Integer, literal

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.mlir import ir
+from ...interpreter.ir.mlir import ir
 from .memory import Global, Window
 from .types import DYNAMIC, element_dtype
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ..device import Replayed, View
-from ..plan import Kernel
+from ..plan.plan import Kernel
+from ..run.device import Replayed, View
 from .report import LaunchReport, Race
 
 

@@ -11,11 +11,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter import mlir
-from .. import device
-from ..dtypes import NUMPY, poison_byte
-from ..kernels import kernel_functions
-from ..plan import Kernel
+from ...interpreter.ir import mlir
+from ..host.kernels import kernel_functions
+from ..plan.dtypes import NUMPY, poison_byte
+from ..plan.plan import Kernel
+from ..run import device
 from .budget import Budget, seconds_allowed
 from .capture import Capturing
 from .kernel import Order, SimKernel

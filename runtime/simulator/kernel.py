@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.mlir import ir
-from ..dtypes import NUMPY
+from ...interpreter.ir.mlir import ir
+from ..plan.dtypes import NUMPY
 from . import conversion, numeric, ops, vector_values, warp
 from .arguments import Argument, bind
 from .bank_report import bank_uses

@@ -241,7 +241,7 @@ class Private(Memory):
     def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
         """`missing`: by lane and element read; `flat`: which elements these are."""
         if missing.any():
-            bad = missing.any(axis=-1)
+            bad = np.asarray(missing.any(axis=-1))
             row, column = first_lane(bad)
             at = np.broadcast_to(flat, missing.shape)[row, column, missing[row, column].argmax()]
             name, element = self.element(int(at))

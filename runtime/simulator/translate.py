@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...interpreter.layouts import strided
-from ...interpreter.mlir import ir
-from ..rounding import own_rounding
+from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.strides import strided
+from ..reference.rounding import own_rounding
 from .report import Site
 from .types import element_dtype, place, refuse, value_type
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.mlir import ir
-from ..constants import constant_array
-from ..dtypes import MOST_ELEMENTS, NUMPY
+from ...interpreter.ir.mlir import ir
+from ..host.constants import constant_array
+from ..plan.dtypes import MOST_ELEMENTS, NUMPY
 
 DYNAMIC = -(1 << 63)
 """How MLIR writes a `?` in static shapes, offsets, sizes and strides."""

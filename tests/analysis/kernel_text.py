@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from weft.interpreter import mlir
-from weft.interpreter.analysis import KernelModel, kernel_model
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof import KernelModel, kernel_model
 
 PRELUDE = """
 %tx = gpu.thread_id x

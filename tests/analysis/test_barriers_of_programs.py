@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from scheduled import session_of
 
-from weft.interpreter.analysis import conflicts, conflicts_between_blocks, kernel_model
-from weft.interpreter.mlir import operations
+from weft.interpreter.ir.mlir import operations
+from weft.interpreter.proof import conflicts, conflicts_between_blocks, kernel_model
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from random_kernels import Kernel, Maker
 
-from weft.interpreter import mlir
-from weft.interpreter.analysis import KernelModel, choose_barriers, conflicts, kernel_model
-from weft.interpreter.analysis.conflicts import colliding_classes
-from weft.interpreter.analysis.phases import Phases
-from weft.interpreter.analysis.relations import residue
-from weft.interpreter.analysis.solver import Solver
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof import KernelModel, choose_barriers, conflicts, kernel_model
+from weft.interpreter.proof.forms.solver import Solver
+from weft.interpreter.proof.races.conflicts import colliding_classes
+from weft.interpreter.proof.races.phases import Phases
+from weft.interpreter.proof.races.relations import residue
 
 BATCHES = 8
 PER_BATCH = 25

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from kernel_text import WORKGROUP, model
 
-from weft.interpreter.analysis import KernelModel, conflicts, conflicts_between_blocks
-from weft.interpreter.analysis.injective import shared_digits
-from weft.interpreter.analysis.linear import NOTHING, THREAD, Linear, Symbol
-from weft.interpreter.analysis.unwritten import unwritten_reads
+from weft.interpreter.proof import KernelModel, conflicts, conflicts_between_blocks
+from weft.interpreter.proof.forms.linear import NOTHING, THREAD, Linear, Symbol
+from weft.interpreter.proof.races.injective import shared_digits
+from weft.interpreter.proof.races.unwritten import unwritten_reads
 
 ROW = f"memref<32xf32, {WORKGROUP}>"
 TRANSFER = f"%k = {{}} : vector<4xi1>\nvector.transfer_write %v, %S[%o], %k{{}} : vector<4xf32>, {ROW}"

@@ -14,9 +14,9 @@ from pinned import pinned
 from scheduled import diagnostics_of, session_of
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter import mlir
-from weft.interpreter.analysis import conflicts, kernel_model
-from weft.interpreter.mlir import ir
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.proof import conflicts, kernel_model
 from weft.verify import verify_source
 
 HERE = Path(__file__).parent / "iree"

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from analysis import analysed, staged
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 
 
 @pytest.mark.parametrize("buffers", [2, 20])

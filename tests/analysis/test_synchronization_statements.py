@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter.mlir import operations
-from weft.interpreter.session import Session
+from weft.interpreter.ir.mlir import operations
+from weft.interpreter.session.session import Session
 from weft.pipeline import Recipe, applied
 
 SHARED = "#gpu.address_space<workgroup>"

@@ -11,7 +11,7 @@ import pytest
 
 from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.analysis import launches
+from weft.interpreter.proof.kernels import launches
 from weft.verify import Judged, Sizes, Verdict, verify_source
 
 SHARED = "#gpu.address_space<workgroup>"

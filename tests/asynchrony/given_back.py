@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError, fail
-from weft.runtime import runner
-from weft.runtime.plan import Plan
-from weft.runtime.runner import run_plan
+from weft.runtime.plan.plan import Plan
+from weft.runtime.run import runner
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
 

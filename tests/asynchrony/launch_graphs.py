@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 
 TYPE = "memref<64xf32>"
 

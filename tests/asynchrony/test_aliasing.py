@@ -11,10 +11,10 @@ from launch_graphs import LaunchSpec, host, ordered_before, parsed, program, ran
 from scheduled import session_of
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.asynchrony.effects import Effects
-from weft.interpreter.asynchrony.faults import judge_host
-from weft.interpreter.asynchrony.forking import Forked, async_fork
-from weft.interpreter.mlir import ir
+from weft.interpreter.forking.forking import Forked, async_fork
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.proof.hosts.effects import Effects
+from weft.interpreter.proof.hosts.faults import judge_host
 
 LAUNCH = "gpu.launch_func"
 MARKS = ("", "", "", "llvm.noalias", "bufferize.result")

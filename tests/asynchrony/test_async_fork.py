@@ -10,11 +10,11 @@ from launch_graphs import LaunchSpec, dependencies, host, ordered_before, parsed
 from work import lines_run, seconds_computed
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.effects import Effects
-from weft.interpreter.asynchrony.faults import judge_host
-from weft.interpreter.asynchrony.forking import Forked, async_fork
-from weft.interpreter.mlir import ir
+from weft.interpreter.forking.forking import Forked, async_fork
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.proof.hosts.effects import Effects
+from weft.interpreter.proof.hosts.faults import judge_host
 
 LAUNCH = "gpu.launch_func"
 

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from weft.interpreter.asynchrony.dependences import Dependences
-from weft.interpreter.asynchrony.effects import Effect
-from weft.interpreter.asynchrony.windows import Buffer, Window
+from weft.interpreter.forking.dependences import Dependences
+from weft.interpreter.proof.hosts.effects import Effect
+from weft.interpreter.proof.hosts.windows import Buffer, Window
 
 BUFFERS = [Buffer("global", name) for name in "abcd"]
 WINDOWS: list[tuple[int, tuple[tuple[int, int], ...] | None]] = [

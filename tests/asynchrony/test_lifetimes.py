@@ -9,7 +9,7 @@ import pytest
 
 from weft import cli
 from weft.dsl.diagnostics import Diagnostic, Source, WeftError
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.verify import verify_source
 
 V = "memref<64xf32>"

@@ -11,10 +11,10 @@ import pytest
 from work import lines_run, seconds_computed
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.effects import Effects
-from weft.interpreter.asynchrony.faults import HostFindings, judge_host
-from weft.naming import written_names
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof.hosts.effects import Effects
+from weft.interpreter.proof.hosts.faults import HostFindings, judge_host
+from weft.payloads.naming import written_names
 
 TYPE = "memref<8xf32>"
 MODULE = "module attributes {gpu.container_module}"

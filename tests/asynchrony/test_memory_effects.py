@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from launch_graphs import host, parsed
 
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.effects import Effects, conflict
-from weft.interpreter.asynchrony.windows import Buffer, Window
-from weft.interpreter.mlir import ir
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.proof.hosts.effects import Effects, conflict
+from weft.interpreter.proof.hosts.windows import Buffer, Window
 
 STRIDED = "memref<8x4xf32, strided<[8, 1], offset: ?>>"
 KERNELS = f"""

@@ -14,12 +14,12 @@ from given_back import expect_given_back
 from launch_graphs import LaunchSpec, parsed, program, random_launches
 
 from weft.dsl.diagnostics import WeftError, fail
-from weft.interpreter.asynchrony.forking import async_fork
-from weft.interpreter.mlir import ir
-from weft.runtime.host import make_plan
-from weft.runtime.interleaving import interleaved
-from weft.runtime.plan import Plan
-from weft.runtime.runner import run_plan
+from weft.interpreter.forking.forking import async_fork
+from weft.interpreter.ir.mlir import ir
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.plan import Plan
+from weft.runtime.run.interleaving import interleaved
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
 COUNT = 1000 if "WEFT_SOAK" in os.environ else 20

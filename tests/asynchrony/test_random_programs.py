@@ -17,14 +17,14 @@ from random_programs import Node, Step, flattened, random_program, spelled
 from test_random_launch_graphs import expect_legal, ordered, width
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter.asynchrony.effects import Effects
-from weft.interpreter.asynchrony.faults import judge_host
-from weft.interpreter.asynchrony.forking import async_fork
-from weft.interpreter.mlir import ir
-from weft.runtime.host import make_plan
-from weft.runtime.interleaving import interleaved
-from weft.runtime.plan import Alloc, Copy, Free, Launch, Plan
-from weft.runtime.runner import run_plan
+from weft.interpreter.forking.forking import async_fork
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.proof.hosts.effects import Effects
+from weft.interpreter.proof.hosts.faults import judge_host
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.plan import Alloc, Copy, Free, Launch, Plan
+from weft.runtime.run.interleaving import interleaved
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
 COUNT = 1000 if "WEFT_SOAK" in os.environ else 10

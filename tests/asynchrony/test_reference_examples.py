@@ -12,8 +12,8 @@ from pinned import pinned
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.dsl.render import render_all
-from weft.interpreter.asynchrony.forking import async_fork
-from weft.interpreter.mlir import ir
+from weft.interpreter.forking.forking import async_fork
+from weft.interpreter.ir.mlir import ir
 from weft.verify import verify_source
 
 HERE = Path(__file__).parent / "references"

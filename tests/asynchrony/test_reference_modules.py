@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.effects import Effects
-from weft.interpreter.asynchrony.faults import judge_host
-from weft.naming import written_names
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof.hosts.effects import Effects
+from weft.interpreter.proof.hosts.faults import judge_host
+from weft.payloads.naming import written_names
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "concurrency" / "concurrent_convs.launches.golden.mlir"
 FORK = {

@@ -9,11 +9,11 @@ from test_lost_edges import Graph, random_graph
 from test_random_launch_graphs import ordered
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter import mlir
-from weft.runtime.host import make_plan
-from weft.runtime.plan import BufferView, Launch, Plan
-from weft.runtime.run_result import RunResult
-from weft.runtime.runner import run_plan
+from weft.interpreter.ir import mlir
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.plan import BufferView, Launch, Plan
+from weft.runtime.run.result import RunResult
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weft import files
+from weft.cli import files
 from weft.dsl.diagnostics import WeftError
 
 

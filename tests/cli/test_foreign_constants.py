@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.mlir import operations
-from weft.payload import parse_payload
-from weft.runtime.host import make_plan
-from weft.runtime.reference import reference
+from weft.interpreter.ir.mlir import operations
+from weft.payloads.payload import parse_payload
+from weft.runtime.host.host import make_plan
+from weft.runtime.reference.reference import reference
 
 READER = """\
 func.func @f(%C: memref<TYPE>) {

@@ -8,12 +8,12 @@ import pytest
 from work import seconds_computed
 
 from weft.dsl.diagnostics import Source, Span, WeftError
-from weft.foreign_constants import _resources
-from weft.misshapen import _names, _read
-from weft.naming import results
-from weft.older_mlir import Edit, Older, _Rewriting
-from weft.payload import argument_names, parse_module
-from weft.runtime.kernel_text import declared_types
+from weft.payloads.foreign_constants import _resources
+from weft.payloads.misshapen import _names, _read
+from weft.payloads.naming import results
+from weft.payloads.older_mlir import Edit, Older, _Rewriting
+from weft.payloads.payload import argument_names, parse_module
+from weft.runtime.files.kernel_text import declared_types
 
 OP = "func.func @f(%x: memref<4xf32>) { return }\n"
 

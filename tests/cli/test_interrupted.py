@@ -46,14 +46,14 @@ except KeyboardInterrupt:
 
 PLACES = {
     "the command line is imported": ("weft.cli", "<module>"),
-    "a command is imported": ("weft.commands.run", "<module>"),
+    "a command is imported": ("weft.cli.commands.run", "<module>"),
     "NumPy is imported": ("numpy._core", "<module>"),
     "the bindings are imported": ("torch_mlir.ir", "<module>"),
     "the schedule is parsed": ("weft.dsl.parser", "parse_source"),
-    "the bindings call back": ("weft.interpreter.mlir", "named"),
-    "a statement is done": ("weft.interpreter.session", "_statement"),
-    "the reference's process is forked": ("weft.runtime.worker", "forked"),
-    "the reference is computed": ("weft.runtime.worker", "ask"),
+    "the bindings call back": ("weft.interpreter.ir.mlir", "named"),
+    "a statement is done": ("weft.interpreter.session.session", "_statement"),
+    "the reference's process is forked": ("weft.runtime.reference.worker", "forked"),
+    "the reference is computed": ("weft.runtime.reference.worker", "ask"),
     "a kernel is translated": ("weft.runtime.simulator.kernel", "__init__"),
     "a kernel is simulated": ("weft.runtime.simulator.kernel", "_run_batch"),
 }

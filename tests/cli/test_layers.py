@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft import bench, cli
-from weft.builder_values import builder_of, builder_values, find_layer
+from weft import cli
+from weft.cli import bench
 from weft.dsl.diagnostics import Diagnostic, WeftError
 from weft.dsl.parser import parse_text
+from weft.payloads.builder_values import builder_of, builder_values, find_layer
 from weft.recipes import builders
 from weft.recipes.builder import Misfit, Value
 from weft.settings import distribute

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.mlir import operations
-from weft.older_mlir import Edit, Older, rewritten
-from weft.payload import parse_payload
-from weft.runtime.reference import reference
+from weft.interpreter.ir.mlir import operations
+from weft.payloads.older_mlir import Edit, Older, rewritten
+from weft.payloads.payload import parse_payload
+from weft.runtime.reference.reference import reference
 
 LOOPS = """\
 func.func @f(%A: memref<64xf32>, %n: index) {

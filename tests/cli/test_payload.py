@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.mlir import operations
-from weft.payload import argument_names, parse_payload
+from weft.interpreter.ir.mlir import operations
+from weft.payloads.payload import argument_names, parse_payload
 from weft.recipes import builders, schedules
 
 MATMUL = builders()["matmul"]

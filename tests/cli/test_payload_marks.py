@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.payload import parse_module, parse_payload
+from weft.payloads.payload import parse_module, parse_payload
 
 OP = """func.func @f(%x: memref<8xf32> {{weft.name = "x"}}) {{
   %c = arith.constant 1.0 : f32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from weft.interpreter.mlir import context, ir, parse
+from weft.interpreter.ir.mlir import context, ir, parse
 from weft.runtime.cuda import Emitted, emit_module
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from random_arithmetic import STORED, N, functions, kernels
 from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.runtime import get_ranked_memref_descriptor
 
-from weft.interpreter.mlir import context, parse, run_passes
+from weft.interpreter.ir.mlir import context, parse, run_passes
 
 PIPELINE = (
     "func.func(arith-expand,convert-math-to-llvm,convert-scf-to-cf),expand-strided-metadata,finalize-memref-to-llvm,"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from native import run_native
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.runtime.cuda import emit
 from weft.runtime.simulator import SimKernel
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.interpreter.mlir import ir, operations
+from weft.interpreter.ir.mlir import ir, operations
 
 
 @dataclass

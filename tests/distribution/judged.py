@@ -13,12 +13,12 @@ from native_device import NativeDevice
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.render import render
 from weft.pipeline import Planned, Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.compare import compare
-from weft.runtime.inputs import random_inputs, read_npz
-from weft.runtime.plan import Launch
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs, read_npz
+from weft.runtime.host.host import functions
+from weft.runtime.plan.plan import Launch
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 
 Sizes = tuple[int, int, int]

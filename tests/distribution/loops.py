@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from evaluator import Buffer, Evaluator, Store
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution import LaunchInfo, launch_loop
-from weft.interpreter.mlir import ir
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.launch import LaunchInfo, launch_loop
 
 ROOT = "weft.h1"
 

@@ -11,9 +11,9 @@ from judged import program, refusal
 from loops import launched, loop_module, mapped, stores_of
 from pinned import pinned
 
-from weft.interpreter.analysis import conflicts_between_blocks, kernel_model
-from weft.interpreter.distribution import Mapping, find_kernel
-from weft.interpreter.mlir import ir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.launch import Mapping, find_kernel
+from weft.interpreter.proof import conflicts_between_blocks, kernel_model
 from weft.runtime.simulator import SimKernel
 
 HERE = Path(__file__).parent

@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution.comparisons import join_bounds
-from weft.interpreter.mlir import ir
-from weft.runtime.reference import reference
+from weft.interpreter.indices.comparisons import join_bounds
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.runtime.reference.reference import reference
 
 LOW, SIZE = -4, 12
 X0 = "%a = arith.cmpi sge, %x, %c0 : index"

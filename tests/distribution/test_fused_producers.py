@@ -9,9 +9,9 @@ import pytest
 from judged import codes, refusal
 
 import weft
-from weft.runtime import functions
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
 
 PAYLOAD = """\
 #id = affine_map<(i, j) -> (i, j)>

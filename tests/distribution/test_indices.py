@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution.indices import share_indices
-from weft.interpreter.mlir import ir
-from weft.runtime.reference import reference
+from weft.interpreter.indices.indices import share_indices
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.runtime.reference.reference import reference
 
 SIZE = 150
 FORMS = {

@@ -9,8 +9,8 @@ from evaluator import Buffer, Evaluator
 from loops import ROOT, launched, loop_module, mapped, placed
 from pinned import pinned
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution import as_forall, find_kernel, launch_loop, reduces_nothing
+from weft.interpreter.ir import mlir
+from weft.interpreter.launch import as_forall, find_kernel, launch_loop, reduces_nothing
 
 HERE = Path(__file__).parent
 THREADS = mapped("threads", "yx", [16, 16])

@@ -11,8 +11,8 @@ from judged import Program, program
 from loops import launched, loop_module, mapped
 from pinned import pinned
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution import find_kernel
+from weft.interpreter.ir import mlir
+from weft.interpreter.launch import find_kernel
 
 HERE = Path(__file__).parent
 EIGHT = 8

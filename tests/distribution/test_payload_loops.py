@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from judged import Program, codes, program, refusal
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.interpreter.loops.affine_ops import without_affine_loops
 from weft.interpreter.loops.independence import collision
 

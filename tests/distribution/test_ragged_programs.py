@@ -10,9 +10,9 @@ from evaluator import Buffer, Evaluator
 from judged import program
 from loops import ROOT, launched, mapped
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution.ranges import range_of
-from weft.interpreter.mlir import ir
+from weft.interpreter.indices.ranges import range_of
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 
 DYNAMIC = """\
 #id = affine_map<(i, j) -> (i, j)>

@@ -16,11 +16,11 @@ from judged import program
 from random_reductions import case
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
-from weft.interpreter.identities import fillings
-from weft.interpreter.structured import structure
-from weft.runtime import functions
-from weft.runtime.inputs import random_inputs
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.structured import structure
+from weft.interpreter.padding.identities import fillings
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
 
 SOAK = "WEFT_SOAK" in os.environ
 REFUSED = {"W0351", "W0730"}

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import ROOT, loop_module, mapped, owner
 
-from weft.interpreter import mlir
-from weft.interpreter.distribution import launch_loop
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.launch import launch_loop
 from weft.interpreter.loops import coalesce, cut
 from weft.interpreter.loops.independence import collision
-from weft.interpreter.mlir import ir
 
 SIZES = st.integers(1, 9)
 AXES = "xyz"

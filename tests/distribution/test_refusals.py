@@ -9,10 +9,10 @@ from loops import ROOT, launched, mapped, placed
 from pinned import pinned
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
-from weft.interpreter.distribution import Mapping, check_map
-from weft.interpreter.distribution.codes import CODES
-from weft.interpreter.statement import DistributionSpec, SpaceSpec
+from weft.interpreter.ir import mlir
+from weft.interpreter.launch import Mapping, check_map
+from weft.interpreter.mapping.codes import CODES
+from weft.interpreter.session.statement import DistributionSpec, SpaceSpec
 
 HERE = Path(__file__).parent
 CYCLIC = DistributionSpec("cyclic")
@@ -216,7 +216,7 @@ def test_a_refused_launch_changes_nothing() -> None:
         module = mlir.parse(function(LAUNCHES[case]), mlir.context())
         before = str(module)
         (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
-        from weft.interpreter.distribution import launch_loop
+        from weft.interpreter.launch import launch_loop
 
         with pytest.raises(WeftError):
             launch_loop(module, op)

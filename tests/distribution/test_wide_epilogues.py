@@ -9,12 +9,12 @@ import pytest
 from native_device import NativeDevice
 
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 
 PAYLOAD = """#id = affine_map<(i, j) -> (i, j)>

@@ -25,8 +25,8 @@ from tutorial_page import table
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.recipes.conv2d.geometry import Convolution
 from weft.recipes.conv2d.resnet50 import LAYERS
-from weft.runtime.dtypes import itemsize
-from weft.runtime.plan import Alloc
+from weft.runtime.plan.dtypes import itemsize
+from weft.runtime.plan.plan import Alloc
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "convolution" / "page.md"

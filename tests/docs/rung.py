@@ -18,11 +18,11 @@ from unittest import mock
 import numpy as np
 import sass
 
-from weft.interpreter.mlir import operations
+from weft.interpreter.ir.mlir import operations
 from weft.maps.alive import live_maps
 from weft.maps.ownership import ownership
 from weft.pipeline import Planned, Recipe, applied, planned
-from weft.runtime.plan import Launch
+from weft.runtime.plan.plan import Launch
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.memory import Global
 

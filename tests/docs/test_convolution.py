@@ -9,8 +9,8 @@ from convolution_page import LAYER, ROOT, SHOWN, TEMPLATE, differences, expanded
 from pinned import pinned
 from tutorial_page import page
 
-from weft.interpreter.mlir import ir, operations
-from weft.runtime.plan import Launch
+from weft.interpreter.ir.mlir import ir, operations
+from weft.runtime.plan.plan import Launch
 
 
 def test_the_page(update: bool) -> None:

@@ -19,7 +19,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.formatter import format_text
 from weft.dsl.parser import parse_file
 from weft.dsl.render import render_all
-from weft.interpreter.statement import signatures
+from weft.interpreter.session.statement import signatures
 from weft.pipeline import Recipe, applied
 
 GENERATED = {ROOT / "docs" / name for name in ("statements.md", "tutorial.md", "performance.md")}

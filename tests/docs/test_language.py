@@ -8,7 +8,7 @@ from typing import get_args
 
 from weft.dsl.expressions import ELEMENT_TYPES, FUNCTIONS
 from weft.dsl.tree import Dimension, Distribution, ParameterType, Space
-from weft.interpreter.statement import registry
+from weft.interpreter.session.statement import registry
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language.md").read_text()

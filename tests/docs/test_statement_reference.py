@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pinned import pinned
 
-from weft.interpreter.statement import signatures
+from weft.interpreter.session.statement import signatures
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "statements.md"
 HEAD = """# Statements

@@ -8,14 +8,14 @@ import numpy as np
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.compare import compare
-from weft.runtime.dtypes import NUMPY
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.plan.dtypes import NUMPY
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

@@ -17,10 +17,10 @@ from random_payloads import payload
 from weft.dsl.binding import bind_parameters
 from weft.dsl.diagnostics import Source, WeftError
 from weft.dsl.parser import parse_items, parse_text
-from weft.interpreter.mlir import operations
-from weft.interpreter.session import Session
-from weft.interpreter.structured import is_structured, structure
-from weft.payload import parse_payload
+from weft.interpreter.ir.mlir import operations
+from weft.interpreter.ir.structured import is_structured, structure
+from weft.interpreter.session.session import Session
+from weft.payloads.payload import parse_payload
 
 SPACES = ("blocks(x)", "blocks(y, x)", "threads(x)", "threads(x: 4) cyclic", "threads(*)", "grid(x)",
           "threads(y, x)", "warps(x)", "lanes")  # fmt: skip

@@ -10,8 +10,8 @@ import pytest
 import weft
 from weft.dsl.diagnostics import WeftError
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter import mlir
-from weft.interpreter.structured import shape_of
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.structured import shape_of
 from weft.pipeline import Recipe, applied
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.pipeline import Recipe, applied
 
 BODIES = {

@@ -17,11 +17,11 @@ from test_random_register_tiles import contraction
 from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.compare import compare
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 from weft.verify import verify_source
 
 COUNT = 400 if "WEFT_SOAK" in os.environ else 12

@@ -9,11 +9,11 @@ import pytest
 from work import lines_run
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
-from weft.interpreter.distribution import launch
 from weft.interpreter.focus import sections, take_apart
-from weft.interpreter.session import Session
-from weft.payload import parse_payload
+from weft.interpreter.ir import mlir
+from weft.interpreter.launch import launch
+from weft.interpreter.session.session import Session
+from weft.payloads.payload import parse_payload
 from weft.pipeline import Recipe
 
 TENSOR, MEMREF = "tensor<32x24xf32>", "memref<32x24xf32>"

@@ -10,7 +10,7 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Recipe, applied, planned
-from weft.runtime.plan import Launch
+from weft.runtime.plan.plan import Launch
 
 PADDED = "memref<2x9x9x3xf32>"
 STRIDES = (243, 27, 3, 1)

@@ -18,10 +18,10 @@ from convolution_oracle import convolved
 
 import weft
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter.mlir import operations
+from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Recipe, applied, planned
-from weft.runtime.plan import Copy, Launch
-from weft.runtime.reference import reference
+from weft.runtime.plan.plan import Copy, Launch
+from weft.runtime.reference.reference import reference
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 20
 CONSTANTS = {"%zero": 0.0, "%one": 1.0, "%again": 1.0, "%low": -2.0}

@@ -13,8 +13,8 @@ import pytest
 from weft import api, cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter import mlir
-from weft.interpreter.analysis import findings, proof
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof.races import findings, proof
 from weft.pipeline import Recipe, applied
 from weft.recipes import schedules
 from weft.verify import verify_source

@@ -14,7 +14,7 @@ import pytest
 
 from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Recipe, applied, planned
-from weft.runtime.plan import Alloc, Copy, Launch
+from weft.runtime.plan.plan import Alloc, Copy, Launch
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from weft.dsl.binding import bind_parameters
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_text
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
-from weft.interpreter.session import Session
-from weft.interpreter.statement import signatures
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.session.session import Session
+from weft.interpreter.session.statement import signatures
 
 MATMUL = (Path(__file__).parent.parent / "statements" / "examples" / "matmul.mlir").read_text()
 GENERICS = (Path(__file__).parent.parent / "statements" / "examples" / "two_generics.mlir").read_text()

@@ -16,13 +16,13 @@ from judging import barriers, without_barrier
 import weft
 from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter.mlir import operations
+from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Recipe, applied, planned
 from weft.recipes import builders
-from weft.runtime import functions
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.interpreter.mlir import operations
+from weft.interpreter.ir.mlir import operations
 from weft.maps.alive import live_maps
 from weft.maps.ownership import Ownership, ownership
 from weft.pipeline import Applied, Recipe, applied

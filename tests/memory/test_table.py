@@ -8,10 +8,10 @@ import pkgutil
 import pytest
 import torch_mlir.dialects
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 from weft.interpreter.memory import effects, views
 from weft.interpreter.memory.spaces import space_of
-from weft.interpreter.mlir import ir
 
 READ = ("affine", "arith", "bufferization", "builtin", "cf", "complex", "func", "gpu", "index", "linalg", "math", "memref", "nvgpu",
         "scf", "shape", "tensor", "ub", "vector")  # fmt: skip

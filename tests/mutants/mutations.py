@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 
 Site = Callable[[], str]
 SPACES = ("workgroup", "global", "private")

@@ -29,9 +29,9 @@ from mutations import context, mutants
 from verdicts import Right, Witnesses, disagreement
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.forking import async_fork
-from weft.interpreter.mlir import ir
+from weft.interpreter.forking.forking import async_fork
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 
 SOAK = "WEFT_SOAK" in os.environ
 EACH = 200 if SOAK else 10

@@ -16,18 +16,17 @@ from mutations import context
 from verdicts import Right
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter import mlir
-from weft.interpreter.asynchrony.codes import CODES
-from weft.interpreter.mlir import ir
-from weft.runtime import functions
-from weft.runtime.host import host_steps
-from weft.runtime.host_program import Host
-from weft.runtime.inputs import random_inputs
-from weft.runtime.plan import Alloc, Free
-from weft.runtime.plan_uses import used_buffers
-from weft.runtime.runner import run_plan
+from weft.interpreter.forking.codes import CODES
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions, host_steps
+from weft.runtime.host.program import Host
+from weft.runtime.plan.plan import Alloc, Free
+from weft.runtime.plan.uses import used_buffers
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
-from weft.runtime.token_orders import closed
+from weft.token_orders import closed
 from weft.verify import verify_source
 
 Outputs = dict[str, bytes]

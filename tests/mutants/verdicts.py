@@ -22,17 +22,16 @@ from native import KERNEL
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
-from weft.runtime import functions
-from weft.runtime.compare import compare
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import emit
-from weft.runtime.dtypes import NUMPY
-from weft.runtime.host import make_plan
-from weft.runtime.inputs import random_inputs
-from weft.runtime.plan import Kernel, Plan
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions, make_plan
+from weft.runtime.plan.dtypes import NUMPY
+from weft.runtime.plan.plan import Kernel, Plan
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "analysis"))
 from random_kernels import Kernel, Maker
 from staged_kernels import StagedMaker
 
-from weft.interpreter import mlir
-from weft.interpreter.analysis import KernelModel, choose_barriers, conflicts, conflicts_between_blocks, kernel_model
-from weft.interpreter.analysis.unwritten import unwritten_reads
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof import KernelModel, choose_barriers, conflicts, conflicts_between_blocks, kernel_model
+from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.report import LaunchReport
 

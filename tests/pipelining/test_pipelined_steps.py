@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scheduled import session_of
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.runtime.simulator import LaunchReport, SimKernel
 
 HERE = Path(__file__).parent

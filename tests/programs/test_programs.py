@@ -13,12 +13,12 @@ from native_device import NativeDevice
 
 from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.compare import compare
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in HERE.glob("*.weft"))

@@ -11,14 +11,14 @@ from recipe_space import members
 
 from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_bundle, run_schedule
-from weft.interpreter.mlir import operations
-from weft.payload import parse_payload
+from weft.interpreter.ir.mlir import operations
+from weft.payloads.payload import parse_payload
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.recipes import builders
-from weft.runtime.bundle import read_bundle, write_bundle
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.bundle import read_bundle, write_bundle
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

@@ -12,15 +12,15 @@ import pytest
 from convolution_oracle import bias_relu, convolved, random_sizes
 
 from weft.dsl.diagnostics import Source
-from weft.payload import parse_payload
+from weft.payloads.payload import parse_payload
 from weft.recipes import builders
 from weft.recipes.builder import Misfit, Value
 from weft.recipes.conv2d import baseline
 from weft.recipes.conv2d.resnet50 import convolutions
-from weft.runtime.functions import signature
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.signature import FunctionSignature
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.functions import signature
+from weft.runtime.plan.signature import FunctionSignature
+from weft.runtime.reference.reference import reference
 
 NAMES = ("conv2d", "conv2d_nchw", "conv2d_bias_relu")
 TYPES = ("f32", "f32", "f64", "f16", "bf16")

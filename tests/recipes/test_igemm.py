@@ -16,15 +16,15 @@ from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
 
 from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
-from weft.payload import parse_payload
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.payloads.payload import parse_payload
 from weft.pipeline import Planned, Recipe, applied, planned
-from weft.runtime import functions
-from weft.runtime.compare import compare
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

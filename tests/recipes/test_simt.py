@@ -13,13 +13,13 @@ from test_matmul import BARRIER, races_of_text, races_simulated, ready, without_
 
 from weft.dsl.diagnostics import Source
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter import mlir
-from weft.runtime import functions
-from weft.runtime.compare import compare
+from weft.interpreter.ir import mlir
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
 from weft.verify import verify_source
 
 RECIPES = ("simt", "simt_pipelined")

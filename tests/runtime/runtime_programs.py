@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
-from weft.runtime.plan import (
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
+from weft.runtime.plan.plan import (
     Alloc,
     Buffer,
     BufferView,

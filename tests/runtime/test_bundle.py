@@ -13,9 +13,9 @@ import pytest
 from runtime_programs import two_stream_plan
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime import bundle as bundles
-from weft.runtime.bundle import comparable, read_bundle, write_bundle
-from weft.runtime.plan import Buffer, Plan
+from weft.runtime.files import bundle as bundles
+from weft.runtime.files.bundle import comparable, read_bundle, write_bundle
+from weft.runtime.plan.plan import Buffer, Plan
 
 CUDA = 'extern "C" __global__ void __launch_bounds__(8) scale(const float* x, float* y, float f) { }\n'
 INPUTS = {"x": np.arange(8, dtype=np.float32), "factor": np.array(3, np.float32)}

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.runtime.compare import compare
-from weft.runtime.dtypes import NUMPY, narrow, poison_byte
-from weft.runtime.signature import Argument, FunctionSignature
+from weft.runtime.plan.dtypes import NUMPY, narrow, poison_byte
+from weft.runtime.plan.signature import Argument, FunctionSignature
+from weft.runtime.run.compare import compare
 
 INF, NAN = float("inf"), float("nan")
 

@@ -16,13 +16,13 @@ import pytest
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime import cubin_cache
-from weft.runtime.cupy_device import CupyDevice, architecture, cuda_problem
-from weft.runtime.cupy_work import parameters
-from weft.runtime.device import View
-from weft.runtime.dtypes import narrow
-from weft.runtime.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
-from weft.runtime.runner import run_plan
+from weft.runtime.plan.dtypes import narrow
+from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
+from weft.runtime.run import cubin_cache
+from weft.runtime.run.cupy_device import CupyDevice, architecture, cuda_problem
+from weft.runtime.run.cupy_work import parameters
+from weft.runtime.run.device import View
+from weft.runtime.run.runner import run_plan
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
 INPUTS = {"x": np.arange(8, dtype=np.float32), "factor": np.float32(3)}

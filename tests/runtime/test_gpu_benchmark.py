@@ -21,9 +21,9 @@ from convolution_oracle import convolved
 from native import run_native
 from test_memset import fake_cupy
 
-from weft.runtime import cubin_cache
-from weft.runtime.bundle import Bundle, read_bundle
-from weft.runtime.dtypes import NUMPY, itemsize
+from weft.runtime.files.bundle import Bundle, read_bundle
+from weft.runtime.plan.dtypes import NUMPY, itemsize
+from weft.runtime.run import cubin_cache
 
 ROOT = Path(__file__).parents[2]
 NAIVE = "recipes: naive m=48 n=40 k=24"

@@ -19,10 +19,8 @@ from numpy_device import NumpyDevice
 from runtime_programs import whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime import cubin_cache
-from weft.runtime.cupy_device import CupyDevice
-from weft.runtime.device import Device
-from weft.runtime.plan import (
+from weft.runtime.host.streams import assign_streams
+from weft.runtime.plan.plan import (
     Alloc,
     AnyStep,
     Buffer,
@@ -36,9 +34,11 @@ from weft.runtime.plan import (
     Plan,
     ScalarValue,
 )
-from weft.runtime.runner import run_plan
+from weft.runtime.run import cubin_cache
+from weft.runtime.run.cupy_device import CupyDevice
+from weft.runtime.run.device import Device
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
-from weft.runtime.streams import assign_streams
 
 X = np.arange(8, dtype=np.float32)
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
@@ -222,7 +222,7 @@ def test_a_stream_that_is_not_joined() -> None:
     device.record(event, first)  # type: ignore[arg-type]
     device.wait(second, event)  # type: ignore[arg-type]
     memory = device.alloc("m", "f32", 4) if device.capture is None else {"data": X, "alive": True, "name": "m"}
-    from weft.runtime.device import View
+    from weft.runtime.run.device import View
 
     device.filler(View(memory, "m", "f32", 0, (4,), (1,)), np.float32(0), second)()
     with pytest.raises(WeftError, match="W0724: 1 of 1 captured steps"):

@@ -7,10 +7,10 @@ import pytest
 from runtime_programs import COPY_KERNEL, host, launch
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.host import make_plan
-from weft.runtime.plan import Alloc, BufferView, Copy, Free, Launch, Plan, ScalarOf, ScalarValue
-from weft.runtime.plan_json import dump, load
-from weft.runtime.resolve import resolve
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.plan import Alloc, BufferView, Copy, Free, Launch, Plan, ScalarOf, ScalarValue
+from weft.runtime.plan.resolve import resolve
 
 C1 = "%c1 = arith.constant 1 : index"
 SUBVIEW = "memref<8xf32, strided<[1], offset: 8>>"

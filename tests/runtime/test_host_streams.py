@@ -6,9 +6,9 @@ import pytest
 from runtime_programs import COPY_KERNEL, host, launch
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.host import make_plan
-from weft.runtime.plan import Alloc, AnyStep, Copy, Free, Plan
-from weft.runtime.plan_json import dump, load
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.plan import Alloc, AnyStep, Copy, Free, Plan
 
 M = "memref<8xf32>"
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.dtypes import BF16, NUMPY, narrow, widen
-from weft.runtime.inputs import check_inputs, random_inputs, read_npz, write_npz
-from weft.runtime.signature import Argument, FunctionSignature
+from weft.runtime.files.inputs import check_inputs, random_inputs, read_npz, write_npz
+from weft.runtime.plan.dtypes import BF16, NUMPY, narrow, widen
+from weft.runtime.plan.signature import Argument, FunctionSignature
 
 ALL = FunctionSignature("f", tuple(Argument(t, t, (64, 3), "input") for t in NUMPY))
 TWO = FunctionSignature("f", (Argument("a", "f32", (2, None), "input"), Argument("n", "i32", None, "input")))
@@ -182,7 +182,7 @@ def test_nothing_half_written(tmp_path: Path) -> None:
 def test_bf16_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.array([1, -2.5, 3.14159, np.inf, np.nan, 1e-40, 65504.5], np.float32)
     expected = values.astype(BF16).view(np.uint16)
-    monkeypatch.setattr("weft.runtime.dtypes.NUMPY", {**NUMPY, "bf16": np.dtype(np.uint16)})
+    monkeypatch.setattr("weft.runtime.plan.dtypes.NUMPY", {**NUMPY, "bf16": np.dtype(np.uint16)})
     bits = narrow(values, "bf16")
     assert bits.dtype == np.uint16
     np.testing.assert_array_equal(bits[~np.isnan(values)], expected[~np.isnan(values)])

@@ -8,9 +8,9 @@ import pytest
 from runtime_programs import two_stream_plan
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.issue import Command, commands, event_faults
-from weft.runtime.plan import AnyStep, Plan
-from weft.runtime.plan_check import check, validate
+from weft.runtime.plan.check import check, validate
+from weft.runtime.plan.plan import AnyStep, Plan
+from weft.runtime.run.issue import Command, commands, event_faults
 
 
 def spelled(issued: tuple[Command, ...]) -> list[str]:

@@ -7,10 +7,10 @@ from runtime_programs import host, launch
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.cuda import emit
-from weft.runtime.dtypes import NUMPY
-from weft.runtime.host import make_plan
-from weft.runtime.kernel_text import check_text, declared_types
-from weft.runtime.plan import Kernel, Param
+from weft.runtime.files.kernel_text import check_text, declared_types
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.dtypes import NUMPY
+from weft.runtime.plan.plan import Kernel, Param
 
 TYPES = [
     "memref<f32>",

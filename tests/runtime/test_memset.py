@@ -17,19 +17,19 @@ from numpy_device import NumpyDevice
 from runtime_programs import COPY_KERNEL, host, launch
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter.asynchrony.forking import async_fork
-from weft.interpreter.mlir import ir
-from weft.runtime import cubin_cache
+from weft.interpreter.forking.forking import async_fork
+from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import moves
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.cupy_device import CupyDevice
-from weft.runtime.device import Device
-from weft.runtime.dtypes import NUMPY, narrow, poisoned
-from weft.runtime.host import make_plan
-from weft.runtime.plan import Buffer, BufferView, Copy, Fill, Plan, ScalarOf, ScalarValue
-from weft.runtime.plan_check import check
-from weft.runtime.plan_json import dump, load
-from weft.runtime.runner import run_plan
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.check import check
+from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.dtypes import NUMPY, narrow, poisoned
+from weft.runtime.plan.plan import Buffer, BufferView, Copy, Fill, Plan, ScalarOf, ScalarValue
+from weft.runtime.run import cubin_cache
+from weft.runtime.run.cupy_device import CupyDevice
+from weft.runtime.run.device import Device
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"

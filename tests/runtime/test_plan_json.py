@@ -11,10 +11,10 @@ import pytest
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.plan import Apply, Buffer, BufferView, Copy, DimOf, Launch, Plan, ScalarValue
-from weft.runtime.plan_check import validate
-from weft.runtime.plan_json import dump, load
-from weft.runtime.resolve import apply, resolve
+from weft.runtime.plan.check import validate
+from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.plan import Apply, Buffer, BufferView, Copy, DimOf, Launch, Plan, ScalarValue
+from weft.runtime.plan.resolve import apply, resolve
 
 
 def dynamic_plan() -> Plan:

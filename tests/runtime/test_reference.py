@@ -12,10 +12,9 @@ from runtime_programs import parse
 from work import seconds_computed
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime import cpu_lowering
-from weft.runtime.functions import signature
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import computed, reference
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import computed, cpu_lowering, reference
 
 Expected = Callable[..., Any]
 

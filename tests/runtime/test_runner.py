@@ -10,8 +10,8 @@ from numpy_device import NumpyDevice
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.plan import Buffer, BufferView, Copy, DimOf, Free, Kernel, Launch, Param, Plan
-from weft.runtime.runner import run_plan
+from weft.runtime.plan.plan import Buffer, BufferView, Copy, DimOf, Free, Kernel, Launch, Param, Plan
+from weft.runtime.run.runner import run_plan
 
 X = np.arange(8, dtype=np.float32)
 INPUTS = {"x": X, "factor": np.float32(3)}

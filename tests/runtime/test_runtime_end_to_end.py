@@ -8,15 +8,15 @@ import pytest
 from runtime_programs import COPY_KERNEL, host, launch, parse
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.bundle import read_bundle, write_bundle
-from weft.runtime.compare import compare
 from weft.runtime.cuda import emit
-from weft.runtime.functions import signature
-from weft.runtime.host import make_plan
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
-from weft.runtime.runner import RunResult, run_plan
-from weft.runtime.signature import plan_signature
+from weft.runtime.files.bundle import read_bundle, write_bundle
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.functions import signature
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.signature import plan_signature
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator import SimDevice
 
 MATMUL = """func.func @main(%a: tensor<10x6x{t}> {{weft.name = "A"}}, %b: tensor<6x9x{t}>) -> tensor<10x9x{t}> {{

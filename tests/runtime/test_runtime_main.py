@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from runtime_programs import two_stream_plan
 
-from weft.runtime.bundle import write_bundle
+from weft.runtime.files.bundle import write_bundle
 
 CUDA = 'extern "C" __global__ void scale(const float* x, float* y, float f) { }\n'
 INPUTS = {"x": np.arange(8, dtype=np.float32), "factor": np.array(3, np.float32)}

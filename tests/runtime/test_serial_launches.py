@@ -11,12 +11,12 @@ import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.execution import RunOptions, run_schedule
-from weft.interpreter.mlir import ir
-from weft.payload import parse_payload
+from weft.interpreter.ir.mlir import ir
+from weft.payloads.payload import parse_payload
 from weft.pipeline import Recipe, applied
-from weft.runtime.functions import signature
-from weft.runtime.inputs import random_inputs
-from weft.runtime.reference import reference
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import reference
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted(ROOT.glob("tests/programs/*.weft"))

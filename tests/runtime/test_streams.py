@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from work import lines_run
 
-from weft.runtime.streams import EXACT, Assignment, assign_streams, closed, members
+from weft.runtime.host.streams import EXACT, Assignment, assign_streams, closed, members
 
 Needs = list[tuple[int, ...]]
 

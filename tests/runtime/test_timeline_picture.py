@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 from runtime_programs import whole
 
-from weft.runtime.plan import AnyStep, Copy, Launch
-from weft.runtime.timeline import Timed, Timeline, timeline
-from weft.runtime.timeline_svg import CHARACTER, LEFT, RIGHT, clipped, picture, ticks
-from weft.runtime.timeline_text import SHOWN, plain
+from weft.runtime.plan.plan import AnyStep, Copy, Launch
+from weft.runtime.trace.svg import CHARACTER, LEFT, RIGHT, clipped, picture, ticks
+from weft.runtime.trace.text import SHOWN, plain
+from weft.runtime.trace.timeline import Timed, Timeline, timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -15,10 +15,9 @@ import pytest
 from runtime_programs import parse
 
 from weft.dsl.diagnostics import WeftError, fail
-from weft.runtime import worker
-from weft.runtime.deaths import ended_by
-from weft.runtime.reference import reference
-from weft.runtime.worker import Died, call
+from weft.runtime.reference.deaths import ended_by
+from weft.runtime.reference.reference import reference, worker
+from weft.runtime.reference.worker import Died, call
 
 DIV = """func.func @main(%x: memref<4xi32>, %y: memref<4xi32>) {{
   linalg.{op} ins(%x, %y : memref<4xi32>, memref<4xi32>) outs(%x : memref<4xi32>) return }}"""

@@ -13,8 +13,8 @@ from native import run_native
 from numbers_of import BITS, FLOATS, NUMPY, signed, unsigned, wrapped
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
-from weft.interpreter.analysis import conflicts, kernel_model
+from weft.interpreter.ir import mlir
+from weft.interpreter.proof import conflicts, kernel_model
 from weft.runtime.cuda import emit_module
 from weft.runtime.simulator import SimKernel
 

@@ -22,11 +22,11 @@ from native_device import NativeDevice
 from numbers_of import FLOATS, KINDS, NUMPY, edges, spelled
 from random_arithmetic import Body, compare, convert, division, float_op, integer_op, select, shift, unary
 
-from weft.runtime import compare as comparison
-from weft.runtime import functions
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.reference import reference
-from weft.runtime.runner import run_plan
+from weft.runtime.host.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run import compare as comparison
+from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # infinities and NaNs are meant

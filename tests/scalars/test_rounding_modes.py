@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.runtime.cuda import emit_module
-from weft.runtime.reference import reference
-from weft.runtime.rounding import MODES
+from weft.runtime.reference.reference import reference
+from weft.runtime.reference.rounding import MODES
 from weft.runtime.simulator import SimKernel
 
 OPS = {

@@ -13,12 +13,12 @@ from numbers_of import ordered
 from programs_of import Program
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
-from weft.interpreter.mlir import ir
-from weft.runtime.cpu_lowering import LOWER
-from weft.runtime.cpu_math import lower_functions
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import emit_module
-from weft.runtime.jit import descriptor
+from weft.runtime.reference.cpu_lowering import LOWER
+from weft.runtime.reference.cpu_math import lower_functions
+from weft.runtime.reference.jit import descriptor
 from weft.runtime.simulator import SimKernel
 
 Outcome = list[np.ndarray] | str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.runtime.simulator import SimKernel
 
 WORKGROUP = "#gpu.address_space<workgroup>"

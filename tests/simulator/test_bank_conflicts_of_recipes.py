@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft.banks import conflicts
+from weft.cli.banks import conflicts
 from weft.result import BankAccess
 
 SCHEDULE = """payload matmul(m = 50, n = 64, k = 32, type = {kind})

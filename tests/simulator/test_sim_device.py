@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.device import Device, View
-from weft.runtime.plan import Kernel, Param
+from weft.runtime.plan.plan import Kernel, Param
+from weft.runtime.run.device import Device, View
 from weft.runtime.simulator import SimDevice
 
 TEXT = """

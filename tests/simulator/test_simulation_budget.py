@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter import mlir
+from weft.interpreter.ir import mlir
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.budget import DEFAULT, Budget, seconds_allowed, too_long
 

@@ -15,7 +15,7 @@ import pytest
 from pinned import pinned
 from scheduled import diagnostics_of, session_of
 
-from weft.interpreter.statement import registry, signatures
+from weft.interpreter.session.statement import registry, signatures
 
 HERE = Path(__file__).parent
 KEYWORDS = list(registry())

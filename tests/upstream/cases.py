@@ -16,9 +16,9 @@ from typing import Literal
 from kernels import as_kernels
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.mlir import operations
-from weft.interpreter.structured import is_structured, structure
-from weft.payload import parse_module
+from weft.interpreter.ir.mlir import operations
+from weft.interpreter.ir.structured import is_structured, structure
+from weft.payloads.payload import parse_module
 
 CUT = re.compile(r"^// -----.*$", re.MULTILINE)
 LOOPS = ("scf.for", "scf.parallel", "scf.forall", "affine.for", "affine.parallel")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from weft.dsl.diagnostics import Diagnostic, WeftError, fail
-from weft.interpreter.mlir import ir, operations, run_passes
+from weft.interpreter.ir.mlir import ir, operations, run_passes
 from weft.runtime.cuda.module import kernel_signature
-from weft.runtime.dtypes import NUMPY
-from weft.runtime.kernels import kernel_functions
+from weft.runtime.host.kernels import kernel_functions
+from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.budget import Budget
 

@@ -24,9 +24,9 @@ from cases import Case, cases
 from kernels import emitted, simulated, with_each
 
 from weft.cli import run
-from weft.console import guarded
+from weft.cli.console import guarded
 from weft.dsl.diagnostics import Source
-from weft.payload import parse_module
+from weft.payloads.payload import parse_module
 
 SECONDS = 20
 MEMORY = 4 << 30

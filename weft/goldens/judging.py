@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..cli.files import write_atomically
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.render import printable
-from ..files import write_atomically
-from ..runtime.output_files import Output, expect_apart
+from ..runtime.files.writing import Output, expect_apart
 from . import checks
 from .golden import Golden, read_golden, text_of
 from .making import Maker

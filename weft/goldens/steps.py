@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..dsl.diagnostics import WeftError, fail
 
 if TYPE_CHECKING:
-    from ..interpreter.session import Step
+    from ..interpreter.session.session import Step
     from .golden import Golden
 
 _NUMBERED = re.compile(r"(.*?)\s+#([1-9][0-9]{0,5})")

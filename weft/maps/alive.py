@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..dsl.diagnostics import fail
 
 if TYPE_CHECKING:
-    from ..interpreter.mlir import ir
-    from ..interpreter.session import Session
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.session.session import Session
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class LiveMap:
 
     def find(self, module: ir.Module) -> ir.Operation:
         """The mapped op, in a copy of its module."""
-        from ..interpreter.mlir import operations
+        from ..interpreter.ir.mlir import operations
 
         return next(op for op in operations(module.operation) if self.tag in op.attributes)
 
@@ -64,8 +64,8 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
 
 def _handles(environment: Any) -> Iterator[tuple[str, Any]]:
     """Every handle that has a name, `t.loop` of a bundle `t` included."""
-    from ..interpreter.environment import Bundle
-    from ..interpreter.statement import Handle
+    from ..interpreter.session.environment import Bundle
+    from ..interpreter.session.statement import Handle
 
     for name, value in environment.items():
         if isinstance(value, Handle) and not value.absent:
@@ -75,7 +75,7 @@ def _handles(environment: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _has_map(module: ir.Module, tag: str) -> bool:
-    from ..interpreter.distribution import mapping_of
-    from ..interpreter.mlir import operations
+    from ..interpreter.ir.mlir import operations
+    from ..interpreter.launch import mapping_of
 
     return any(tag in op.attributes and mapping_of(op) is not None for op in operations(module.operation))

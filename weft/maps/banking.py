@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interpreter.layouts import strided
+from ..interpreter.memory.strides import strided
 from ..runtime.simulator.banks import BANKS, WORD
 
 if TYPE_CHECKING:
-    from ..interpreter.mlir import ir
+    from ..interpreter.ir.mlir import ir
 
 
 def banks_of(op: ir.Operation) -> np.ndarray | None:
     """The bank where each element that a linalg op writes begins; None where it writes no shared memory of static shape."""
-    from ..interpreter.distribution.lowering import bytes_of, is_shared
-    from ..interpreter.distribution.space import indexing_maps, static_extents
-    from ..interpreter.mlir import ir
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.launch.lowering import bytes_of, is_shared
+    from ..interpreter.mapping.space import indexing_maps, static_extents
 
     maps = indexing_maps(op)
     if not maps or not is_shared(op.operands[-1].type):

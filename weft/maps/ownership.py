@@ -19,12 +19,12 @@ from .alive import LiveMap
 from .banking import banks_of
 
 if TYPE_CHECKING:
-    from ..interpreter.distribution.arithmetic import Bound
-    from ..interpreter.distribution.geometry import Geometry
-    from ..interpreter.distribution.kernel import Outlined
-    from ..interpreter.distribution.mapping import Mapping
-    from ..interpreter.distribution.trips import Mapped
-    from ..interpreter.mlir import ir
+    from ..interpreter.indices.arithmetic import Bound
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.launch.kernel import Outlined
+    from ..interpreter.mapping.geometry import Geometry
+    from ..interpreter.mapping.mapping import Mapping
+    from ..interpreter.mapping.trips import Mapped
 
 NOBODY = -1
 MOST_ELEMENTS = 1 << 22
@@ -62,13 +62,13 @@ class Ownership:
 
 def ownership(live: LiveMap) -> Ownership:
     """Evaluate a map. Raises W0973 for sizes that only a run knows, and what a launch of the maps refuses (W035x)."""
-    from ..interpreter.bufferization import bufferize_module, is_bufferized
-    from ..interpreter.clone import clone_module
-    from ..interpreter.distribution.geometry import geometry_of
-    from ..interpreter.distribution.kernel import outline
-    from ..interpreter.distribution.readiness import mapped_things
-    from ..interpreter.mlir import ir, operations
-    from ..interpreter.rewriter import describe
+    from ..interpreter.ir.clone import clone_module
+    from ..interpreter.ir.mlir import ir, operations
+    from ..interpreter.launch.kernel import outline
+    from ..interpreter.mapping.geometry import geometry_of
+    from ..interpreter.mapping.readiness import mapped_things
+    from ..interpreter.session.rewriter import describe
+    from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 
     module = clone_module(live.module)
     with module.context, ir.Location.unknown():
@@ -97,14 +97,14 @@ def _spelled(mapping: Mapping) -> str:
 
 def _root(op: ir.Operation) -> ir.Operation:
     """The outermost mapped op around `op`."""
-    from ..interpreter.distribution.mapping import enclosing_maps
+    from ..interpreter.mapping.mapping import enclosing_maps
 
     return next((outer for outer, _ in reversed([*enclosing_maps(op)])), op)
 
 
 def _within_block(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
     """The maps within a block that lead to `target`, outermost first."""
-    from ..interpreter.distribution.mapping import enclosing_maps
+    from ..interpreter.mapping.mapping import enclosing_maps
 
     around = {outer for outer, _ in enclosing_maps(target.op)}
     chain = [one for one in mapped if one.op in around and one.mapping.space != "blocks"]
@@ -133,8 +133,8 @@ class _Trial:
             raise fail("W0973", f"{math.prod(self.shape):,} iterations are too many to show", hint="take a smaller payload")
 
     def run(self) -> np.ndarray:
-        from ..interpreter.distribution.lowering import lower
-        from ..interpreter.distribution.realise import Realiser
+        from ..interpreter.launch.lowering import lower
+        from ..interpreter.launch.realise import Realiser
         from ..runtime.simulator import SimKernel
 
         probe, number = self._argument(), self._number()
@@ -158,7 +158,7 @@ class _Trial:
     # ---- pieces of the kernel ---------------------------------------------------------------------------------------
 
     def _most(self, one: Mapped) -> list[int]:
-        from ..interpreter.distribution.space import loop_dimensions, most_extents
+        from ..interpreter.mapping.space import loop_dimensions, most_extents
 
         loop = one.op.name == "scf.forall"
         trips = [d.most_trips for d in loop_dimensions(one.op)] if loop else most_extents(one.op)
@@ -175,7 +175,7 @@ class _Trial:
 
     def _argument(self) -> ir.Value:
         """The array of owners, as the kernel's last argument."""
-        from ..interpreter.mlir import ir
+        from ..interpreter.ir.mlir import ir
 
         function, i64 = self.kernel.function, ir.IntegerType.get_signless(64)
         kind = ir.MemRefType.get(self.shape, i64)
@@ -191,9 +191,9 @@ class _Trial:
 
     def _number(self) -> ir.Value:
         """The linear number of the processor that runs the code, as an i64, ahead of the loops."""
-        from ..interpreter.distribution.arithmetic import Sum
-        from ..interpreter.distribution.hardware import Hardware
-        from ..interpreter.mlir import arith, ir
+        from ..interpreter.indices.arithmetic import Sum
+        from ..interpreter.ir.mlir import arith, ir
+        from ..interpreter.mapping.hardware import Hardware
 
         hardware = Hardware(self.kernel, self.geometry)
         with ir.InsertionPoint(self.kernel.root):
@@ -220,7 +220,7 @@ class _Trial:
         return path
 
     def _store_in_loop(self, probe: ir.Value, number: ir.Value) -> None:
-        from ..interpreter.mlir import ir, memref
+        from ..interpreter.ir.mlir import ir, memref
 
         block = self.target.op.regions[0].blocks[0]
         for inner in reversed(list(block.operations)[:-1]):
@@ -230,8 +230,8 @@ class _Trial:
 
     def _place(self) -> list[ir.Value]:
         """The subscripts of the iteration of all the loops of the chain."""
-        from ..interpreter.distribution.space import loop_dimensions
-        from ..interpreter.mlir import affine, ir
+        from ..interpreter.ir.mlir import affine, ir
+        from ..interpreter.mapping.space import loop_dimensions
 
         steps: list[list[tuple[ir.AffineExpr, ir.Value, int]]] = [[] for _ in self.shape]
         first = 0
@@ -257,9 +257,9 @@ class _Trial:
 
     def _store_in_op(self, probe: ir.Value, number: ir.Value, path: list[ir.Operation]) -> None:
         """In the op's place, one that writes the number to each element of the same iteration space."""
-        from ..interpreter.distribution.mapping import ATTRIBUTE
-        from ..interpreter.distribution.space import extents
-        from ..interpreter.mlir import ir, linalg
+        from ..interpreter.ir.mlir import ir, linalg
+        from ..interpreter.mapping.mapping import ATTRIBUTE
+        from ..interpreter.mapping.space import extents
 
         op = self.target.op
         with ir.InsertionPoint(op):
@@ -280,7 +280,7 @@ class _Trial:
 
     def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
         """The part of the array that the op fills in the iteration of the maps around it, as large as the op is there."""
-        from ..interpreter.mlir import DYNAMIC, ir, memref
+        from ..interpreter.ir.mlir import DYNAMIC, ir, memref
 
         outer = self._place()
         sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
@@ -311,8 +311,8 @@ def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:
 
 def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
     """An argument that is never looked into."""
-    from ..interpreter.mlir import ir
-    from ..runtime.dtypes import NUMPY
+    from ..interpreter.ir.mlir import ir
+    from ..runtime.plan.dtypes import NUMPY
 
     if not isinstance(kind, ir.MemRefType):
         return NUMPY[str(kind)].type(1)

@@ -12,7 +12,7 @@ from . import colors
 from .names import Line, compared
 
 if TYPE_CHECKING:
-    from ..interpreter.mlir import ir
+    from ..interpreter.ir.mlir import ir
 
 CONTEXT = 1
 _SIGNS = {"+": ("+ ", "green"), "-": ("- ", "red"), " ": ("  ", "dim")}
@@ -43,7 +43,7 @@ class Change:
 
 def text_of(module: ir.Module) -> str:
     """A module's text for diffs: without handle tags, with affine maps where they are used and not numbered in front."""
-    from ..interpreter.clone import strip_tags
+    from ..interpreter.ir.clone import strip_tags
 
     return strip_tags(module).operation.get_asm(use_local_scope=True)
 

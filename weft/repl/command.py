@@ -75,7 +75,7 @@ class Desk:
 
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Write diagnostics as every command does."""
-        from ..console import shortened
+        from ..cli.console import shortened
         from ..dsl.render import render_all
 
         text = shortened(render_all(diagnostics, not self.plain))

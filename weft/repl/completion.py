@@ -39,7 +39,7 @@ def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
 def _expected(desk: Desk, before: str) -> Iterator[str]:
     """Words that the grammar accepts behind `before`."""
     from ..dsl.syntax import accepted, language
-    from ..interpreter.statement import signatures
+    from ..interpreter.session.statement import signatures
 
     lang = language()
     accepts = accepted(before, "body")
@@ -60,7 +60,7 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
 
 def _behind(desk: Desk, command: str) -> Iterable[str]:
     """What can stand behind a command."""
-    from ..interpreter.statement import signatures
+    from ..interpreter.session.statement import signatures
 
     match desk.commands[command].argument:
         case "handle":
@@ -88,7 +88,7 @@ def _parts(desk: Desk, name: str) -> list[str]:
 
 
 def _op_names(desk: Desk) -> list[str]:
-    from ..interpreter.mlir import operations
+    from ..interpreter.ir.mlir import operations
 
     names = {op.name for op in operations(desk.bench.session.module.operation)}
     return sorted(names - {"builtin.module", "func.func", "func.return"})

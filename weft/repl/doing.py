@@ -15,8 +15,8 @@ TARGETS = ("auto", "sim", "cuda")
 
 
 def run(desk: Desk, text: str) -> None:
+    from ..cli.report import show_report
     from ..execution import Target
-    from ..report import show_report
 
     if text and text not in TARGETS:
         raise misused("run [auto|sim|cuda]", f"there is no target `{text}`")
@@ -25,8 +25,8 @@ def run(desk: Desk, text: str) -> None:
 
 
 def save(desk: Desk, text: str) -> None:
-    from ..files import write_atomically
-    from ..runtime.output_files import Output, expect_apart
+    from ..cli.files import write_atomically
+    from ..runtime.files.writing import Output, expect_apart
     from .saving import saved_text
 
     words = text.split()

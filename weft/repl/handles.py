@@ -10,9 +10,9 @@ from ..dsl.wording import did_you_mean
 from .workbench import TYPED
 
 if TYPE_CHECKING:
-    from ..interpreter.mlir import ir
-    from ..interpreter.session import Session
-    from ..interpreter.statement import Handle
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.session.session import Session
+    from ..interpreter.session.statement import Handle
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def known(session: Session) -> list[Known]:
 
 def named(session: Session) -> dict[str, Handle]:
     """The handles in scope by the name a user writes: `gemm`, `t.loop`; those of a `match*` as `sums.0`, for showing."""
-    from ..interpreter.environment import Bundle
-    from ..interpreter.statement import Handle
+    from ..interpreter.session.environment import Bundle
+    from ..interpreter.session.statement import Handle
 
     out: dict[str, Handle] = {}
 
@@ -95,7 +95,7 @@ def find(session: Session, name: str) -> Handle:
 
 def tagged(module: ir.Module) -> dict[int, ir.Operation]:
     """The ops of a module by the number of the handle on them."""
-    from ..interpreter.mlir import operations
+    from ..interpreter.ir.mlir import operations
 
     out: dict[int, ir.Operation] = {}
     for op in operations(module.operation):

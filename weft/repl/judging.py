@@ -13,9 +13,9 @@ from .workbench import Workbench
 
 if TYPE_CHECKING:
     from ..execution import Executed, Target
-    from ..interpreter.analysis.findings import Findings
-    from ..interpreter.session import Session
-    from ..interpreter.state import Step
+    from ..interpreter.proof.races.findings import Findings
+    from ..interpreter.session.session import Session
+    from ..interpreter.session.state import Step
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Judged:
 
 
 def launched(session: Session) -> bool:
-    from ..interpreter.mlir import operations
+    from ..interpreter.ir.mlir import operations
 
     return any(True for _ in operations(session.module.operation, "gpu.func", "gpu.launch"))
 
@@ -55,7 +55,7 @@ def kernel_text(bench: Workbench) -> tuple[str, str | None]:
 
     Raises W0062 where nothing is mapped either, and what the emitter or that `launch` refuse.
     """
-    from ..interpreter.clone import strip_tags
+    from ..interpreter.ir.clone import strip_tags
     from ..runtime.cuda import emit
 
     if launched(bench.session):
@@ -104,11 +104,11 @@ def judge(session: Session) -> Judged:
 
     Raises W0605 where nothing is mapped or launched, and what keeps it from being launched.
     """
-    from ..interpreter.analysis import kernel_model
-    from ..interpreter.analysis.findings import Findings
-    from ..interpreter.analysis.trial import mapped_roots, trials
-    from ..interpreter.distribution import independent
-    from ..interpreter.mlir import operations
+    from ..interpreter.ir.mlir import operations
+    from ..interpreter.launch import independent
+    from ..interpreter.proof import kernel_model
+    from ..interpreter.proof.kernels.trial import mapped_roots, trials
+    from ..interpreter.proof.races.findings import Findings
 
     if not mapped_roots(session.module) and not launched(session):
         raise fail("W0605", "there is neither a mapped loop nor a kernel to judge", hint="`map` a loop first")
@@ -146,7 +146,7 @@ def _do(fork: Session, text: str) -> Sequence[Step]:
 
 def _launchable(session: Session) -> list[str]:
     """The names of the live handles of mapped loops that `launch` could be told."""
-    from ..interpreter.analysis.trial import mapped_roots
+    from ..interpreter.proof.kernels.trial import mapped_roots
 
     roots = mapped_roots(session.module)
     ops = handles.tagged(session.module)

@@ -53,7 +53,7 @@ def show(desk: Desk, text: str) -> None:
 
 
 def show_ir(desk: Desk, text: str) -> None:
-    from ..interpreter.clone import strip_tags
+    from ..interpreter.ir.clone import strip_tags
 
     module = desk.bench.ir_at(number_of(text, "ir [n]", desk.bench.position))
     for line in str(strip_tags(module)).rstrip().splitlines():
@@ -142,7 +142,7 @@ def _tried(desk: Desk, found: list[trying.Tried]) -> None:
 
 
 def params(desk: Desk, text: str) -> None:
-    from ..builder_values import builder_of
+    from ..payloads.builder_values import builder_of
 
     expect_nothing(text, "params")
     bench = desk.bench
@@ -166,7 +166,7 @@ def params(desk: Desk, text: str) -> None:
 
 
 def show_help(desk: Desk, text: str) -> None:
-    from ..interpreter.statement import signatures
+    from ..interpreter.session.statement import signatures
 
     known = signatures()
     if text in desk.commands:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..interpreter.mlir import ir
+    from ..interpreter.ir.mlir import ir
 
 AROUND = 2
 
@@ -21,7 +21,7 @@ class Row:
 
 def marked(module: ir.Module, tag: str, most: int | None) -> list[Row]:
     """The op that bears `tag`, the blocks it stands in, and a few lines around. `most`: lines of the op at most."""
-    from ..interpreter.clone import without_tags
+    from ..interpreter.ir.clone import without_tags
 
     lines = module.operation.get_asm(use_local_scope=True).splitlines()
     first, last = _extent(lines, tag)

@@ -13,7 +13,7 @@ from . import changes, colors, handles
 from .command import Command, Desk, expect_nothing, misused, number_of
 
 if TYPE_CHECKING:
-    from ..interpreter.state import State, Step
+    from ..interpreter.session.state import State, Step
 
 
 def step(desk: Desk, text: str) -> None:
@@ -173,7 +173,7 @@ def _fitting(lines: Sequence[Sequence[Text]], most: int) -> int:
 
 
 def _duration(done: Step) -> str:
-    from ..report import duration
+    from ..cli.report import duration
 
     return "nothing to do" if done.skipped else duration(done.seconds)
 

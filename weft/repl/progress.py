@@ -7,9 +7,9 @@ from typing import Any
 
 from ..dsl import tree
 from ..dsl.diagnostics import WeftError
-from ..interpreter.control import condition, elements
-from ..interpreter.environment import Environment
-from ..interpreter.session import Session
+from ..interpreter.session.control import condition, elements
+from ..interpreter.session.environment import Environment
+from ..interpreter.session.session import Session
 
 
 def total(session: Session) -> str:

@@ -23,7 +23,7 @@ def saved_text(bench: Workbench, path: Path) -> str:
     from ..dsl.checker import check
     from ..dsl.formatter import format_text
     from ..dsl.parser import parse_text
-    from ..interpreter.statement import signatures
+    from ..interpreter.session.statement import signatures
 
     text = format_text("\n".join(_Writer(bench, path.parent).lines()) + "\n", str(path))
     wrong = [d for d in check(parse_text(text, str(path)), signatures()) if d.severity == "error"]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from ..cli.supervisor import answered
 from ..dsl.diagnostics import WeftError, fail
-from ..supervisor import answered
 from . import colors, doing, looking, moving
 from .command import Command, Desk
 from .journal import Journal

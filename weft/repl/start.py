@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ..supervisor import stays
+from ..cli.supervisor import stays
 from .journal import Found, Journal, Start, choose, cut_off, digest
 from .shell import Shell, plain_ask, read_lines
 from .workbench import Workbench
@@ -135,7 +135,7 @@ class _Meanwhile:
 
 
 def _import() -> None:
-    from ..interpreter import mlir
+    from ..interpreter.ir import mlir
 
     mlir.load()
     package = __name__.rpartition(".repl.")[0]

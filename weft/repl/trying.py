@@ -15,9 +15,9 @@ from . import handles
 
 if TYPE_CHECKING:
     from ..dsl.signature import Field, Signature
-    from ..interpreter.mlir import ir
-    from ..interpreter.session import Session
-    from ..interpreter.statement import Handle
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.session.session import Session
+    from ..interpreter.session.statement import Handle
 
 SPACES = (
     "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic", "threads(x: 32) cyclic",
@@ -41,7 +41,7 @@ class Tried:
 
 def try_all(session: Session, name: str | None) -> Iterator[Tried]:
     """Try every statement on the live handle `name`; with None, those that take no handle."""
-    from ..interpreter.statement import signatures
+    from ..interpreter.session.statement import signatures
 
     for keyword, signature in signatures().items():
         roles = [f for f in signature.fields if f.kind in ("handle", "operand") and not f.optional]
@@ -182,12 +182,12 @@ def _sizes(op: ir.Operation | None) -> Iterator[str]:
 
 
 def _rank(op: ir.Operation | None) -> int:
-    from ..interpreter.structured import is_structured, structure
+    from ..interpreter.ir.structured import is_structured, structure
 
     return structure(op).rank if op is not None and is_structured(op) else 0
 
 
 def operands_of(op: ir.Operation) -> tuple[str, ...]:
-    from ..interpreter.structured import is_structured, operand_names
+    from ..interpreter.ir.structured import is_structured, operand_names
 
     return operand_names(op) if is_structured(op) else ("in0",)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from ..dsl import tree
 from ..dsl.diagnostics import Source, WeftError, fail
-from ..interpreter.control import statement_text
-from ..interpreter.state import SKIP
+from ..interpreter.session.control import statement_text
+from ..interpreter.session.state import SKIP
 from ..pipeline import Recipe
 
 if TYPE_CHECKING:
-    from ..interpreter.mlir import ir
-    from ..interpreter.session import Session
-    from ..interpreter.state import State, Step
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.session.session import Session
+    from ..interpreter.session.state import State, Step
 
 TYPED = "<typed>"
 """The name that lines typed by hand are shown under. Line n is the n-th of them."""
@@ -56,9 +56,9 @@ class Workbench:
         unproven: bool = False,
     ) -> Workbench:  # fmt: skip
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
-        from ..interpreter.session import Session, tell_statements
-        from ..payload import parse_payload
-        from ..supervisor import doing
+        from ..cli.supervisor import doing
+        from ..interpreter.session.session import Session, tell_statements
+        from ..payloads.payload import parse_payload
 
         tell_statements(doing)
 
@@ -133,8 +133,8 @@ class Workbench:
 
     def handles(self) -> list[str]:
         """The names in scope that stand for handles."""
-        from ..interpreter.environment import Bundle
-        from ..interpreter.statement import Handle
+        from ..interpreter.session.environment import Bundle
+        from ..interpreter.session.statement import Handle
 
         return [
             name
@@ -149,7 +149,7 @@ class Workbench:
         Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than once.
         """
         from ..dsl.checker import check
-        from ..interpreter.statement import signatures
+        from ..interpreter.session.statement import signatures
 
         frame, *inner = self.state.frames
         if inner or not items:
@@ -199,7 +199,7 @@ def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str]
         return Recipe.open(file, override, settings, layer=layer)
     from ..clock import Clock
     from ..dsl.parser import parse_text
-    from ..payload import payload_source
+    from ..payloads.payload import payload_source
     from ..settings import distribute
 
     empty = parse_text(EMPTY.format(name="typed"), TYPED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..errors import refuse
 from ..expression import RELATION, Expr, binary, combine
 from ..integers import (

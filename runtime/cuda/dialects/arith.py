@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from .. import integers
 from ..errors import refuse
 from ..expression import Expr, binary, call, cast, ternary, unary
@@ -262,7 +262,6 @@ def pairwise(*names: str) -> Callable[[Pair], Pair]:
     """The same for functions `(site, a, b)` that make two results."""
 
     def register(function: Pair) -> Pair:
-        @writes(*names)
         def write(kernel: Kernel, op: ir.Operation) -> None:
             first, second = op.results
             kind, count = element(first.type, op)
@@ -275,7 +274,8 @@ def pairwise(*names: str) -> Callable[[Pair], Pair]:
                 else:
                     kernel.bind_lanes(result, lanes)
 
-        return write
+        writes(*names)(write)
+        return function
 
     return register
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..errors import refuse
 from ..expression import Expr, binary
 from ..integers import add, literal, multiply

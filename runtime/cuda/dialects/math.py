@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..expression import Expr, binary, call, cast, ternary, unary
 from ..integers import literal, to_signed, to_unsigned
 from ..ranges import Range

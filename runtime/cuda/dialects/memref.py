@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ....interpreter.layouts import strided
+from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.spaces import is_shared
-from ....interpreter.mlir import ir
+from ....interpreter.memory.strides import strided
 from ..errors import refuse
 from ..expression import Expr, call, cast, name
 from ..integers import literal

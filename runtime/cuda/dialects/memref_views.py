@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....interpreter.layouts import strided
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
+from ....interpreter.memory.strides import strided
 from ..errors import refuse
 from ..expression import Expr
 from ..integers import add, literal, multiply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..errors import refuse
 from ..expression import Expr, ternary, unary
 from ..integers import Integer

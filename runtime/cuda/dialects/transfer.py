@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..errors import refuse
 from ..expression import Expr
 from ..kernel import Kernel

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from ....interpreter.mlir import ir, producer
+from ....interpreter.ir.mlir import ir, producer
 from ..errors import refuse
 from ..expression import Expr, cast
 from ..integers import add, literal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..translate import BOOL, INT64, Translator, Val, handles, literal
 from ..types import integers, refuse
 from .control import branch, loop

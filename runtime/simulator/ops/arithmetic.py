@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..numeric import MATH
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import dense, refuse, value_type

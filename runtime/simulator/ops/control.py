@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..translate import INT64, Mem, Translator, Val, handles
 from ..types import refuse, value_type
 

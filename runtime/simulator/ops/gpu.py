@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Translator, Val, handles, literal
 from ..types import refuse, value_type

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....interpreter.layouts import strided
+from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
 from ....interpreter.memory.spaces import is_shared, space_of
-from ....interpreter.mlir import ir
+from ....interpreter.memory.strides import strided
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import DYNAMIC, dense, element_dtype, integers, refuse

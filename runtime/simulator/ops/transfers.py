@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..translate import BOOL, Mem, Translator, Val, handles, literal
 from ..types import integers, value_type
 from .memory import load, store

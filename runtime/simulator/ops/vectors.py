@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....interpreter.mlir import ir
+from ....interpreter.ir.mlir import ir
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import DYNAMIC, integers, refuse, value_type

@@ -1,0 +1,1 @@
+"""Where the temporaries of a kernel live, who fills them and who writes them back."""

@@ -1,0 +1,123 @@
+"""What is proven of an address: that an n-wide access there is aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..indices.arithmetic import Bound, known
+from ..ir.mlir import ir, producer
+from ..launch.reshapes import DELINEARIZE, becomes_a_cast
+from ..mapping.space import DYNAMIC, subview_offsets
+from ..memory.strides import strided
+from .views import permutation_of
+
+_FOLDED = ("memref.cast", "memref.transpose", "memref.subview", "memref.expand_shape", "memref.collapse_shape")
+
+
+def aligned_rows(memref: ir.Value, lanes: int) -> bool:
+    """Whether each `memref[i, j, …, lanes * u]` is the start of `lanes` aligned consecutive elements.
+
+    Allocations and kernel arguments are taken as aligned to 16 bytes, as every device allocator and `cudaMalloc` give.
+    """
+    if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
+        return False
+    strides, _ = strided(memref.type)
+    outer = [s for s, extent in zip(strides[:-1], memref.type.shape[:-1], strict=True) if extent != 1]
+    if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in outer):
+        return False
+    return _in_a_row(memref, memref.type.rank - 1, lanes) and _offset_divisible(memref, lanes)
+
+
+def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
+    """Whether `lanes` neighbours along an axis (of unit stride) of a view lie along the last axis of what is left once the views
+    are folded. A column of one element per row has unit stride, too; but an access of several elements would leave its row."""
+    view = producer(memref)
+    if view is None or view.name not in _FOLDED or becomes_a_cast(view):
+        return axis == ir.MemRefType(memref.type).rank - 1
+    source, kind = ir.MemRefType(view.operands[0].type), ir.MemRefType(memref.type)
+    if view.name == "memref.transpose":
+        return _in_a_row(view.operands[0], permutation_of(view)[axis], lanes)
+    if view.name == "memref.cast":
+        return _in_a_row(view.operands[0], axis, lanes)
+    if view.name == "memref.subview":
+        sizes = list(ir.DenseI64ArrayAttr(view.attributes["static_sizes"]))
+        kept = range(source.rank) if source.rank == kind.rank else [d for d, size in enumerate(sizes) if size != 1]
+        seen = [d for d in range(kind.rank) if source.rank == kind.rank or kind.shape[d] != 1]
+        return axis in seen and len(kept) == len(seen) and _in_a_row(view.operands[0], kept[seen.index(axis)], lanes)
+    groups = [[ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(view.attributes["reassociation"])]
+    if view.name == "memref.expand_shape":
+        group = next(n for n, digits in enumerate(groups) if axis in digits)
+        inner = groups[group][groups[group].index(axis) + 1 :]
+        return all(kind.shape[d] == 1 for d in inner) and _in_a_row(view.operands[0], group, lanes)
+    digits = [d for d in groups[axis] if source.shape[d] != 1]
+    whole = bool(digits) and source.shape[digits[-1]] != DYNAMIC and source.shape[digits[-1]] % lanes == 0
+    return whole and _in_a_row(view.operands[0], digits[-1], lanes)
+
+
+def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
+    kind = memref.type
+    if not isinstance(kind, ir.MemRefType):
+        return False
+    _, offset = strided(kind)
+    if offset != DYNAMIC:
+        return offset % lanes == 0
+    owner = producer(memref)
+    if owner is None:
+        return False
+    if owner.name in ("memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"):
+        return _offset_divisible(owner.operands[0], lanes)
+    if owner.name != "memref.subview":
+        return False
+    source = owner.operands[0]
+    assert isinstance(source.type, ir.MemRefType)
+    strides, _ = strided(source.type)
+    parts = zip(subview_offsets(owner), strides, strict=True)
+    return _offset_divisible(source, lanes) and all(
+        divisible(offset, lanes) or (stride != DYNAMIC and stride % lanes == 0) for offset, stride in parts
+    )
+
+
+def divisible(bound: Bound, divisor: int, given: Sequence[ir.Value] = ()) -> bool:
+    """Whether the index is proven to be a multiple of `divisor`; the values in `given` are known to be."""
+    bound = known(bound)
+    if not isinstance(bound, int) and bound in given:
+        return True
+    if isinstance(bound, int):
+        return bound % divisor == 0
+    owner = producer(bound)
+    if owner is None:
+        assert isinstance(bound, ir.BlockArgument)
+        loop = bound.owner.owner.operation
+        if loop.name != "scf.for" or bound.arg_number != 0:
+            return False
+        return divisible(loop.operands[0], divisor, given) and divisible(loop.operands[2], divisor, given)
+    operands = list(owner.operands)
+    if owner.name in ("affine.apply", "affine.min", "affine.max"):
+        return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor, given)
+    if owner.name == DELINEARIZE:
+        last, static = owner.results[len(owner.results) - 1], list(ir.DenseI64ArrayAttr(owner.attributes["static_basis"]))
+        return bound == last and len(operands) == 1 and static[-1] % divisor == 0 and divisible(operands[0], divisor, given)
+    if owner.name == "arith.muli":
+        return any(divisible(o, divisor, given) for o in operands)
+    if owner.name in ("arith.addi", "arith.subi"):
+        return all(divisible(o, divisor, given) for o in operands)
+    return False
+
+
+def _expression_divisible(
+    apply: ir.AffineMap, operands: list[ir.Value], divisor: int, given: Sequence[ir.Value]
+) -> bool:
+    def check(expression: ir.AffineExpr) -> bool:
+        if isinstance(expression, ir.AffineConstantExpr):
+            return expression.value % divisor == 0
+        if isinstance(expression, ir.AffineDimExpr):
+            return divisible(operands[expression.position], divisor, given)
+        if isinstance(expression, ir.AffineSymbolExpr):
+            return divisible(operands[apply.n_dims + expression.position], divisor, given)
+        if isinstance(expression, ir.AffineAddExpr):
+            return check(expression.lhs) and check(expression.rhs)
+        if isinstance(expression, ir.AffineMulExpr):
+            return check(expression.lhs) or check(expression.rhs)
+        return False
+
+    return all(check(result) for result in apply.results)

@@ -1,0 +1,267 @@
+"""One iteration of an all-parallel structured op, inlined as loads, the body, and stores: scalars, or n-wide where aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dsl.diagnostics import fail
+from ..indices.arithmetic import Sum
+from ..ir.mlir import DYNAMIC, affine, arith, ir, memref, operations, producer, vector
+from ..ir.structured import ATOMIC
+from ..mapping.space import indexing_maps, is_parallel_op
+from ..memory.strides import strided
+from ..session.rewriter import describe
+from .alignment import aligned_rows
+from .views import base_of
+from .wide_gathers import MaskedLoad, masked_loads
+
+_KINDS = {"arith.addf": arith.AtomicRMWKind.addf, "arith.addi": arith.AtomicRMWKind.addi}
+
+
+@dataclass(frozen=True)
+class Combination:
+    """How an op marked `weft.atomic` changes an element of its output: `element = element + input`, for one of its inputs."""
+
+    kind: arith.AtomicRMWKind
+    input: int
+
+    @classmethod
+    def of(cls, op: ir.Operation) -> Combination:
+        """Raises W0397 where the body does more than that."""
+        body = [o.operation for o in op.regions[0].blocks[0].operations]
+        if not is_parallel_op(op):
+            raise fail(
+                "W0397", f"{describe(op)} is marked `{ATOMIC}` and reduces",
+                hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+            )  # fmt: skip
+        arguments = [v.arg_number for v in body[0].operands if isinstance(v, ir.BlockArgument)]
+        output = len(op.operands) - 1
+        if len(body) != 2 or body[0].name not in _KINDS or output not in arguments or len(set(arguments)) != 2:
+            raise fail(
+                "W0397", f"{describe(op)} is marked `{ATOMIC}` and does more than add an input to its output",
+                hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+            )  # fmt: skip
+        return cls(_KINDS[body[0].name], next(n for n in arguments if n != output))
+
+
+@dataclass(frozen=True)
+class StructuredOp:
+    """An all-parallel linalg op on memrefs, taken apart.
+
+    Args:
+        operands: inputs, then outputs; scalars (of a fill) among them.
+        maps: one indexing map per operand.
+        block: the body: one argument per operand, ended by `linalg.yield`.
+        atomic: how it is combined with its output, where other threads do so, too.
+    """
+
+    operands: tuple[ir.Value, ...]
+    maps: tuple[ir.AffineMap, ...]
+    block: ir.Block
+    outputs: int
+    atomic: Combination | None = None
+
+    @classmethod
+    def of(cls, op: ir.Operation) -> StructuredOp:
+        block = op.regions[0].blocks[0]
+        terminator = list(block.operations)[-1]
+        atomic = Combination.of(op) if ATOMIC in op.attributes else None
+        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic)
+
+    def input_numbers(self) -> range:
+        return range(len(self.operands) - self.outputs)
+
+    def output_numbers(self) -> range:
+        return range(len(self.operands) - self.outputs, len(self.operands))
+
+    def used(self, number: int) -> bool:
+        """Whether the body reads this operand. What is combined atomically is read by that alone."""
+        if self.atomic is not None and number in self.output_numbers():
+            return False
+        return any(True for _ in self.block.arguments[number].uses)
+
+    def wide(self, number: int, lanes: int) -> bool:
+        """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
+        results = list(self.maps[number].results)
+        last = self.maps[number].n_dims - 1
+        if not results or not all(isinstance(r, ir.AffineDimExpr) for r in results):
+            return False
+        positions = [r.position for r in results if isinstance(r, ir.AffineDimExpr)]
+        return positions[-1] == last and last not in positions[:-1] and aligned_rows(self.operands[number], lanes)
+
+    def lies_apart(self, number: int) -> bool:
+        """Whether neighbours along the op's last dimension are no neighbours in this operand's memory."""
+        kind, last = self.operands[number].type, self.maps[number].n_dims - 1
+        strides, _ = strided(kind)
+        axes = [a for a, r in enumerate(self.maps[number].results) if isinstance(r, ir.AffineDimExpr) and r.position == last]
+        return any(strides[axis] not in (1, DYNAMIC) for axis in axes)
+
+    def masked(self, lanes: int) -> list[MaskedLoad]:
+        """The reads in the body of which `lanes` elements can be loaded at once."""
+        return masked_loads(self.block, self.maps[-1].n_dims - 1, lanes)
+
+    def gathered(self, lanes: int) -> MaskedLoad | None:
+        """The masked load that the body is, if `lanes` of its elements can be loaded at once."""
+        yielded = list(list(self.block.operations)[-1].operands)
+        return next((load for load in self.masked(lanes) if yielded == [load.value]), None)
+
+
+Address = tuple[ir.Value, Sequence[ir.Value]]
+"""A buffer and the subscripts of one of its elements."""
+
+
+def emit_element(op: StructuredOp, indices: Sequence[Sum], instead: Mapping[int, Address] | None = None) -> None:
+    """Emit the iteration at `indices`: scalar loads, the body, scalar stores. `instead`: where an operand's element really is."""
+    values = [i.emit() for i in indices]
+    elsewhere = instead or {}
+
+    def load(number: int) -> ir.Value:
+        return memref.LoadOp(*elsewhere[number]).result if number in elsewhere else _load(op, number, values)
+
+    loaded = {n: load(n) for n in range(len(op.operands)) if op.used(n)}
+    if op.atomic is not None:
+        number = op.output_numbers().start
+        target = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
+        return _combine(op.atomic, loaded[op.atomic.input], *target)
+    results = _body(op, values, loaded)
+    for number, result in zip(op.output_numbers(), results, strict=True):
+        buffer, subscripts = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
+        memref.StoreOp(result, buffer, subscripts)
+
+
+def emit_vector(
+    op: StructuredOp, indices: Sequence[Sum], lanes: int, instead: Mapping[int, Address] | None = None
+) -> None:
+    """Emit the `lanes` iterations from `indices` on along the last dimension, n-wide on every side that is aligned.
+
+    `instead`: where the first of an operand's elements really is; the others follow it.
+    """
+    start = [i.emit() for i in indices]
+    elsewhere = instead or {}
+
+    def wide(number: int) -> bool:
+        return number in elsewhere or op.wide(number, lanes)
+
+    def address(number: int) -> Address:
+        return elsewhere.get(number) or (op.operands[number], _subscripts(op, number, start))
+
+    each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
+    if op.atomic is not None:
+        number, summand = op.output_numbers().start, op.atomic.input
+        loaded = _load_vector(address(summand), lanes) if wide(summand) else None
+        for e, at in enumerate(each):
+            value = _load(op, summand, at) if loaded is None else _extract(loaded, e)
+            _combine(op.atomic, value, op.operands[number], _subscripts(op, number, at))
+        return
+    forwarded, gathered = _forwarded(op), op.gathered(lanes)
+    if gathered is None and (forwarded is None or not wide(forwarded)):
+        at_once = {n for n in range(len(op.operands)) if wide(n) and not _in_registers(op.operands[n])}
+        return _compute(op, each, {n: address(n) for n in at_once if op.used(n) or n in op.output_numbers()})
+    whole = gathered.emit(start, lanes) if gathered is not None else _load_vector(address(forwarded or 0), lanes)
+    (number,) = op.output_numbers()
+    if wide(number):
+        vector.StoreOp(whole, *address(number))
+        return
+    for e, at in enumerate(each):
+        memref.StoreOp(_extract(whole, e), op.operands[number], _subscripts(op, number, at))
+
+
+def _compute(op: StructuredOp, each: Sequence[Sequence[ir.Value]], at_once: Mapping[int, Address]) -> None:
+    """Compute the elements at `each`, which are neighbours. `at_once`: where operands begin that are one access for all of them.
+
+    An array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed.
+    """
+    lanes, used = len(each), [n for n in range(len(op.operands)) if op.used(n)]
+    loaded = {n: _load_vector(at_once[n], lanes) for n in used if n in at_once}
+    read = {load.value: load.emit(each[0], lanes) for load in op.masked(lanes)}
+    results: list[list[ir.Value]] = []
+    for e, at in enumerate(each):
+        arguments = {n: _extract(loaded[n], e) if n in loaded else _load(op, n, at) for n in used}
+        results.append(_body(op, at, arguments, {value: _extract(whole, e) for value, whole in read.items()}))
+        for number, result in zip(op.output_numbers(), results[-1], strict=True):
+            if _in_registers(op.operands[number]):
+                memref.StoreOp(result, op.operands[number], _subscripts(op, number, at))
+    for position, number in enumerate(op.output_numbers()):
+        parts = [r[position] for r in results]
+        if number in at_once:
+            vector.StoreOp(vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result, *at_once[number])
+        elif not _in_registers(op.operands[number]):
+            for part, at in zip(parts, each, strict=True):
+                memref.StoreOp(part, op.operands[number], _subscripts(op, number, at))
+
+
+def _in_registers(operand: ir.Value) -> bool:
+    """Whether an operand is (a view of) an array of the thread's own."""
+    base = base_of(operand)
+    made = None if base is None else producer(base)
+    return made is not None and made.name == "memref.alloca"
+
+
+def _combine(how: Combination, value: ir.Value, buffer: ir.Value, subscripts: Sequence[ir.Value]) -> None:
+    memref.AtomicRMWOp(how.kind, value, buffer, subscripts)
+
+
+def _forwarded(op: StructuredOp) -> int | None:
+    """The operand that the body yields untouched as its only result (a copy), if it is one."""
+    first = next(iter(op.block.operations))
+    if op.outputs != 1 or first.operation.name != "linalg.yield":
+        return None
+    yielded = first.operands[0]
+    return yielded.arg_number if isinstance(yielded, ir.BlockArgument) and yielded.owner == op.block else None
+
+
+def _load(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> ir.Value:
+    operand = op.operands[number]
+    if not isinstance(operand.type, ir.MemRefType):
+        return operand
+    return memref.LoadOp(operand, _subscripts(op, number, at)).result
+
+
+def _load_vector(address: Address, lanes: int) -> ir.Value:
+    buffer, subscripts = address
+    assert isinstance(buffer.type, ir.MemRefType)
+    return vector.LoadOp(ir.VectorType.get([lanes], buffer.type.element_type), buffer, subscripts).result
+
+
+def _extract(whole: ir.Value, lane: int) -> ir.Value:
+    return vector.ExtractOp(whole, [], [lane]).result
+
+
+def _subscripts(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> list[ir.Value]:
+    """The operand's indexing map, applied to the iteration's indices."""
+    indexing = op.maps[number]
+    subscripts = []
+    for result in indexing.results:
+        if isinstance(result, ir.AffineDimExpr):
+            subscripts.append(at[result.position])
+        else:
+            subscripts.append(affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [result]), list(at)).result)
+    return subscripts
+
+
+def _body(
+    op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value], known: Mapping[ir.Value, ir.Value] | None = None
+) -> list[ir.Value]:
+    """Clone the body with its arguments and `linalg.index`es replaced; the values that it yields. `known`: of ops that are done."""
+    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()} | dict(known or {})
+    for inner in op.block.operations:
+        operation = inner.operation
+        if operation.results and operation.results[0] in copies:
+            continue
+        if operation.name == "linalg.yield":
+            return [copies.get(v, v) for v in operation.operands]
+        if operation.name == "linalg.index":
+            copies[operation.results[0]] = at[_dimension(operation)]
+            continue
+        copy = operation.clone(ir.InsertionPoint.current)
+        for nested in operations(copy):
+            for position, operand in enumerate(nested.operands):
+                if operand in copies:
+                    nested.operands[position] = copies[operand]
+        copies.update(zip(operation.results, copy.operation.results, strict=True))
+    return []
+
+
+def _dimension(index: ir.Operation) -> int:
+    return ir.IntegerAttr(index.attributes["dim"]).value

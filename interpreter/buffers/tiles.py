@@ -1,0 +1,198 @@
+"""The parts of a block's buffer that the iterations of its loops over threads look at, and copies of the loops that own them.
+
+Loops over threads may nest (warps, and lanes inside them): a part is then a tile of a tile, and its owner the whole nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..ir.mlir import ir, operations, producer
+from ..ir.nesting import is_within
+from ..mapping.mapping import enclosing_maps
+from ..mapping.space import loop_dimensions
+from ..mapping.trips import Mapped, trip_counts
+from .symbolic import spelled
+from .views import users
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The part of a buffer that an iteration of a nest of loops over threads looks at.
+
+    Args:
+        view: the `memref.subview` that takes it, directly in the innermost loop.
+        nest: the loops, outermost first.
+    """
+
+    view: ir.Operation
+    nest: tuple[ir.Operation, ...]
+
+    @property
+    def kind(self) -> ir.MemRefType:
+        kind = self.view.results[0].type
+        assert isinstance(kind, ir.MemRefType)
+        return kind
+
+    @property
+    def innermost(self) -> ir.Block:
+        """The body of the innermost loop."""
+        return self.nest[-1].regions[0].blocks[0]
+
+    @property
+    def spelled(self) -> str:
+        """Equal for two tiles that take the same elements in the same iteration of their nests."""
+        return spelled(self.view.results[0], *self.nest)
+
+
+def thread_nest(op: ir.Operation) -> tuple[ir.Operation, ...]:
+    """The mapped loops around an op that distribute over threads, warps or lanes, outermost first."""
+    return tuple(reversed([loop for loop, mapping in enclosing_maps(op) if mapping.space != "blocks"]))
+
+
+def tiles_of(buffer: ir.Value, within: ir.Operation | None = None) -> list[Tile]:
+    """The tiles that loops over threads take of a buffer; only those in `within`, if given."""
+    inside = None if within is None else set(operations(within, "memref.subview"))
+    return [tile for tile, _ in _leaves(buffer) if tile is not None and (inside is None or tile.view in inside)]
+
+
+def whole_users(buffer: ir.Value) -> list[ir.Operation]:
+    """Who looks at a buffer, or at a view of it, and does not take a tile in a loop over threads."""
+    return [op for tile, op in _leaves(buffer) if tile is None]
+
+
+def _leaves(buffer: ir.Value) -> Iterator[tuple[Tile | None, ir.Operation]]:
+    for user in users(buffer):
+        nest = thread_nest(user)
+        if user.name != "memref.subview" or not nest:
+            yield None, user
+        elif _only_cut_further(user, nest):
+            yield from _leaves(user.results[0])
+        else:
+            yield Tile(user, nest), user
+
+
+def _only_cut_further(view: ir.Operation, nest: tuple[ir.Operation, ...]) -> bool:
+    """Whether a tile is looked at through tiles that loops nested deeper take of it, and in no other way."""
+    inner = users(view.results[0])
+    return bool(inner) and all(u.name == "memref.subview" and len(thread_nest(u)) > len(nest) for u in inner)
+
+
+def ownership(tile: Tile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
+    """Equal for two tiles if every thread looks at the same elements through both."""
+    return (*(_owners(mapped[loop]) for loop in tile.nest), tile.spelled)
+
+
+def _owners(one: Mapped) -> tuple[object, ...]:
+    """Who does what of a loop: the same for two that name their dimensions in another order."""
+    mapping = one.mapping
+    dimensions = [(d.lower, d.upper, d.step) for d in loop_dimensions(one.op)]
+    if mapping.every or len(mapping.axes) != len(dimensions):
+        return mapping, tuple(dimensions)
+    axes = {axis: part for axis, *part in zip(mapping.axes, mapping.counts, dimensions, strict=True)}
+    ordered = tuple((axis, *axes[axis]) for axis in sorted(axes))
+    return mapping.space, mapping.dist, mapping.chunk, ordered
+
+
+def one_each(owner: Mapped) -> bool:
+    """Whether no processor gets more than one iteration of a mapped loop."""
+    if owner.mapping.dist is None:
+        return True
+    if owner.mapping.every:
+        return False
+    if owner.mapping.dist == "block-cyclic" and owner.mapping.chunk != 1:
+        return all(trips == 1 for trips in trip_counts(owner))  # a chunk goes to one processor, however many there are
+    counts = zip(owner.mapping.counts, trip_counts(owner), strict=True)
+    return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
+
+
+def moves_with_a_loop(tile: Tile, buffer: ir.Value) -> bool:
+    """Whether which part the tile is depends on a sequential loop inside the scope of the buffer."""
+    scope = buffer.owner if isinstance(buffer.owner, ir.Block) else buffer.owner.operation.block
+    inside = {loop for loop in _loops_around(tile.view, scope) if loop not in tile.nest}
+    return any(loop in inside for loop in _depends_on(tile.view.results[0]))
+
+
+def _loops_around(op: ir.Operation, scope: ir.Block) -> Iterator[ir.Operation]:
+    while op.block != scope and (parent := op.parent) is not None:
+        op = parent.operation
+        yield op
+
+
+def _depends_on(value: ir.Value) -> Iterator[ir.Operation]:
+    """The loops whose variables an index or a view is computed from."""
+    if isinstance(value.owner, ir.Block):
+        if value.owner.owner is not None:
+            yield value.owner.owner.operation
+        return
+    for operand in value.owner.operation.operands:
+        yield from _depends_on(operand)
+
+
+def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
+    """A copy of the tile's loops before an op, each iteration of which takes the tile and does nothing else.
+
+    Index arithmetic that the tile's address needs and that stands further down moves up to where the copy is.
+    """
+    outer = tile.nest[0]
+    order = list(operations(outer))
+    clone = outer.clone(ir.InsertionPoint(before)).operation
+    copies = list(operations(clone))
+    nest = tuple(copies[order.index(loop)] for loop in tile.nest)
+    view = copies[order.index(tile.view)]
+    for loop in nest:
+        for attribute in [key for key in loop.attributes if key.startswith("weft.h")]:
+            del loop.attributes[attribute]
+    _keep_only(nest, view)
+    for op in operations(clone):
+        for operand in op.operands:
+            _lift(operand, clone)
+    return Tile(view, nest)
+
+
+def _lift(value: ir.Value, before: ir.Operation) -> None:
+    """Move what makes a value in front of an op that needs it, unless it stands in front of it (or inside it) already."""
+    op = producer(value)
+    if op is None or is_within(op, before):
+        return
+    here = _ancestor_in(op.block, before)
+    if here is not None and op.is_before_in_block(here):
+        return
+    for operand in op.operands:
+        _lift(operand, here or before)
+    op.move_before(here or before)
+
+
+def _ancestor_in(block: ir.Block, op: ir.Operation) -> ir.Operation | None:
+    """The op in a block that is `op` or stands around it."""
+    while op.block != block:
+        parent = op.parent
+        if parent is None or parent.operation.name == "func.func":
+            return None
+        op = parent.operation
+    return op
+
+
+def _keep_only(nest: tuple[ir.Operation, ...], view: ir.Operation) -> None:
+    """Erase from a nest of loops what the address of one view does not need."""
+    for loop in reversed(nest):
+        block = loop.regions[0].blocks[0]
+        terminator = list(block.operations)[-1].operation
+        for op in reversed(list(block.operations)):
+            operation = op.operation
+            needed = operation in (terminator, view, *nest) or any(True for r in operation.results for _ in r.uses)
+            if not needed:
+                operation.erase()
+
+
+def end_of(loop: ir.Operation) -> ir.InsertionPoint:
+    """Where a loop's body ends, before its terminator."""
+    return ir.InsertionPoint(list(loop.regions[0].blocks[0].operations)[-1])
+
+
+def is_slice(view: ir.Operation) -> bool:
+    """Whether a subview takes neighbours along every axis of its source, and drops none."""
+    source, taken = view.operands[0].type, view.results[0].type
+    assert isinstance(source, ir.MemRefType) and isinstance(taken, ir.MemRefType)
+    return source.rank == taken.rank and all(s == 1 for s in ir.DenseI64ArrayAttr(view.attributes["static_strides"]))

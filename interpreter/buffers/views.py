@@ -1,0 +1,108 @@
+"""Views of a buffer: which allocation stands behind one, which tiles a loop takes of it, and what their types become."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ..ir.mlir import ir, producer
+from ..mapping.space import DYNAMIC, subview_offsets
+from ..memory.strides import strided
+from ..memory.views import VIEWS, behind, is_view
+
+_BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
+
+
+def base_of(value: ir.Value) -> ir.Value | None:
+    """The buffer behind a view; None for a scalar."""
+    return behind(value) if isinstance(value.type, ir.MemRefType) else None
+
+
+def is_temporary(buffer: ir.Value) -> bool:
+    """Whether a block or a thread allocated it, in no particular memory."""
+    op = producer(buffer)
+    return (
+        op is not None
+        and op.name == "memref.alloc"
+        and isinstance(buffer.type, ir.MemRefType)
+        and buffer.type.memory_space is None
+        and _in_block(op)
+    )
+
+
+def _in_block(op: ir.Operation) -> bool:
+    """Whether the op stands in a kernel, or in a loop that becomes one: what the host allocates is global memory."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in _BLOCKS:
+        parent = parent.operation.parent
+    return parent is not None
+
+
+def permutation_of(transpose: ir.Operation) -> list[int]:
+    """Dimension d of the result is dimension `permutation[d]` of the source."""
+    return [result.position for result in ir.AffineMapAttr(transpose.attributes["permutation"]).value.results]
+
+
+def drop_dead_view(value: ir.Value) -> None:
+    """Erase a view, and the views behind it, if nobody looks through it any more."""
+    op = producer(value)
+    if op is not None and is_view(op) and not any(True for _ in value.uses):
+        source = op.operands[0]
+        op.erase()
+        drop_dead_view(source)
+
+
+def users(value: ir.Value) -> list[ir.Operation]:
+    return [use.owner.operation for use in value.uses]
+
+
+def all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
+    """Who uses the buffer, or a view of it; the views among them."""
+    for user in users(buffer):
+        yield user
+        if is_view(user):
+            yield from all_users(user.results[0])
+
+
+def retype(value: ir.Value, kind: ir.MemRefType) -> None:
+    """Give a buffer another type, and its views the types that follow from it."""
+    value.set_type(kind)
+    for user in users(value):
+        if is_view(user) and VIEWS[user.name] != "bytes":
+            view = user.results[0]
+            assert isinstance(view.type, ir.MemRefType)
+            retype(view, _view_type(user, view.type, kind))
+
+
+def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
+    layout = source.layout if VIEWS[view.name] == "same" and old.shape == source.shape else old.layout
+    if view.name == "memref.subview" and old.rank == source.rank:
+        layout = _subview_layout(view, source)
+    elif view.name in ("memref.collapse_shape", "memref.expand_shape"):
+        layout = _reshaped_layout(old, source)
+    elif view.name == "memref.transpose":
+        strides, offset = strided(source)
+        layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
+    return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
+
+
+def _reshaped_layout(old: ir.MemRefType, source: ir.MemRefType) -> ir.Attribute:
+    """Of what lies in one piece, wherever that begins, the reshaped view does, too."""
+    strides, offset = strided(source)
+    if offset == 0 or not source.has_static_shape or strides != _in_one_piece(source.shape):
+        return old.layout
+    return ir.StridedLayoutAttr.get(offset, _in_one_piece(old.shape))
+
+
+def _in_one_piece(shape: Sequence[int]) -> list[int]:
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def _subview_layout(view: ir.Operation, source: ir.MemRefType) -> ir.Attribute:
+    strides, offset = strided(source)
+    steps = list(ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
+    new_strides = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
+    for start, stride in zip(subview_offsets(view), strides, strict=True):
+        moves = isinstance(start, int) and stride != DYNAMIC and offset != DYNAMIC
+        offset = offset + start * stride if moves and isinstance(start, int) else DYNAMIC
+    return ir.StridedLayoutAttr.get(offset, new_strides)

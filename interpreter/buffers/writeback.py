@@ -1,0 +1,291 @@
+"""Copies between a block's temporary and global memory inherit the map of the loop that owns the temporary's tiles.
+
+A ragged tile is computed whole in a temporary of static size, and then written back under a guard. Nobody maps that copy: each
+thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read). Where the IR does not show
+which part that is, the threads share the copy out, element by element.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...dsl.diagnostics import fail
+from ..indices.arithmetic import Sum, delinearise
+from ..ir.mlir import ir, operations, producer, scf
+from ..ir.structured import WRITEBACK
+from ..launch.kernel import Outlined
+from ..launch.lowering import copies_to_linalg
+from ..mapping.legality import MAX_VECTOR_BITS
+from ..mapping.mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, Mapping, enclosing_maps, mapping_of, nested_maps
+from ..mapping.space import extents, is_parallel_op, static_extents, subview_offsets, subview_sizes
+from ..mapping.trips import Mapped, most_trips
+from ..memory.effects import read, written
+from ..session.rewriter import describe
+from .alone import VECTOR
+from .elements import StructuredOp
+from .parts import Part
+from .symbolic import spelled
+from .temporaries import REGISTERS
+from .tiles import Tile, clone_nest, end_of, is_slice, thread_nest, tiles_of
+from .views import base_of, drop_dead_view, is_temporary
+
+
+def inherit_maps(kernel: Outlined) -> list[str]:
+    """Give every unmapped copy of a temporary a loop with its owner's map; what was done, in a few words each."""
+    remarks: list[str] = []
+    for copy in list(_unmapped_copies(kernel.root)):
+        if copy.name == "memref.copy" and spelled(copy.operands[0]) == spelled(copy.operands[1]):
+            copy.erase()  # bufferization writes a tile back onto itself
+    _copies_between_loops_to_linalg(kernel.root)
+    for copy in list(_unmapped_copies(kernel.root)):
+        remark = _inherit(kernel.root, copy)
+        if remark:
+            remarks.append(remark)
+    return remarks
+
+
+def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
+    """Copies, and ops marked as write-backs, that have no map, and stand in no loop over threads but in those that hand their
+    iterations on."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> None:
+        mapping = mapping_of(op)
+        if mapping is None and (op.name in ("memref.copy", "linalg.copy") or WRITEBACK in op.attributes):
+            found.append(op)
+            return
+        if mapping is not None and mapping.space != "blocks" and not any(True for _ in nested_maps(op)):
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    visit(inner.operation)
+
+    visit(root)
+    return found
+
+
+def _copies_between_loops_to_linalg(root: ir.Operation) -> None:
+    for copy in _unmapped_copies(root):
+        if copy.name == "memref.copy":
+            copies_to_linalg(copy)
+
+
+@dataclass(frozen=True)
+class _Owner:
+    """Who touches the elements of a temporary next to a copy of it.
+
+    Args:
+        loops: the mapped loops around the op that touches them and not around the copy, outermost first.
+        op: that op, where it has a map of its own.
+    """
+
+    loops: tuple[ir.Operation, ...]
+    op: ir.Operation | None
+
+    @property
+    def outermost(self) -> ir.Operation:
+        return self.loops[0] if self.op is None else (*self.loops, self.op)[0]
+
+    def __str__(self) -> str:
+        mapped = self.loops if self.op is None else (*self.loops, self.op)
+        return ", then ".join(str(mapping_of(op)) for op in mapped)
+
+
+def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
+    if not is_parallel_op(copy):
+        raise fail(
+            "W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions",
+            hint="the mark is for what `bufferize` makes: tile the op, and map its loop",
+        )  # fmt: skip
+    for number, temporary, owner in _owners(root, copy):
+        structured = StructuredOp.of(copy)
+        if not _walks(structured, number):
+            return _share_out(copy, owner)
+        with copy.location:
+            found = (
+                _copy_tiles(owner, copy, structured, number, temporary)
+                if owner.op is None
+                else _copy_elements(owner, owner.op, copy, structured, number, temporary)
+            )
+        if not found:
+            return _share_out(copy, owner)
+        where = describe(copy)
+        operands = list(copy.operands)
+        copy.erase()
+        for operand in operands:
+            drop_dead_view(operand)
+        return f"{where} follows its temporary's owner: {owner}"
+    return None
+
+
+def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:
+    """Whom the copy may follow, at which operand: who fills its temporary or reads it; else who reads what it copies into."""
+    structured = StructuredOp.of(copy)
+    inputs = structured.input_numbers()
+    bases = [(number, base_of(structured.operands[number])) for number in (*inputs, *structured.output_numbers())]
+    temporaries = [(number, base) for number, base in bases if base is not None and is_temporary(base)]
+    for number, base in temporaries or [(number, base) for number, base in bases if number not in inputs]:
+        owner = None if base is None else _owner(root, copy, base, writes=number in inputs)
+        if base is not None and owner is not None:
+            yield number, base, owner
+
+
+def _share_out(copy: ir.Operation, owner: _Owner) -> str:
+    """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over threads those
+    along the first axis that the owner has there. The temporary is shared then, and waited for."""
+    first = mapping_of(owner.outermost)
+    assert first is not None
+    mapping = Mapping("threads", every=True, dist="cyclic")
+    if not first.every and any(m.space != "blocks" for _, m in enclosing_maps(copy)):
+        trips = most_trips(Mapped(owner.outermost, first))
+        count = first.counts[0] if first.counts[0] != AS_MANY_AS_ITERATIONS else trips[0]
+        if count is None:
+            raise fail(
+                "W0357",
+                f"which part of its temporary {describe(copy)} is to copy is not to be seen, and how many threads could share it "
+                f"is known only at run time: `{owner}`",
+                hint="give the map a count; tiles that divide the result need no copy",
+            )
+        mapping = Mapping(first.space, first.axes[:1], (count,), dist="cyclic")
+    copy.attributes[ATTRIBUTE] = mapping.attribute()
+    return f"{describe(copy)} is shared out: {mapping}"
+
+
+def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> _Owner | None:
+    """Of the op nearest to the copy that touches the temporary and is distributed: before the copy if that reads it, else after."""
+    order = list(operations(root))
+    here = order.index(copy)
+    around = {op for op, _ in enclosing_maps(copy)}
+    for op in reversed(order[:here]) if writes else order[here + 1 :]:
+        touched = written(op) if writes else [*read(op), *written(op)]
+        if not any(base is not None and base == temporary for base in map(base_of, touched)):
+            continue
+        mapped = [outer for outer, m in enclosing_maps(op) if outer not in around and m.space != "blocks"][::-1]
+        if mapping_of(op) is not None:
+            mapped.append(op)
+        if mapped:
+            loops = tuple(outer for outer in mapped if outer.name == "scf.forall")
+            return _Owner(loops, None if mapped[-1].name == "scf.forall" else mapped[-1])
+    return None
+
+
+def _walks(structured: StructuredOp, number: int) -> bool:
+    """Whether the copy walks an operand from its buffer's first element, each element once."""
+    results = list(structured.maps[number].results)
+    view = producer(structured.operands[number])
+    start = view is None or view.name != "memref.subview" or all(o == 0 for o in subview_offsets(view))
+    return structured.maps[number].is_permutation and start and all(isinstance(r, ir.AffineDimExpr) for r in results)
+
+
+def _copy_tiles(
+    owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> bool:
+    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False where the
+    loops do not show which one that is."""
+    tiles = [tile for tile in tiles_of(temporary, owner.outermost) if tile.view.block == tile.innermost]
+    if not tiles or len({t.spelled for t in tiles}) != 1:
+        return False
+    around = len(thread_nest(owner.outermost))
+    tile = clone_nest(Tile(tiles[0].view, tiles[0].nest[around:]), copy)
+    with end_of(tile.nest[-1]):
+        offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
+        lanes = _most_lanes(temporary, owner.outermost)
+        Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
+    return True
+
+
+def _most_lanes(temporary: ir.Value, owner: ir.Operation) -> int:
+    """Elements in the widest access of a temporary: one, unless `promote-to-registers` made it, or `vectorize` its owner's ops."""
+    kind, alloc = temporary.type, producer(temporary)
+    assert isinstance(kind, ir.MemRefType)
+    wide = (op for op in operations(owner) if VECTOR in op.attributes)
+    asked = any(base is not None and base == temporary for op in wide for base in map(base_of, op.operands))
+    if not asked and (alloc is None or REGISTERS not in alloc.attributes):
+        return 1
+    return max(MAX_VECTOR_BITS // max(getattr(kind.element_type, "width", 64), 8), 1)
+
+
+def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
+    """Where a tile (of a tile …) of a buffer starts in it."""
+    source = view.operands[0]
+    kind = source.type
+    assert isinstance(kind, ir.MemRefType)
+    rooms = zip(subview_offsets(view), kind.shape, subview_sizes(view), strict=True)
+    here = [
+        Sum.of(offset, extent - size + 1 if extent > 0 and isinstance(size, int) else None)
+        for offset, extent, size in rooms
+    ]
+    outer = producer(source)
+    if source == buffer or outer is None:
+        return here
+    return [a + b for a, b in zip(_offsets_in(buffer, outer), here, strict=True)]
+
+
+def _copy_elements(
+    owner: _Owner, op: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> bool:
+    """A loop over the iterations of the op that fills the temporary (or its tile), with its map; an iteration copies what it
+    wrote. False where the op does not show what that is."""
+    mapping = mapping_of(op)
+    walked = _walked(owner, op, temporary)
+    if walked is None or mapping is None:
+        return False
+    order, space, view = walked
+    lanes = [1] * len(space)
+    if mapping.vector > 1:
+        lanes[-1], space[-1] = mapping.vector, space[-1] // mapping.vector
+    row = mapping.every or len(mapping.axes) != len(space)
+    trips = [math.prod(space)] if row else space
+    place, starts = ir.InsertionPoint(copy), [Sum()] * len(order)
+    if view is not None:
+        tile = clone_nest(Tile(view, owner.loops), copy)
+        place = end_of(tile.nest[-1])
+        with place:
+            starts = _offsets_in(temporary, tile.view)
+    with place:
+        loop = scf.ForallOp([0] * len(trips), trips, [1] * len(trips), [])
+    loop.operation.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
+    body = loop.operation.regions[0].blocks[0]
+    with ir.InsertionPoint(body):
+        if not list(body.operations):
+            scf.InParallelOp()
+    with ir.InsertionPoint(list(body.operations)[-1]):
+        counters = [Sum.of(i, e) for i, e in zip(body.arguments, trips, strict=True)]
+        at = delinearise(counters[0], space) if row else counters
+        offsets = [start + at[d].times(lanes[d]) for start, d in zip(starts, order, strict=True)]
+        Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
+    return True
+
+
+def _walked(
+    owner: _Owner, op: ir.Operation, temporary: ir.Value
+) -> tuple[list[int], list[int], ir.Operation | None] | None:
+    """Which dimension of the owner's op walks each dimension of the temporary, the op's extents, and the tile that it walks where
+    that is not the whole; None if it does not walk the whole of it, or of a tile, each element once."""
+    structured = StructuredOp.of(op)
+    space = [extent for extent in static_extents(op) if extent is not None]
+    for number, operand in reversed(list(enumerate(structured.operands))):
+        indexing, base = structured.maps[number], base_of(operand)
+        if base is None or base != temporary or not indexing.is_permutation or indexing.n_dims != len(space):
+            continue
+        view = producer(operand) if operand != temporary else None
+        if (view is None and not owner.loops) or (view is not None and owner.loops and _cuts(view, temporary, owner)):
+            return [r.position for r in indexing.results if isinstance(r, ir.AffineDimExpr)], space, view
+    return None
+
+
+def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
+    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops."""
+    if view.block != owner.loops[-1].regions[0].blocks[0]:
+        return False
+    while view.name == "memref.subview" and is_slice(view):
+        source = view.operands[0]
+        outer = producer(source)
+        if source == temporary or outer is None:
+            return True
+        view = outer
+    return False

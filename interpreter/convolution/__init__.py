@@ -1,1 +1,0 @@
-"""Convolutions as matrix products: what `as-gemm` rewrites, how, and what it moves along."""

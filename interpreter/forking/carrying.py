@@ -1,0 +1,108 @@
+"""Loops and branches that hand a token on: the host goes through them without waiting for what they launch.
+
+A loop carries one token: all that an iteration launches waits for the iteration before it, and whoever needs the loop for its
+result. Both arms of a branch start from one token and yield one.
+"""
+
+from __future__ import annotations
+
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..memory.effects import is_memref
+from ..proof.hosts.effects import DEVICE, Effects
+from .rebuilding import is_token, may_be_async, token_type
+
+CARRIERS = ("scf.for", "scf.if")
+BOUNDS = {"scf.for": 3, "scf.if": 1}
+"""How many operands are no carried values."""
+HOST_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+
+
+def may_carry(op: ir.Operation, effects: Effects) -> bool:
+    """Whether `op` is a loop or a branch in which the host needs nothing of what the device does.
+
+    Memory that it allocates stays inside, and is not freed there by the host, who would have to wait for its users.
+    """
+    if op.name not in CARRIERS or any(is_memref(r) for r in op.results):
+        return False
+    inner = [view.operation for region in op.regions for block in region.blocks for view in block.operations]
+    return all(_needs_nothing(each, effects) for each in inner) and any(launches(each) for each in inner)
+
+
+def _needs_nothing(op: ir.Operation, effects: Effects) -> bool:
+    if may_be_async(op) or op.name == "gpu.wait" or op.name in HOST_ALLOCATIONS:
+        return True
+    if op.name in CARRIERS and launches(op):
+        return may_carry(op, effects)
+    return not effects.of(op)
+
+
+def launches(op: ir.Operation) -> bool:
+    """Whether there is anything in `op` that a device does."""
+    if not len(op.regions):
+        return op.name in DEVICE or may_be_async(op)
+    return any(launches(view.operation) for region in op.regions for block in region.blocks for view in block.operations)
+
+
+def carrying(op: ir.Operation, token: ir.Value | None) -> ir.Operation:
+    """A copy of a loop or branch in front of it, with its blocks; it takes `token` and gives one, or no token at all.
+
+    Its yields are still those of `op`: `yielding` completes them.
+    """
+    bounds = BOUNDS[op.name]
+    given = list(op.operands)[bounds:]
+    kept = [i for i, result in enumerate(op.results) if not is_token(result)]
+    inits = [given[i] for i in kept] if given else []
+    made = ir.Operation.create(
+        op.name,
+        results=[*(op.results[i].type for i in kept), *([] if token is None else [token_type()])],
+        operands=[*list(op.operands)[:bounds], *inits, *([token] if token is not None and op.name == "scf.for" else [])],
+        attributes={name: op.attributes[name] for name in op.attributes},
+        regions=len(op.regions),
+        loc=op.location,
+    )
+    for old, new in zip(op.regions, made.regions, strict=True):
+        while len(old.blocks):
+            old.blocks[0].append_to(new)
+        if op.name == "scf.for":
+            block = new.blocks[0]
+            for i in reversed(range(1, len(block.arguments))):
+                if is_token(block.arguments[i]):
+                    block.erase_argument(i)
+            if token is not None:
+                block.add_argument(token_type(), op.location)
+        elif token is not None and not len(new.blocks):
+            with ir.InsertionPoint(ir.Block.create_at_start(new, [])):
+                ir.Operation.create("scf.yield", loc=op.location)
+    for i, result in zip(kept, made.results, strict=False):
+        op.results[i].replace_all_uses_with(result)
+    return made
+
+
+def yielding(last: ir.Operation, token: ir.Value | None) -> None:
+    """Let a block, of which `last` is the end, yield what it does besides tokens, and `token`."""
+    values = [v for v in last.operands if not is_token(v)]
+    with ir.InsertionPoint(last):
+        ir.Operation.create("scf.yield", operands=[*values, *([] if token is None else [token])], loc=last.location)
+    last.erase()
+
+
+def strip(function: ir.Operation) -> ir.Operation | None:
+    """Let no loop or branch hand on a token; the root that operations take instead, if there was one."""
+    found = [op for op in mlir.operations(function, *CARRIERS) if any(is_token(r) for r in op.results)]
+    if not found:
+        return None
+    with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
+        root = ir.Operation.create("gpu.wait", results=[token_type()])
+    for op in reversed(found):  # the inner ones first
+        arguments = [a for r in op.regions for b in r.blocks for a in b.arguments]
+        for value in (*arguments, *op.results):
+            if is_token(value):
+                value.replace_all_uses_with(root.results[0])
+        with ir.InsertionPoint(op):
+            made = carrying(op, None)
+        for region in made.regions:
+            for block in region.blocks:
+                yielding(block.operations[len(block.operations) - 1].operation, None)
+        op.erase()
+    return root

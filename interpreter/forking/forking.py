@@ -1,0 +1,292 @@
+"""`async-fork`: the tokens of a host function, built anew from what its operations do to memory.
+
+The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join `gpu.wait async [%a, %b]`, no
+operation has more than one dependency, a token that is used once more goes through `gpu.wait async [%t]` first (review
+004: forks are explicit), and one blocking `gpu.wait` ends the function. A loop or branch in which the host needs nothing of
+what the device does hands one token on (`carrying.py`); in front of and at the end of any other the host waits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..memory.effects import goes_through_pointers
+from ..proof.hosts.aliasing import Aliasing, state, stated
+from ..proof.hosts.effects import DEVICE, Effect, Effects
+from ..proof.hosts.windows import Buffer
+from ..session.rewriter import describe
+from .carrying import carrying, may_carry, strip, yielding
+from .dependences import Dependences
+from .rebuilding import is_token, made_async, may_be_async, on_given_stream, token_type
+
+IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
+"""Host ops whose blocks run one after the other."""
+HAND_ON = {"scf.for", "scf.if", "scf.yield"}
+"""Ops whose tokens stand for what is launched in this function, so that they can be made anew."""
+
+FREES = "memref.dealloc"
+
+
+@dataclass
+class Forked:
+    """What became of a module: the last blocking wait, and how many of what."""
+
+    wait: ir.Operation | None = None
+    operations: int = 0
+    roots: int = 0
+    joins: int = 0
+    forks: int = 0
+    waits: int = 0
+    carried: int = 0
+    """Loops and branches that hand a token on."""
+    moved: list[ir.Value] = field(default_factory=list)
+    """Buffers whose free now stands behind the final wait."""
+    assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
+    """How many orderings stand there only because two arguments may overlap, by these."""
+    distinct: list[str] = field(default_factory=list)
+    """Arguments that were stated to overlap nothing else."""
+
+
+def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forked:
+    """Rebuild the tokens of every host function that launches.
+
+    Args:
+        noalias: arguments that overlap no other, by name; empty: all of them. They get `llvm.noalias`. None: any two arguments of
+            a function may overlap, unless they say otherwise.
+
+    Raises:
+        WeftError: W0430 … W0435; the module is then as it was.
+    """
+    found = [f for f in mlir.operations(module.operation, "func.func") if _device_ops(f)]
+    old = [op for f in found for op in mlir.operations(f) if may_be_async(op) or op.name == "gpu.wait"]
+    if all(op.name == "gpu.wait" for op in old) and not any(
+        op.name == "gpu.launch" for f in found for op in _device_ops(f)
+    ):
+        raise _refused("W0430", "the module has no launch, and nothing else that a device does", None,
+                       hint="`launch` comes first")  # fmt: skip
+    effects = Effects(module)
+    for function in found:
+        _expect_readable(function, effects)
+    distinct = {} if noalias is None else stated(found, noalias)
+    blocks = _read(module, found, effects, set(distinct))
+    roots = [root for f in found if (root := strip(f)) is not None]
+    if roots:
+        blocks = _read(module, found, Effects(module), set(distinct))
+    forked = Forked(distinct=list(distinct.values()))
+    for argument in distinct:
+        state(argument)
+    for block in blocks:  # all are read before the first is rebuilt
+        block.rebuild(forked)
+    for op in (*reversed(old), *roots):  # tokens go to later ops only: users first
+        op.erase()
+    return forked
+
+
+def _read(module: ir.Module, functions: Sequence[ir.Operation], effects: Effects, distinct: set[ir.Value]) -> list[_Block]:
+    aliasing = Aliasing(module, distinct)
+    return [_Block(function.regions[0].blocks[0], effects, aliasing) for function in functions]
+
+
+def _device_ops(root: ir.Operation) -> list[ir.Operation]:
+    return [op for op in mlir.operations(root) if op.name in DEVICE or op.name == "gpu.wait"]
+
+
+def _expect_readable(function: ir.Operation, effects: Effects) -> None:
+    """Refuse what has no order, or effects that cannot be seen."""
+    for op in _device_ops(function):
+        parent = op.parent.operation if op.parent is not None else function
+        while parent != function:
+            if parent.name not in IN_ORDER:
+                raise _refused("W0433", f"{op.name} stands in {describe(parent)}, whose order is not known", op,
+                               hint="launch from straight code, or from scf.for, scf.while or scf.if")  # fmt: skip
+            parent = parent.parent.operation
+        if op.name == "gpu.launch":
+            raise _refused("W0433", "this gpu.launch is not outlined", op,
+                           hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
+        if on_given_stream(op):
+            raise _refused(
+                "W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`"
+            )
+    for op in mlir.operations(function):
+        if any(len(region.blocks) > 1 for region in op.regions):
+            raise _refused(
+                "W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for"
+            )
+        if op.name in HAND_ON:
+            continue
+        if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
+            raise _refused(
+                "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]"
+            )
+        if op.name not in DEVICE and op.name != "gpu.wait" and any(is_token(v) for v in (*op.operands, *op.results)):
+            raise _refused("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
+    unseen = effects.unseen(function)
+    if unseen is not None:
+        through = effects.launches_on_pointers(unseen) or goes_through_pointers(unseen)
+        raise _refused("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be seen", unseen,
+                       hint="use memrefs instead of `!llvm.ptr`: which memory a pointer means is not known" if through
+                       else "give the function a body, or bring the kernel into the module")  # fmt: skip
+
+
+def _refused(
+    code: str, message: str, op: ir.Operation | None, hint: str | None = None, notes: tuple[str, ...] = ()
+) -> WeftError:
+    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Item:
+    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host does.
+
+    `inner`: what stands in it, where it is a loop or a branch.
+    """
+
+    op: ir.Operation
+    number: int | None = None
+    waits: tuple[int, ...] = ()
+    inner: tuple[_Block, ...] = ()
+
+
+class _Block:
+    """One block: read as a whole first, rebuilt afterwards. `carries`: it takes a token and yields one."""
+
+    def __init__(self, block: ir.Block, effects: Effects, aliasing: Aliasing, *, carries: bool = False) -> None:
+        self.block = block
+        self.carries = carries
+        self.effects, self.aliasing = effects, aliasing
+        self.dependences = Dependences(aliasing.loose)
+        if carries:
+            self.dependences.start()
+        self.done = 0
+        self.items: list[_Item] = []
+        self.late_frees: list[ir.Operation] = []
+        self.final: tuple[int, ...] = ()
+        self._freed: dict[Buffer, ir.Operation] = {}
+        operations = [view.operation for view in block.operations]
+        self.terminator = operations[-1]
+        for op in operations:
+            self._read(op)
+
+    # ---- reading ------------------------------------------------------------------------------------------------------
+
+    def _read(self, op: ir.Operation) -> None:
+        if op.name == "gpu.wait":
+            return
+        found = self.effects.of(op)
+        self._expect_alive(op, found)
+        if may_be_async(op):
+            self.items.append(_Item(op, self.dependences.add(found, self.done)))
+        elif len(op.regions) and may_carry(op, self.effects):
+            inner = tuple(self._inner(region, carries=True) for region in op.regions if len(region.blocks))
+            self.items.append(_Item(op, self.dependences.add(found, self.done), inner=inner))
+        elif op.name == FREES:
+            if self.dependences.needed(found, self.done):
+                self.late_frees.append(op)
+        elif op == self.terminator:
+            everything = (i for i in range(len(self.dependences.direct)) if not self.done >> i & 1)
+            self.final = self.dependences.reduced(everything)
+        else:
+            needed = self.dependences.needed(found, self.done) if found else ()
+            inner = tuple(self._inner(r, carries=False) for r in op.regions if len(r.blocks)) if op.name in IN_ORDER else ()
+            self.done |= self.dependences.closure(needed)
+            if needed or inner:
+                self.items.append(_Item(op, waits=needed, inner=inner))
+
+    def _inner(self, region: ir.Region, carries: bool) -> _Block:
+        return _Block(region.blocks[0], self.effects, self.aliasing, carries=carries)
+
+    def _expect_alive(self, op: ir.Operation, found: Sequence[Effect]) -> None:
+        for effect in found:
+            if effect.buffer in self._freed:
+                raise _refused("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
+                               notes=(f"freed by {describe(self._freed[effect.buffer])}",),
+                               hint="free it behind its last use")  # fmt: skip
+            if effect.kind == "free":
+                self._freed[effect.buffer] = op
+
+    # ---- rebuilding ---------------------------------------------------------------------------------------------------
+
+    def rebuild(self, forked: Forked, entry: ir.Value | None = None) -> None:
+        """`entry`: the token that the block takes, if it carries one."""
+        forked.assumed.update(self.dependences.assumed)
+        tokens = _Tokens(forked)
+        if entry is not None:
+            tokens.values[0] = entry
+        for item in self.items:
+            if item.number is not None:
+                tokens.values[item.number] = self._operation(item, item.number, tokens)
+                continue
+            if item.waits:
+                with ir.InsertionPoint(item.op):
+                    forked.wait = tokens.blocking(item.waits)
+            for block in item.inner:
+                block.rebuild(forked)
+        if self.final:
+            with ir.InsertionPoint(self.terminator):
+                if self.carries:
+                    yielding(self.terminator, tokens.one(self.final))
+                    return
+                forked.wait = tokens.blocking(self.final)
+        for free in self.late_frees:
+            forked.moved.append(free.operands[0])
+            free.move_before(self.terminator)
+
+    def _operation(self, item: _Item, number: int, tokens: _Tokens) -> ir.Value:
+        """Make the item's op anew; its token."""
+        with ir.InsertionPoint(item.op):
+            dependency = tokens.one(self.dependences.direct[number])
+            if not item.inner:
+                tokens.forked.operations += 1
+                made = made_async(item.op, dependency)
+                return made.results[len(made.results) - 1]
+            made = carrying(item.op, dependency)
+        tokens.forked.carried += 1
+        arguments = [block.arguments for region in made.regions for block in region.blocks]
+        for block, taken in zip(item.inner, arguments, strict=False):
+            block.rebuild(tokens.forked, taken[len(taken) - 1] if made.name == "scf.for" else dependency)
+        if made.name == "scf.if" and len(item.inner) == 1:
+            last = made.regions[1].blocks[0].operations[0].operation
+            yielding(last, dependency)
+        item.op.erase()
+        return made.results[len(made.results) - 1]
+
+
+@dataclass
+class _Tokens:
+    """The tokens of the operations so far, and the waits between them."""
+
+    forked: Forked
+    values: dict[int, ir.Value] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+
+    def one(self, needed: Sequence[int]) -> ir.Value:
+        """The one token behind all of `needed`."""
+        if not needed:
+            self.forked.roots += 1
+            return self._wait([])
+        if len(needed) == 1:
+            return self._direct(needed[0])
+        self.forked.joins += 1
+        return self._wait([self.values[op] for op in needed])
+
+    def blocking(self, needed: Sequence[int]) -> ir.Operation:
+        """Let the host wait for all of them."""
+        self.forked.waits += 1
+        return ir.Operation.create("gpu.wait", operands=[self._direct(op) for op in needed])
+
+    def _direct(self, op: int) -> ir.Value:
+        """The operation's own token for the first op that takes it, a fork for any other."""
+        if op not in self.taken:
+            self.taken.add(op)
+            return self.values[op]
+        self.forked.forks += 1
+        return self._wait([self.values[op]])
+
+    @staticmethod
+    def _wait(operands: list[ir.Value]) -> ir.Value:
+        return ir.Operation.create("gpu.wait", results=[token_type()], operands=operands).results[0]

@@ -1,0 +1,1 @@
+"""Index arithmetic that folds what is known of its operands, and the guards made of it."""

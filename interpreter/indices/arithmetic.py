@@ -1,0 +1,182 @@
+"""Index arithmetic that folds what is known: sums of hardware ids and loop variables, with the range each of them has.
+
+Everything is emitted at the ambient insertion point and location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..ir.mlir import affine, arith, ir, producer
+
+Bound = int | ir.Value
+"""A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """`coefficient * value`, where 0 <= value < extent (None: not known)."""
+
+    value: ir.Value
+    coefficient: int
+    extent: int | None
+
+
+@dataclass(frozen=True)
+class Sum:
+    """`constant + Σ terms`: an index whose range is known as far as its terms' ranges are."""
+
+    constant: int = 0
+    terms: tuple[Term, ...] = ()
+
+    @classmethod
+    def of(cls, bound: Bound, extent: int | None = None) -> Sum:
+        if not isinstance(bound, int):
+            bound = known(bound)
+        return cls(bound) if isinstance(bound, int) else cls(0, (Term(bound, 1, extent),))
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(self.constant + other.constant, self.terms + other.terms)
+
+    def times(self, factor: int) -> Sum:
+        if factor == 0:
+            return Sum()
+        return Sum(self.constant * factor, tuple(Term(t.value, t.coefficient * factor, t.extent) for t in self.terms))
+
+    @property
+    def maximum(self) -> int | None:
+        """The largest value it takes, or None where a term is unbounded (or may make it negative)."""
+        total = self.constant
+        for term in self.terms:
+            if term.extent is None or term.coefficient < 0:
+                return None
+            total += term.coefficient * (term.extent - 1)
+        return total if self.constant >= 0 else None
+
+    def divide(self, divisor: int) -> tuple[Sum, Sum]:
+        """Quotient and remainder by a positive number, for an index that is not negative.
+
+        Terms that the divisor divides go to the quotient; where the rest is known to stay below the divisor it is the
+        remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16).
+        """
+        if divisor == 1:
+            return self, Sum()
+        whole = [t for t in self.terms if t.coefficient % divisor == 0]
+        rest = Sum(self.constant % divisor, tuple(t for t in self.terms if t.coefficient % divisor != 0))
+        quotient = Sum(
+            self.constant // divisor, tuple(Term(t.value, t.coefficient // divisor, t.extent) for t in whole)
+        )
+        if rest.maximum is not None and rest.maximum < divisor:
+            return quotient, rest
+        operands = [t.value for t in rest.terms]
+        expression = rest._expression()
+        extent = None if rest.maximum is None else rest.maximum // divisor + 1
+        divided = _apply(ir.AffineExpr.get_floor_div(expression, divisor), operands)
+        remainder = _apply(ir.AffineExpr.get_mod(expression, divisor), operands)
+        return quotient + Sum.of(divided, extent), Sum.of(remainder, divisor)
+
+    def emit(self) -> ir.Value:
+        """One value: a constant, the term itself, or one `affine.apply`."""
+        if not self.terms:
+            return constant(self.constant)
+        if len(self.terms) == 1 and self.constant == 0 and self.terms[0].coefficient == 1:
+            return self.terms[0].value
+        return _apply(self._expression(), [t.value for t in self.terms])
+
+    def _expression(self) -> ir.AffineExpr:
+        total = ir.AffineExpr.get_constant(self.constant)
+        for position, term in enumerate(self.terms):
+            total = total + ir.AffineExpr.get_dim(position) * term.coefficient
+        return total
+
+
+def _apply(expression: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
+    return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [expression]), list(operands)).result
+
+
+def constant(number: int) -> ir.Value:
+    return arith.ConstantOp(ir.IndexType.get(), number).result
+
+
+def constant_of(value: ir.Value) -> int | None:
+    """The number behind an `arith.constant`."""
+    owner = producer(value)
+    return ir.IntegerAttr(owner.attributes["value"]).value if owner is not None and owner.name == "arith.constant" else None
+
+
+def known(bound: Bound) -> Bound:
+    """The number behind an `arith.constant`, else the bound itself."""
+    if isinstance(bound, int):
+        return bound
+    number = constant_of(bound)
+    return bound if number is None else number
+
+
+def value(bound: Bound) -> ir.Value:
+    return constant(bound) if isinstance(bound, int) else bound
+
+
+def multiply(a: Bound, b: Bound) -> Bound:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if isinstance(a, int):
+        a, b = b, a
+    if isinstance(b, int):
+        return Sum.of(a).times(b).emit()
+    return arith.MulIOp(value(a), b).result
+
+
+def subtract(a: Bound, b: Bound) -> Bound:
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    return a if b == 0 else (Sum.of(a) + Sum.of(b).times(-1)).emit()
+
+
+def ceildiv(a: Bound, b: Bound) -> Bound:
+    if isinstance(b, int) and isinstance(a, int):
+        return -(-a // b)
+    if b == 1:
+        return a
+    if isinstance(b, int):
+        return _apply(ir.AffineExpr.get_ceil_div(ir.AffineExpr.get_dim(0), b), [value(a)])
+    return arith.CeilDivSIOp(value(a), b).result
+
+
+def minimum(a: Sum, b: Bound) -> ir.Value:
+    """`min(a, b)` as an `affine.min`."""
+    operands = [t.value for t in a.terms]
+    if isinstance(b, int):
+        other = ir.AffineExpr.get_constant(b)
+    else:
+        other = ir.AffineExpr.get_dim(len(operands))
+        operands.append(b)
+    return affine.AffineMinOp(ir.AffineMap.get(len(operands), 0, [a._expression(), other]), operands).result
+
+
+def less(a: Sum, b: Bound) -> ir.Value:
+    return arith.CmpIOp(arith.CmpIPredicate.slt, a.emit(), value(b)).result
+
+
+def is_zero(a: Sum) -> ir.Value:
+    return arith.CmpIOp(arith.CmpIPredicate.eq, a.emit(), constant(0)).result
+
+
+def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = arith.AndIOp(result, condition).result
+    return result
+
+
+def delinearise(index: Sum, extents: Sequence[Bound]) -> list[Sum]:
+    """The row-major multi-index behind a linear one: the last dimension runs fastest."""
+    found: list[Sum] = []
+    for extent in reversed(extents[1:]):
+        if isinstance(extent, int):
+            index, inner = index.divide(max(extent, 1))
+        else:
+            linear = index.emit()
+            index, inner = Sum.of(arith.DivSIOp(linear, extent).result), Sum.of(arith.RemSIOp(linear, extent).result)
+        found.append(inner)
+    return [index, *reversed(found)] if extents else []

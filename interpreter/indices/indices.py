@@ -1,0 +1,232 @@
+"""Index arithmetic in the form in which a reader finds it again: the same sum is the same value, and stands as far out as it can.
+
+    by * 64 + k + ty + 1    →    row = by * 64 + ty   (once, above the loop)
+                                 row + k              (in the loop)
+                                 row + k + 1
+
+Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last. Summands
+have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart), `x - x mod 4` is
+`x floordiv 4 * 4`. Neighbours then share all but their constants, and `cse` finds them. `canonicalize` would compose the chains
+again: it must not run after this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..ir.mlir import affine, ir, operations
+
+WARP = 32
+THREAD = 2
+_BLOCK = "known_block_size"
+Number = tuple[int, int]
+"""Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
+Key = tuple
+"""What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod", linear form, divisor)`."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`constant + Σ coefficient * key`."""
+
+    terms: tuple[tuple[Key, int], ...] = ()
+    constant: int = 0
+
+    def plus(self, other: Linear, factor: int = 1) -> Linear:
+        total = dict(self.terms)
+        for key, coefficient in other.terms:
+            total[key] = total.get(key, 0) + coefficient * factor
+        kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
+        return Linear(kept, self.constant + other.constant * factor)
+
+    def values(self) -> set[Number]:
+        """The numbers of the values in it."""
+        return {number for key, _ in self.terms for number in _values(key)}
+
+
+def share_indices(function: ir.Operation) -> None:
+    """Rewrite all `affine.apply`s of a kernel; run `cse` afterwards."""
+    numbers = _Numbers(function)
+    for apply in operations(function, "affine.apply"):
+        linear = numbers.linear(apply)
+        if linear is not None:
+            linear = numbers.with_warps(linear)
+            apply.results[0].replace_all_uses_with(numbers.emit(linear, apply))
+            apply.erase()
+
+
+class _Numbers:
+    """The values of a kernel by number: block ids first, thread ids last; and how deep in loops each of them is known."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._function = function
+        self._numbers: dict[ir.Value, Number] = {}
+        self._values: list[ir.Value] = []
+        self._depths: dict[Number, int] = {}
+        self._warps: dict[str, Linear] = {}
+        size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
+        self._in_row = size[1:] == [1, 1] and size[0] > WARP
+
+    def linear(self, apply: ir.Operation) -> Linear | None:
+        """What an `affine.apply` computes; None where something is divided by a value."""
+        mapping = ir.AffineMapAttr(apply.attributes["map"]).value
+        return self._expression(mapping.results[0], mapping.n_dims, list(apply.operands))
+
+    def _expression(self, e: ir.AffineExpr, dims: int, operands: Sequence[ir.Value]) -> Linear | None:
+        if isinstance(e, ir.AffineConstantExpr):
+            return Linear((), e.value)
+        if isinstance(e, ir.AffineDimExpr):
+            return Linear(((("value", self._number(operands[e.position])), 1),))
+        if isinstance(e, ir.AffineSymbolExpr):
+            return Linear(((("value", self._number(operands[dims + e.position])), 1),))
+        if not isinstance(e, ir.AffineBinaryExpr):
+            return None
+        left, right = (self._expression(side, dims, operands) for side in (e.lhs, e.rhs))
+        if left is None or right is None:
+            return None
+        if isinstance(e, ir.AffineAddExpr):
+            return _with_remainders(left.plus(right))
+        if right.terms:
+            return None
+        if isinstance(e, ir.AffineMulExpr):
+            return Linear().plus(left, right.constant)
+        kind = next(k for k, cls in _DIVISIONS.items() if isinstance(e, cls))
+        return Linear((((kind, left, right.constant), 1),))
+
+    def _number(self, value: ir.Value, rank: int | None = None) -> Number:
+        if value not in self._numbers:
+            owner = value.owner
+            name = "" if isinstance(owner, ir.Block) else owner.operation.name
+            known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(name, 1)
+            number = (known if rank is None else rank, len(self._values))
+            self._numbers[value] = number
+            self._values.append(value)
+            self._depths[number] = len(self._blocks(owner if isinstance(owner, ir.Block) else owner.operation.block))
+        return self._numbers[value]
+
+    def _blocks(self, block: ir.Block) -> list[ir.Operation]:
+        """The ops that the block is nested in, the kernel left out, outermost first."""
+        found: list[ir.Operation] = []
+        op = block.owner.operation
+        while op != self._function:
+            found.append(op)
+            op = op.parent.operation
+        return found[::-1]
+
+    # ---- warps and lanes ------------------------------------------------------------------------------------------------
+
+    def with_warps(self, linear: Linear) -> Linear:
+        """The thread id divided by 32, and the rest, by the names that they have: `warp`, `lane`."""
+        if not self._in_row:
+            return linear
+        total = Linear((), linear.constant)
+        for key, coefficient in linear.terms:
+            total = total.plus(self._with_warps(key), coefficient)
+        return total
+
+    def _with_warps(self, key: Key) -> Linear:
+        if key[0] == "value":
+            return Linear(((key, 1),))
+        kind, divided, divisor = key
+        thread = divided.terms[0][0] if len(divided.terms) == 1 else None
+        plain = thread is not None and divided == Linear(((thread, 1),)) and thread[0] == "value" and thread[1][0] == THREAD
+        if thread is None or not plain or divisor != WARP or kind == "ceildiv":
+            return Linear((((kind, self.with_warps(divided), divisor), 1),))
+        name = "warp" if kind == "floordiv" else "lane"
+        if name not in self._warps:
+            source = self._values[thread[1][1]]
+            expression = _term((kind, divided, divisor), {thread[1]: 0})
+            with ir.InsertionPoint.after(source.owner), source.owner.location:
+                made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [expression]), [source])
+            made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
+            self._warps[name] = Linear(((("value", self._number(made.result, THREAD)), 1),))
+        return self._warps[name]
+
+    # ---- writing it anew ------------------------------------------------------------------------------------------------
+
+    def emit(self, linear: Linear, apply: ir.Operation) -> ir.Value:
+        """The value of a linear form at the place of `apply`: outer summands outside, the constant last."""
+        around = self._blocks(apply.block)
+        depths = sorted({self._depth(key) for key, _ in linear.terms})
+        done: ir.Value | None = None
+        for depth in depths:
+            terms = tuple(t for t in linear.terms if self._depth(t[0]) == depth)
+            before = around[depth] if depth < len(around) else apply
+            done = self._sum(done, Linear(terms), before)
+        if linear.constant or done is None:
+            before = around[depths[-1]] if depths and depths[-1] < len(around) else apply
+            done = self._sum(done, Linear((), linear.constant), before)
+        return done
+
+    def _depth(self, key: Key) -> int:
+        return max((self._depths[number] for number in _values(key)), default=0)
+
+    def _sum(self, first: ir.Value | None, rest: Linear, before: ir.Operation) -> ir.Value:
+        """`first + rest`, as one `affine.apply` where it is not a value already."""
+        if first is None and not rest.constant and [(k[0], c) for k, c in rest.terms] == [("value", 1)]:
+            return self._values[rest.terms[0][0][1][1]]
+        operands = [] if first is None else [first]
+        places: dict[Number, int] = {}
+        for number in sorted(rest.values()):
+            places[number] = len(operands)
+            operands.append(self._values[number[1]])
+        total = _rebuilt(rest, places)
+        if first is not None:
+            total = ir.AffineExpr.get_add(ir.AffineExpr.get_dim(0), total)
+        with ir.InsertionPoint(before), before.location:
+            return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [total]), operands).result
+
+
+_DIVISIONS = {"floordiv": ir.AffineFloorDivExpr, "ceildiv": ir.AffineCeilDivExpr, "mod": ir.AffineModExpr}
+
+
+def _values(key: Key) -> set[Number]:
+    return {key[1]} if key[0] == "value" else key[1].values()
+
+
+def _order(key: Key) -> tuple:
+    return (min(_values(key), default=(0, 0)), key[0], repr(key))
+
+
+def _with_remainders(linear: Linear) -> Linear:
+    """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
+    for key, coefficient in linear.terms:
+        if key[0] != "floordiv" or coefficient % key[2]:
+            continue
+        _, divided, divisor = key
+        factor = -coefficient // divisor
+        without = linear.plus(divided, -factor).plus(Linear(((key, coefficient),)), -1)
+        if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
+            return _with_remainders(without.plus(Linear(((("mod", divided, divisor), factor),))))
+    for key, coefficient in linear.terms:
+        if key[0] != "mod":
+            continue
+        _, divided, divisor = key
+        without = linear.plus(divided, coefficient).plus(Linear(((key, coefficient),)), -1)
+        if len(without.terms) < len(linear.terms) - len(divided.terms):
+            return _with_remainders(without.plus(Linear(((("floordiv", divided, divisor), -coefficient * divisor),))))
+    return linear
+
+
+def _rebuilt(linear: Linear, places: dict[Number, int]) -> ir.AffineExpr:
+    total: ir.AffineExpr | None = None
+    for key, coefficient in linear.terms:
+        one = _term(key, places)
+        one = one if coefficient == 1 else ir.AffineExpr.get_mul(one, ir.AffineExpr.get_constant(coefficient))
+        total = one if total is None else ir.AffineExpr.get_add(total, one)
+    constant = ir.AffineExpr.get_constant(linear.constant)
+    if total is None:
+        return constant
+    return ir.AffineExpr.get_add(total, constant) if linear.constant else total
+
+
+def _term(key: Key, places: dict[Number, int]) -> ir.AffineExpr:
+    if key[0] == "value":
+        return ir.AffineExpr.get_dim(places[key[1]])
+    make = {
+        "floordiv": ir.AffineExpr.get_floor_div,
+        "ceildiv": ir.AffineExpr.get_ceil_div,
+        "mod": ir.AffineExpr.get_mod,
+    }[key[0]]
+    return make(_rebuilt(key[1], places), ir.AffineExpr.get_constant(key[2]))

@@ -1,0 +1,250 @@
+"""A kernel of its own for a mapped loop: `gpu.module`, `gpu.func`, and the `gpu.launch_func` that takes the loop's place.
+
+Upstream's `gpu-kernel-outlining` takes every `gpu.launch` of the module, sinks no index computation but constants and
+`dim`s, and shares its canonicalization with loops that are not launched yet (their handles would go). Here the kernel grows
+in a module of its own, is cleaned up there, and only then moves in beside the host function.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from ...dsl.diagnostics import fail
+from ..focus import Names, Taken, numbered
+from ..indices.arithmetic import Bound, value
+from ..ir.mlir import gpu, ir, operations, producer
+from ..memory.views import is_view
+from ..session.rewriter import describe
+
+_RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class LaunchInfo:
+    """What `launch_loop` made.
+
+    Args:
+        module_name, kernel: the symbols: `@module_name::@kernel`.
+        grid, block: along x, y, z; None where only the host knows at run time.
+        shared_bytes: static shared memory of the kernel.
+        launch: the `gpu.launch_func` in the host function.
+        remarks: what was done, a few words each.
+        found: what has been found out of this kernel and all that are like it, by whom; to be added to.
+    """
+
+    module_name: str
+    kernel: str
+    grid: tuple[int | None, int | None, int | None]
+    block: tuple[int | None, int | None, int | None]
+    shared_bytes: int
+    launch: ir.Operation
+    remarks: tuple[str, ...]
+    found: dict[Hashable, Any]
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """A kernel in the making.
+
+    Args:
+        module: a module that holds nothing but the kernel.
+        function: its `gpu.func`.
+        root: the copy of the launched loop, in the kernel's body.
+        operands: the host's values that become the kernel's arguments, in order.
+        on_host: kernel value → the host's value of which it is the copy.
+    """
+
+    module: ir.Module
+    function: ir.Operation
+    root: ir.Operation
+    operands: tuple[ir.Value, ...]
+    on_host: dict[ir.Value, ir.Value]
+
+    @property
+    def entry(self) -> ir.Block:
+        return self.function.regions[0].blocks[0]
+
+
+def outline(
+    host_module: ir.Module, root: ir.Operation, *, views_inside: bool = False, taken: Taken | None = None
+) -> Outlined:
+    """Copy `root` into a fresh kernel. The host's module is only read.
+
+    `views_inside`: views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two
+    views of one buffer are seen to overlap.
+    """
+    external = _external_values(root)
+    operands = _arguments(external, views_inside)
+    for operand in operands:
+        if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
+            raise fail(
+                "W0361",
+                f"a kernel takes no argument of type {operand.type}",
+                hint="bufferize the payload, or launch a loop inside",
+            )
+    module = ir.Module.create(root.location)
+    taken = taken or Taken()
+    name = _kernel_name(host_module, root, taken.kernels)
+    with ir.InsertionPoint(module.body):
+        holder = gpu.GPUModuleOp(ir.StringAttr.get(_module_name(host_module, name, taken.tops)))
+    blocks = holder.regions[0].blocks
+    with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
+        kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
+        function = gpu.GPUFuncOp(kind, sym_name=name, kernel=True, arg_attrs=[_named(o) for o in operands]).operation
+    regions = function.regions[0].blocks
+    entry = regions[0] if len(regions) else regions.append(*[o.type for o in operands])
+    copies = dict(zip(operands, entry.arguments, strict=True))
+    with ir.InsertionPoint(entry):
+        for outside in external:
+            _recompute(outside, copies)
+        copy = root.clone(ir.InsertionPoint.current).operation
+        gpu.ReturnOp([])
+    for op in operations(copy):
+        for position, operand in enumerate(op.operands):
+            if operand in copies:
+                op.operands[position] = copies[operand]
+    on_host = {inside: outside for outside, inside in copies.items()}
+    return Outlined(module, function, copy, operands, on_host)
+
+
+def install(
+    host_module: ir.Module, root: ir.Operation, outlined: Outlined, grid: Sequence[Bound], block: Sequence[Bound]
+) -> ir.Operation:
+    """Move the finished kernel into the host's module and launch it where `root` stood; `root` is erased."""
+    module_name = symbol(outlined.module.body.operations[0])
+    kernel = symbol(outlined.function)
+    holder = outlined.module.body.operations[0].operation
+    holder.detach_from_parent()
+    host_module.body.append(holder)
+    host_module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+    with ir.InsertionPoint(root), root.location:
+        sizes: dict[Bound, ir.Value] = {}
+
+        def size(bound: Bound) -> ir.Value:
+            return sizes.setdefault(bound, value(bound)) if isinstance(bound, int) else bound
+
+        grid_values, block_values = tuple(size(g) for g in grid), tuple(size(b) for b in block)
+        launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, list(outlined.operands))
+    root.erase()
+    return launch.operation
+
+
+def find_kernel(module: ir.Module, info: LaunchInfo) -> ir.Operation:
+    """The `gpu.func` of a launch, in the module that `launch_loop` rewrote."""
+    for function in operations(module.operation, "gpu.func"):
+        parent = function.parent
+        if parent is not None and symbol(function) == info.kernel and symbol(parent) == info.module_name:
+            return function
+    raise KeyError(f"@{info.module_name}::@{info.kernel}")
+
+
+def symbol(op: ir.Operation | ir.OpView) -> str:
+    return ir.StringAttr(op.operation.attributes["sym_name"]).value
+
+
+def _external_values(root: ir.Operation) -> list[ir.Value]:
+    """Values that the loop uses and does not make, in order of first use."""
+    inside: set[ir.Value] = set()
+    used: dict[ir.Value, None] = {}
+    for op in operations(root):
+        used.update(dict.fromkeys(op.operands))
+        inside.update(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                inside.update(block.arguments)
+    return [v for v in used if v not in inside]
+
+
+def _recomputable(outside: ir.Value, views: bool) -> ir.Operation | None:
+    """The op behind a scalar (or a view) that the kernel can compute for itself, at no cost worth an argument."""
+    op = producer(outside)
+    if op is None or len(op.results) != 1 or op.regions:
+        return None
+    if not (op.name.startswith("arith.") or op.name in _RECOMPUTED or (views and is_view(op))):
+        return None
+    scalars = [o for o in op.operands if not isinstance(o.type, ir.MemRefType)]
+    return op if all(producer(o) is None or _recomputable(o, views) for o in scalars) else None
+
+
+def _arguments(external: Sequence[ir.Value], views: bool) -> tuple[ir.Value, ...]:
+    """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their order."""
+    leaves: dict[ir.Value, None] = {}
+
+    def visit(outside: ir.Value) -> None:
+        op = _recomputable(outside, views)
+        if op is None:
+            leaves[outside] = None
+        else:
+            for operand in op.operands:
+                visit(operand)
+
+    for outside in external:
+        visit(outside)
+    order = list(leaves)
+
+    def rank(leaf: ir.Value) -> tuple[int, int]:
+        if isinstance(leaf, ir.BlockArgument) and leaf.owner.owner.operation.name == "func.func":
+            return 0, leaf.arg_number
+        return 1, order.index(leaf)
+
+    return tuple(sorted(order, key=rank))
+
+
+def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
+    """Clone the computation of `outside` into the kernel."""
+    if outside in copies:
+        return copies[outside]
+    op = producer(outside)
+    assert op is not None, "arguments are copied already"
+    inner = [_recompute(operand, copies) for operand in op.operands]
+    copy = op.clone(ir.InsertionPoint.current).operation
+    for position, operand in enumerate(inner):
+        copy.operands[position] = operand
+    copies[outside] = copy.results[0]
+    return copies[outside]
+
+
+def _named(operand: ir.Value) -> dict[str, ir.Attribute]:
+    """The `weft.name` that the host function's argument has, for the kernel's."""
+    if isinstance(operand, ir.BlockArgument):
+        function = operand.owner.owner.operation
+        if function.name == "func.func" and "arg_attrs" in function.attributes:
+            given = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[operand.arg_number])
+            if "weft.name" in given:
+                return {"weft.name": given["weft.name"]}
+    return {}
+
+
+def host_function(root: ir.Operation) -> ir.Operation:
+    """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already, or of an op that nobody
+    knows (upstream's verifier ends the process at a launch in one)."""
+    parent = root.parent
+    while parent is not None and parent.operation.name != "func.func":
+        if parent.operation.name in ("gpu.func", "gpu.launch"):
+            raise fail("W0359", f"{describe(root)} stands in a kernel already", hint="launch the outermost loop only")
+        if not parent.operation.context.is_registered_operation(parent.operation.name):
+            raise fail("W0359", f"{describe(root)} stands in {describe(parent)}, an op that is not registered",
+                       hint="a kernel is launched from a function, from its loops and branches")  # fmt: skip
+        parent = parent.operation.parent
+    if parent is None:
+        raise fail("W0359", f"{describe(root)} stands in no function", hint="a kernel is launched by a host function")
+    return parent.operation
+
+
+def _kernel_name(host_module: ir.Module, root: ir.Operation, also: Names) -> str:
+    """Named after the payload function: `matmul`, the next kernel `matmul_1`."""
+    return _fresh(symbol(host_function(root)), {symbol(op) for op in operations(host_module.operation, "gpu.func")}, also)
+
+
+def _module_name(host_module: ir.Module, kernel: str, also: Names) -> str:
+    taken = {symbol(op) for op in host_module.body.operations if "sym_name" in op.operation.attributes}
+    return _fresh(f"{kernel}_kernel", taken, also)
+
+
+def _fresh(base: str, taken: Set[str], also: Names) -> str:
+    candidates = (numbered(base, n) for n in itertools.count(also.free(base)))
+    return next(name for name in candidates if name not in taken and name not in also)

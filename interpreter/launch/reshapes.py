@@ -1,0 +1,57 @@
+"""Reshapes of buffers: the same elements under other sizes.
+
+Upstream's `fold-memref-alias-ops` turns an access through `memref.collapse_shape` into divisions and remainders of its subscripts.
+Where the buffer lies in one piece, none are needed: the view is the buffer with other sizes and strides. Of `memref.expand_shape`
+that pass makes `affine.linearize_index`es: sums, which the rooms behind take as `affine.apply`s.
+"""
+
+from __future__ import annotations
+
+from ..ir.mlir import DYNAMIC, affine, ir, memref, operations
+from ..memory.strides import is_plain, strided
+
+DELINEARIZE = "affine.delinearize_index"
+LINEARIZE = "affine.linearize_index"
+
+
+def keep_reshapes(function: ir.Operation) -> None:
+    """Make a `memref.reinterpret_cast` of each reshape of a static buffer without gaps that puts dimensions together.
+
+    One that takes a dimension apart needs no division, and upstream's folding leaves less to read.
+    """
+    for op in operations(function, "memref.collapse_shape"):
+        if not becomes_a_cast(op):
+            continue
+        made = ir.MemRefType(op.results[0].type)
+        strides, _ = strided(made)
+        with ir.InsertionPoint(op), op.location:
+            view = memref.ReinterpretCastOp(made, op.operands[0], [], [], [], [0], list(made.shape), list(strides))
+        op.results[0].replace_all_uses_with(view.result)
+        op.erase()
+
+
+def becomes_a_cast(view: ir.Operation) -> bool:
+    """Whether a view is a reshape that needs no division."""
+    return view.name == "memref.collapse_shape" and _in_one_piece(view.operands[0].type) and _in_one_piece(view.results[0].type)
+
+
+def _in_one_piece(kind: ir.Type) -> bool:
+    """Whether a memref has static sizes and no layout."""
+    return isinstance(kind, ir.MemRefType) and kind.has_static_shape and is_plain(kind)
+
+
+def join_digits(function: ir.Operation) -> None:
+    """`affine.linearize_index`es by numbers → `affine.apply`s: sums like any other, which may be counted along with a loop."""
+    for op in operations(function, LINEARIZE):
+        sizes, digits = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"])), list(op.operands)
+        if DYNAMIC in sizes:
+            continue
+        sizes = [1] * (len(digits) - len(sizes)) + sizes  # the first digit's size may be left out: nothing is counted in it
+        total, factor = ir.AffineExpr.get_constant(0), 1
+        for position, size in reversed([*enumerate(sizes)]):
+            total = ir.AffineExpr.get_dim(position) * factor + total
+            factor *= size
+        with ir.InsertionPoint(op), op.location:
+            joined = affine.AffineApplyOp(ir.AffineMap.get(len(digits), 0, [total]), digits)
+        op.results[0].replace_all_uses_with(joined.result)
+        op.erase()

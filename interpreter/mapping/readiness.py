@@ -1,0 +1,182 @@
+"""What a launch needs before it can be made: a mapped loop on memrefs in which everything is some map's business, once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ..ir.mlir import ir, operations
+from ..ir.structured import WRITEBACK
+from ..session.rewriter import describe
+from .geometry import Geometry
+from .legality import check_map, refusal
+from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
+from .trips import Mapped, most_trips
+from .warps import count_warps
+
+
+def check_launch(root: ir.Operation) -> None:
+    """W0350, W0356, W0359: what is launched is a mapped, outermost, bufferized loop; its maps are still legal."""
+    if mapping_of(root) is None:
+        raise refusal(
+            "W0350",
+            "this loop has no map, so nothing says which processors run it",
+            root,
+            hint="`map LOOP to blocks(y, x)` before the launch",
+        )
+    for outer, around in enclosing_maps(root):
+        raise refusal(
+            "W0359",
+            "this loop runs inside a mapped loop",
+            root,
+            f"`{around}` on {describe(outer)}",
+            hint="launch the outer loop",
+        )
+    for op in operations(root):
+        values = [*op.operands, *op.results]
+        if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in values):
+            raise refusal(
+                "W0356", "a launch needs memrefs, and this op is still on tensors", op, hint="`bufferize` first"
+            )
+
+
+def mapped_things(root: ir.Operation) -> list[Mapped]:
+    """All maps of a launch in program order, each with the ones around it. Raises where one is not legal any more."""
+    found: list[Mapped] = []
+
+    def visit(op: ir.Operation, around: tuple[Mapped, ...]) -> None:
+        mapping = mapping_of(op)
+        if mapping is not None:
+            check_map(op, mapping)
+            here = count_warps(Mapped(op, mapping, around))
+            found.append(here)
+            around = (*around, here)
+        for inner in children(op):
+            visit(inner, around)
+
+    visit(root, ())
+    return found
+
+
+_CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
+_HARMLESS = (
+    "arith.", "math.", "affine.apply", "affine.min", "affine.max", "affine.load", "memref.alloc", "memref.alloca", "memref.dealloc",
+    "memref.load", "memref.subview", "memref.cast", "memref.dim", "memref.get_global", "memref.reinterpret_cast",
+    "memref.collapse_shape", "memref.expand_shape", "memref.assume_alignment", "memref.transpose", "scf.yield", "scf.condition",
+    "scf.forall.in_parallel", "affine.yield", "gpu.barrier", "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim",
+    "gpu.lane_id", "gpu.subgroup_id", "vector.load", "vector.broadcast", "ub.poison", "llvm.intr.assume", "scf.reduce",
+)  # fmt: skip
+
+
+def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
+    """W0351, W0345, W0360, W0362: everything with an effect is some map's business, and none is done twice."""
+    undistributed: list[ir.Operation] = []
+    _check_blocks(root)
+    for op in operations(root):
+        mapping = mapping_of(op)
+        if mapping is not None and mapping.every and mapping.dist is None:
+            _check_every(op, mapping, geometry)
+    _collect_undistributed(root, undistributed)
+    if not undistributed or _single_thread(geometry, undistributed):
+        return
+    undistributed.sort(key=_is_made)  # what the user wrote comes first
+    first = undistributed[0]
+    own = "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"
+    hints = {
+        "scf.forall": "map this loop to threads",
+        "scf.parallel": "map this loop to threads",
+        "linalg.fill": "map it, or `tile` it and map the loop; or `promote-to-registers` the accumulator across the outermost "
+        "loop of the reduction, which takes the fill along",
+        "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
+    }
+    raise WeftError(
+        Diagnostic(
+            "W0351",
+            f"{describe(first)} is distributed by no map: every thread of the block would do it",
+            notes=tuple(f"also: {describe(op)}" for op in undistributed[1:6]),
+            hint=_of_made(first) if _is_made(first) else hints.get(first.name, own),
+            payload=describe(first),
+        )
+    )
+
+
+def _is_made(op: ir.Operation) -> bool:
+    """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part of that."""
+    return WRITEBACK in op.attributes
+
+
+def _of_made(op: ir.Operation) -> str:
+    return (
+        f"name it behind a `bufferize` (`let back = match {op.name}`), and map it; or fuse the fill into the loop over blocks, "
+        "promote the accumulator to registers, or take tiles that divide the result: then there is none"
+    )
+
+
+def _single_thread(geometry: Geometry, undistributed: Sequence[ir.Operation]) -> bool:
+    """A loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and parallel
+    loops are refused all the same: one thread for the whole of them is hardly what is meant."""
+    scalar = not any(op.name.startswith(("linalg.", "scf.")) for op in undistributed)
+    return scalar and geometry.static_block() == (1, 1, 1)
+
+
+def _check_every(op: ir.Operation, mapping: Mapping, geometry: Geometry) -> None:
+    trips = most_trips(Mapped(op, mapping))
+    total = None if None in trips else math.prod(t for t in trips if t is not None)
+    if total is None or total > geometry.threads or geometry.static_block().count(None):
+        many = "a number of iterations known only at run time" if total is None else f"{total} iterations"
+        raise refusal(
+            "W0345",
+            f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one iteration",
+            op,
+            hint="say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
+        )
+
+
+def _check_blocks(root: ir.Operation) -> None:
+    """Loops over blocks nest perfectly: what stands between them would be done by several blocks."""
+    for op, mapping in [*nested_maps(root)]:
+        if mapping.space not in ("blocks", "grid"):
+            continue
+        parent = op.parent
+        outer = parent.operation if parent is not None else root
+        beside = [o for o in children(outer) if o != op and (mapping_of(o) is not None or not _harmless(o))]
+        if mapping_of(outer) is None or beside:
+            between = beside[0] if beside else outer
+            raise refusal(
+                "W0360",
+                "two loops over blocks must nest perfectly",
+                op,
+                f"{describe(between)} stands between them: several blocks would do it",
+                hint="map only one of them to blocks, or tile the op once",
+            )
+
+
+def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
+    mapping = mapping_of(op)
+    inner = children(op)
+    leaf = mapping is not None and not any(True for _ in nested_maps(op))
+    if leaf and (op.name != "scf.forall" or (mapping is not None and mapping.space != "blocks")):
+        for barrier in operations(op, "gpu.barrier"):
+            raise refusal(
+                "W0362",
+                "a barrier in a loop over threads is not reached by all threads",
+                barrier,
+                hint="put it between the loops",
+            )
+        return
+    if mapping is None and op.name not in _CONTROL:
+        if not _harmless(op):
+            found.append(op)
+        return
+    for child in inner:
+        _collect_undistributed(child, found)
+
+
+def _harmless(op: ir.Operation) -> bool:
+    """Every thread may do it: no effect but on what is its own."""
+    return any(op.name == name or (name.endswith(".") and op.name.startswith(name)) for name in _HARMLESS)
+
+
+def children(op: ir.Operation) -> Sequence[ir.Operation]:
+    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]

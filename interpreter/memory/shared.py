@@ -1,0 +1,96 @@
+"""Shared-memory tiles: allocation, row padding and transposed storage.
+
+The allocation has the layout as it lies in memory (rows padded, dimensions exchanged); the op sees it through a view of the
+tile's own shape, so that no indexing map has to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.mlir import ir, memref
+from .strides import strided
+
+WORKGROUP = "#gpu.address_space<workgroup>"
+SHARED_LIMIT = 227 * 1024
+"""Bytes of shared memory that a block may have at most, on any GPU so far."""
+
+_ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
+
+
+def allocate(
+    op: ir.Operation, shape: Sequence[int], kind: ir.Type, *, transpose: bool, pad: int
+) -> tuple[ir.Operation, ir.Value]:
+    """Allocate a tile of `shape` in shared memory, in the block loop around `op`; return the allocation and its view."""
+    stored = [*shape[:-2], shape[-1], shape[-2]] if transpose else list(shape)
+    space = ir.Attribute.parse(WORKGROUP)
+    with _start_of_block_loop(op):
+        full = ir.MemRefType.get([*stored[:-1], stored[-1] + pad], kind, memory_space=space)
+        alloc = memref.AllocOp(full, [], [])
+        view: ir.Value = alloc.result
+        if pad:
+            view = _first(view, stored)
+        if transpose:
+            view = _exchanged(view)
+    return alloc.operation, view
+
+
+def as_tensor(view: ir.Value) -> ir.Value:
+    """The view as a tensor to write into, at the insertion point."""
+    kind = ir.MemRefType(view.type)
+    tensor_type = ir.RankedTensorType.get(list(kind.shape), kind.element_type)
+    op = ir.Operation.create(
+        "bufferization.to_tensor",
+        results=[tensor_type],
+        operands=[view],
+        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
+    )
+    return op.results[0]
+
+
+def element_bytes(kind: ir.Type) -> int:
+    """Bytes of one element in memory."""
+    if isinstance(kind, ir.IndexType):
+        return 8
+    return max(1, (kind.width + 7) // 8)  # type: ignore[attr-defined]
+
+
+def _first(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """The first `shape` elements along each dimension of a buffer whose rows are padded."""
+    kind = ir.MemRefType(value.type)
+    strides, stride = [], 1
+    for n in reversed(kind.shape):
+        strides.append(stride)
+        stride *= n
+    layout = ir.StridedLayoutAttr.get(0, strides[::-1])
+    rank = len(shape)
+    result = ir.MemRefType.get(list(shape), kind.element_type, layout=layout, memory_space=kind.memory_space)
+    return memref.SubViewOp(result, value, [], [], [], [0] * rank, list(shape), [1] * rank).result
+
+
+def _exchanged(value: ir.Value) -> ir.Value:
+    """The buffer with its two innermost dimensions exchanged."""
+    kind = ir.MemRefType(value.type)
+    rank = len(kind.shape)
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    permutation = ir.AffineMap.get_permutation(order)
+    strides, offset = strided(kind)
+    layout = ir.StridedLayoutAttr.get(offset, [strides[i] for i in order])
+    result = ir.MemRefType.get(
+        [kind.shape[i] for i in order], kind.element_type, layout=layout, memory_space=kind.memory_space
+    )
+    return memref.TransposeOp(result, value, ir.AffineMapAttr.get(permutation)).result
+
+
+def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
+    """The start of the outermost loop's body around `op`: one allocation for the whole life of the block."""
+    inside = op
+    outermost: ir.Operation | None = None
+    while (parent := inside.parent) is not None and parent.operation.name != "func.func":
+        inside = parent.operation
+        if inside.name in ("scf.forall", "scf.for", "scf.parallel"):
+            outermost = inside
+    if outermost is None:
+        return ir.InsertionPoint(op)
+    operations = list(outermost.regions[0].blocks[0].operations)
+    return ir.InsertionPoint(next(o for o in operations if o.operation.name not in _ALLOCATING))

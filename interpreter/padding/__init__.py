@@ -1,0 +1,1 @@
+"""Iteration spaces rounded up to tiles: masked operands, identities of reductions, padded images."""

@@ -1,0 +1,188 @@
+"""Identities of reductions: what operands may hold outside the domain, so that an iteration there changes nothing.
+
+    %t = arith.mulf %a, %b        a and b are 0 outside: 0 is added
+    %s = arith.addf %acc, %t
+
+The identity of the combiner is what the *term* has to be, behind whatever the body does to its inputs. Values are put in for the
+inputs and upstream's folder computes the term: where it comes out as the identity, exactly and in the payload's own types, these
+values are what is read outside. Inputs that do not end where the reduction does hold anything there, infinities and NaN among
+them. Where no values do, the update itself is masked (`masking`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+from ..ir import mlir
+from ..ir.mlir import func, ir, producer
+from ..ir.structured import Structure, dimension_of, element_type, segments
+from .gathers import Neutral, attribute, clone_mapped
+
+_COMMUTATIVE = {
+    "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.maximumf",
+    "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
+}  # fmt: skip
+_COMBINERS = _COMMUTATIVE | {"arith.subf", "arith.subi"}
+SUMS = ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
+
+_WHOLE = {
+    "arith.addi": 0, "arith.subi": 0, "arith.ori": 0, "arith.xori": 0, "arith.maxui": 0, "arith.muli": 1, "arith.maxsi": "min",
+    "arith.minsi": "max", "arith.minui": "umax", "arith.andi": "umax",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A body that yields `combiner(accumulator, term)`, of a term that does not read the accumulator."""
+
+    combiner: str
+    term: ir.Value
+
+
+def combination(op: ir.Operation) -> Combination | None:
+    """How the one output of a structured op is updated; None where it is done in any other way."""
+    inputs, outputs = segments(op)
+    if outputs != 1:
+        return None
+    body = op.regions[0].blocks[0]
+    accumulator = body.arguments[inputs]
+    combiner = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    if combiner is None or combiner.name not in _COMBINERS or combiner.block != body:
+        return None
+    if len(list(accumulator.uses)) != 1 or accumulator not in list(combiner.operands):
+        return None
+    position = list(combiner.operands).index(accumulator)
+    if position != 0 and combiner.name not in _COMMUTATIVE:
+        return None
+    return Combination(combiner.name, combiner.operands[1 - position])
+
+
+def fillings(
+    op: ir.Operation, space: Structure, ragged: Sequence[int], start: ir.Attribute | None = None
+) -> tuple[Neutral, ...] | None:
+    """For each input what it holds outside the domain, so that no iteration beyond the reductions `ragged` changes the result.
+
+    Args:
+        start: the constant that the accumulator starts with, if it does: only a sum that starts with -0.0 tells +0.0 from nothing.
+
+    Returns:
+        numbers, or `inf`, `-inf`, `min`, `max`, `umax` of the element type, None where it does not matter; None where no values do.
+    """
+    found = combination(op)
+    if found is None:
+        return None
+    body = op.regions[0].blocks[0]
+    arguments = list(body.arguments)[: space.inputs]
+    cone, leaves = _computed(found.term, body)
+    used = [i for i, argument in enumerate(arguments) if argument in leaves and _ends(space, i, ragged)]
+    for candidate in _candidates(op, used):
+        if all(
+            _is_identity(found, _folded(found.term, cone, leaves, {
+                arguments[i]: attribute(candidate[i], element_type(op.operands[i])) for i in used if _ends(space, i, outside)
+            }), start)
+            for outside in _subsets(ragged)
+        ):  # fmt: skip
+            return tuple(candidate.get(i) for i in range(space.inputs))
+    return None
+
+
+def _ends(space: Structure, position: int, dimensions: Iterable[int]) -> bool:
+    """Whether an input is indexed with one of these dimensions alone on an axis: then it ends where that does."""
+    found = {dimension_of(e) for e in space.maps[position].results}
+    return any(d in found for d in dimensions)
+
+
+def _subsets(dimensions: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Beyond which of the dimensions an iteration may lie: one of them or more."""
+    return chain.from_iterable(combinations(dimensions, n) for n in range(1, len(dimensions) + 1))
+
+
+def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[ir.Value]]:
+    """The arithmetic of the body that makes `term`, in order, and what it starts from: arguments, and what else is not known."""
+    needed: set[ir.Operation] = set()
+    leaves: list[ir.Value] = []
+
+    def visit(value: ir.Value) -> None:
+        op = producer(value)
+        if op is not None and op.name.startswith("arith.") and (op.block == body or op.name == "arith.constant"):
+            needed.add(op)
+            for operand in op.operands:
+                visit(operand)
+        elif value not in leaves:
+            leaves.append(value)
+
+    visit(term)
+    outside = [op for op in needed if op.block != body]
+    return [*outside, *(o.operation for o in body.operations if o.operation in needed)], leaves
+
+
+def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Neutral]]:
+    """Values to try for the inputs: 0, 1, and the ends of their types; of zeros, also with the sign of one or all turned."""
+    floats = [i for i in used if not isinstance(element_type(op.operands[i]), ir.IntegerType | ir.IndexType)]
+    zeros: dict[int, Neutral] = dict.fromkeys(used, 0)
+    if not used:
+        return
+    yield zeros
+    for i in floats:
+        yield {**zeros, i: -0.0}
+    if len(floats) > 1:
+        yield {i: -0.0 if i in floats else 0 for i in used}
+    for whole, real in ((1, 1), ("min", "-inf"), ("max", "inf"), ("umax", "inf")):
+        yield {i: real if i in floats else whole for i in used}
+
+
+def _folded(
+    term: ir.Value, cone: Sequence[ir.Operation], leaves: Sequence[ir.Value], known: Mapping[ir.Value, ir.Attribute]
+) -> ir.Attribute | None:
+    """What upstream's folder makes of the term where these of its leaves are constants; None if that is no constant."""
+    unknown = [value for value in leaves if value not in known]
+    with ir.Location.unknown(term.context):
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp("term", ([v.type for v in unknown], [term.type]))
+        with ir.InsertionPoint(function.add_entry_block()):
+            mapping = dict(zip(unknown, function.entry_block.arguments, strict=True))
+            for value, constant in known.items():
+                mapping[value] = mlir.arith.ConstantOp(value.type, constant).result
+            for op in cone:
+                clone_mapped(op, mapping, [])
+            func.ReturnOp([mapping[term]])
+    mlir.run_passes(module, "canonicalize")
+    (returned,) = mlir.operations(module.operation, "func.return")
+    made = producer(returned.operands[0])
+    return made.attributes["value"] if made is not None and made.name == "arith.constant" else None
+
+
+def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attribute | None) -> bool:
+    """Whether the combiner returns its accumulator, whatever that is, if this is the other operand."""
+    if term is None:
+        return False
+    if isinstance(term, ir.IntegerAttr):
+        return found.combiner in _WHOLE and term == attribute(_WHOLE[found.combiner], term.type)
+    if not isinstance(term, ir.FloatAttr):
+        return False
+    value = term.value
+    first = start.value if start is not None and isinstance(start, ir.FloatAttr) else None
+    match found.combiner:
+        case "arith.addf" | "arith.subf":
+            # x + -0.0 is x and x - 0.0 is x; x + 0.0 is not where x is -0.0, which a sum only is if it started so
+            exact = math.copysign(1, value) == (-1 if found.combiner == "arith.addf" else 1)
+            return value == 0 and (exact or (first is not None and not _is_negative_zero(first)))
+        case "arith.mulf":
+            return value == 1
+        case "arith.maximumf":
+            return value == -math.inf
+        case "arith.minimumf":
+            return value == math.inf
+        case "arith.maxnumf":  # of NaN and a number this is the number: only NaN leaves NaN as it is
+            return value == -math.inf and first is not None and not math.isnan(first)
+        case "arith.minnumf":
+            return value == math.inf and first is not None and not math.isnan(first)
+    return False
+
+
+def _is_negative_zero(value: float) -> bool:
+    return value == 0 and math.copysign(1, value) < 0

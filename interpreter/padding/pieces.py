@@ -1,0 +1,253 @@
+"""Tensors that are pieced together: an image with a padding around it, in the middle of a filled buffer, a window of either.
+
+`tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, one behind the other in any order, are
+read as one thing: where an element comes from, by its index. A gather then reads the image where it lies, and no padded copy is
+made. Paddings by the same constant become one box; a negative width crops, and is an offset; paddings by different values, and by
+what depends on the index, are chosen between one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..ir.mlir import DYNAMIC, ir, producer
+from ..ir.structured import element_type, shape_of
+
+
+@dataclass(frozen=True)
+class Image:
+    """A tensor that is read where it lies."""
+
+    value: ir.Value
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The same scalar everywhere."""
+
+    value: ir.Value
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What the body of a `tensor.pad` makes of the index."""
+
+    body: ir.Block
+
+
+@dataclass(frozen=True)
+class Window:
+    """Element i is element `offsets + i · strides` of what is inside."""
+
+    inside: Piece
+    offsets: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A box along one axis: index i of it, with start ≤ i < stop, is index (i - offset) / stride of what is inside."""
+
+    offset: int
+    start: int
+    stop: int
+    stride: int = 1
+
+    def moved(self, by: int) -> Span:
+        return replace(self, offset=self.offset + by, start=self.start + by, stop=self.stop + by)
+
+    def clipped(self, other: Span) -> Span:
+        return replace(self, start=max(self.start, other.start), stop=min(self.stop, other.stop))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What is inside stands in a box; elsewhere the element is that of `around`."""
+
+    inside: Piece
+    spans: tuple[Span, ...]
+    around: Piece
+
+    @property
+    def dense(self) -> bool:
+        return all(span.stride == 1 for span in self.spans)
+
+
+Piece = Image | Filled | Computed | Window | Placed
+
+
+# ---- what a value is -----------------------------------------------------------------------------------------------------------
+
+
+def pieces_of(value: ir.Value) -> Piece:
+    """What `value` is pieced together of; `Image(value)` where it is not, or where sizes or places are not known numbers."""
+    op = producer(value)
+    made = None if op is None else {
+        "tensor.pad": _of_pad, "tensor.insert_slice": _of_insertion, "tensor.extract_slice": _of_slice, "tensor.cast": _of_cast,
+    }.get(op.name, lambda _: None)(op)  # fmt: skip
+    return made or Image(value)
+
+
+def read_through(value: ir.Value) -> Piece | None:
+    """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a view."""
+    piece = pieces_of(value)
+    return piece if _is_pieced(piece) or _behind_pad(value, piece) else None
+
+
+def _is_pieced(piece: Piece) -> bool:
+    return isinstance(piece, Placed) or (isinstance(piece, Window) and _is_pieced(piece.inside))
+
+
+def _behind_pad(value: ir.Value, piece: Piece) -> bool:
+    """Whether a `tensor.pad` stands between the value and the image: bufferization copies even what only crops, or does nothing."""
+    return piece != Image(value) and any(op.name == "tensor.pad" for op in makers(value))
+
+
+def makers(value: ir.Value) -> list[ir.Operation]:
+    """The ops that piece the value together, from the last one on to the image that they begin with."""
+    found: list[ir.Operation] = []
+    while pieces_of(value) != Image(value):
+        op = producer(value)
+        if op is None:
+            break
+        found.append(op)
+        value = op.operands[0]
+    return found
+
+
+def remove_dead(passed: Sequence[ir.Operation]) -> None:
+    """Erase those of a value's makers that nothing reads any more; upstream keeps a `tensor.pad`."""
+    for op in passed:
+        if any(True for result in op.results for _ in result.uses):
+            break
+        op.erase()
+
+
+def margins(piece: Piece, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How many elements stand around the image, before and behind it along each axis; negative where it is cropped."""
+    if isinstance(piece, Placed):
+        low, high = margins(piece.inside, [(s.stop - s.start - 1) // s.stride + 1 for s in piece.spans])
+        ends = list(zip(piece.spans, shape, low, high, strict=True))
+        return tuple(s.start + a for s, _, a, _ in ends), tuple(n - s.stop + b for s, n, _, b in ends)
+    if isinstance(piece, Window) and isinstance(piece.inside, Image) and None not in shape_of(piece.inside.value):
+        whole = [n or 0 for n in shape_of(piece.inside.value)]
+        rest = [o + (n - 1) * s + 1 - full for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)]
+        return tuple(-o for o in piece.offsets), tuple(rest)
+    return (0,) * len(shape), (0,) * len(shape)
+
+
+def _of_pad(op: ir.Operation) -> Piece | None:
+    sizes, low = shape_of(op.operands[0]), pad_widths(op)
+    if None in sizes or None in low:
+        return None
+    spans = tuple(Span(first or 0, first or 0, (first or 0) + (n or 0)) for first, n in zip(low, sizes, strict=True))
+    return placed(pieces_of(op.operands[0]), spans, _around(op), shape_of(op.results[0]))
+
+
+def pad_widths(op: ir.Operation) -> list[int | None]:
+    """How many elements a `tensor.pad` puts in front of each axis; None where that is no known number."""
+    from ..indices.arithmetic import constant_of  # the room imports the bindings, which `weft check` never needs
+
+    static = list(ir.DenseI64ArrayAttr(op.attributes["static_low"]))
+    values = iter(list(op.operands)[1:])
+    return [constant_of(next(values)) if n == DYNAMIC else n for n in static]
+
+
+def _around(op: ir.Operation) -> Piece:
+    """What a `tensor.pad` puts around its image."""
+    block = op.regions[0].blocks[0]
+    value = block.operations[len(block.operations) - 1].operation.operands[0]
+    owner = producer(value)
+    if value.owner == block or (owner is not None and owner.block == block and owner.name != "arith.constant"):
+        return Computed(block)
+    return Filled(value)
+
+
+def _of_insertion(op: ir.Operation) -> Piece | None:
+    """A padding as buffers have it: the image, or a copy of it, in the middle of a fill that no statement has named."""
+    place = _place(op, 2, op.operands[0])
+    around = _filled(op.operands[1])
+    if place is None or around is None:
+        return None
+    image, copy = op.operands[0], producer(op.operands[0])
+    if copy is not None and copy.name == "linalg.copy":
+        if _has_handle(copy) or element_type(copy.operands[0]) != element_type(image):
+            return None
+        image = copy.operands[0]
+    spans = tuple(Span(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)
+    return placed(pieces_of(image), spans, around, shape_of(op.results[0]))
+
+
+def _filled(value: ir.Value) -> Piece | None:
+    """A fill, or a fill with something in it already."""
+    op = producer(value)
+    if op is not None and op.name == "linalg.fill" and not _has_handle(op):
+        return Filled(op.operands[0])
+    return _of_insertion(op) if op is not None and op.name == "tensor.insert_slice" else None
+
+
+def _has_handle(op: ir.Operation) -> bool:
+    """Whether a statement has named the op, to schedule it."""
+    return any(name.removeprefix("weft.h").isdigit() for name in op.attributes if name.startswith("weft.h"))
+
+
+def _of_slice(op: ir.Operation) -> Piece | None:
+    place = _place(op, 1, op.results[0])
+    if place is None:
+        return None
+    return window(pieces_of(op.operands[0]), [o for o, _, _ in place], [s for _, _, s in place])
+
+
+def _place(op: ir.Operation, operands: int, part: ir.Value) -> list[tuple[int, int, int]] | None:
+    """Offset, size and stride along each axis; None where one is no number, or where the part has another rank."""
+    found = [list(ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")]
+    if len(op.operands) > operands or list(shape_of(part)) != found[1] or 0 in found[1]:
+        return None
+    return list(zip(*found, strict=True))
+
+
+def _of_cast(op: ir.Operation) -> Piece | None:
+    inside = pieces_of(op.operands[0])
+    return None if isinstance(inside, Image) else inside
+
+
+# ---- put together --------------------------------------------------------------------------------------------------------------
+
+
+def window(inside: Piece, offsets: Sequence[int], strides: Sequence[int] | None = None) -> Piece:
+    """A window of a piece, as simple as that can be."""
+    steps = tuple(strides or (1,) * len(offsets))
+    if isinstance(inside, Filled) or (not any(offsets) and set(steps) <= {1}):
+        return inside
+    if isinstance(inside, Window):
+        sums = [o + p * s for o, p, s in zip(inside.offsets, offsets, inside.strides, strict=True)]
+        return window(inside.inside, sums, [a * b for a, b in zip(inside.strides, steps, strict=True)])
+    if isinstance(inside, Placed) and set(steps) <= {1}:
+        spans = tuple(span.moved(-o) for span, o in zip(inside.spans, offsets, strict=True))
+        return Placed(inside.inside, spans, window(inside.around, offsets))
+    return Window(inside, tuple(offsets), steps)
+
+
+def placed(inside: Piece, spans: tuple[Span, ...], around: Piece, shape: Sequence[int | None]) -> Piece:
+    """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant are one."""
+    made = Placed(inside, spans, around)
+    if not made.dense:
+        return made
+    if all(n is not None and s.start <= 0 and s.stop >= n for s, n in zip(spans, shape, strict=True)):
+        return window(inside, [-span.offset for span in spans])
+    if isinstance(inside, Window) and set(inside.strides) <= {1}:
+        moved = tuple(replace(span, offset=span.offset - o) for span, o in zip(spans, inside.offsets, strict=True))
+        return placed(inside.inside, moved, around, shape)
+    if isinstance(inside, Placed) and inside.dense and _alike(inside.around, around):
+        inner = (span.moved(s.offset) for span, s in zip(inside.spans, spans, strict=True))
+        return placed(inside.inside, tuple(a.clipped(s) for a, s in zip(inner, spans, strict=True)), around, shape)
+    return made
+
+
+def _alike(one: Piece, other: Piece) -> bool:
+    if not isinstance(one, Filled) or not isinstance(other, Filled):
+        return False
+    makers = [producer(piece.value) for piece in (one, other)]
+    constants = [op.attributes["value"] for op in makers if op is not None and op.name == "arith.constant"]
+    return one.value == other.value or (len(constants) == 2 and constants[0] == constants[1])

@@ -1,0 +1,11 @@
+"""Accesses, conflicts and barriers of a kernel: exact, by integer sets."""
+
+from .kernels.kernels import kernel_model
+from .kernels.model import Access, Barrier, KernelModel, Loop
+from .races.barriers import Choice, Separation, choose_barriers
+from .races.conflicts import Conflict, Instance, conflicts, conflicts_between_blocks
+
+__all__ = [
+    "Access", "Barrier", "Choice", "Conflict", "Instance", "KernelModel", "Loop", "Separation", "choose_barriers",
+    "conflicts", "conflicts_between_blocks", "kernel_model",
+]  # fmt: skip

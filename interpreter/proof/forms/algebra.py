@@ -1,0 +1,293 @@
+"""Arithmetic on forms: the symbols of a kernel, and the operations that leave the affine world by way of fresh ones."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from ...ir.mlir import ir
+from .linear import (
+    FALSE,
+    NOTHING,
+    THREAD,
+    TRUE,
+    Depends,
+    Digit,
+    Formula,
+    Linear,
+    Link,
+    Symbol,
+    SymbolKind,
+    Term,
+    at_least,
+    both,
+    either,
+    equal,
+    less,
+)
+from .shape import LaunchShape
+
+AXES = ("x", "y", "z")
+Bounds = tuple[int | None, int | None]
+
+
+class Algebra:
+    """The symbols of one kernel, and arithmetic that makes new ones.
+
+    Args:
+        shape: block and grid sizes, as far as they are known.
+    """
+
+    def __init__(self, shape: LaunchShape) -> None:
+        self.shape = shape
+        self._hardware: dict[tuple[str, str], Symbol] = {}
+        self._split: dict[Symbol, Linear] = {}
+        self.definitions: list[Symbol] = []
+        self.parts: list[Symbol] = []
+        self._minima: dict[Term, list[Linear]] = {}
+        self._products: dict[tuple[Linear, Linear], Linear] = {}
+        self._unread: dict[tuple[str, tuple[Linear, ...]], Linear] = {}
+        self._numbers = itertools.count()
+
+    # ---- symbols ------------------------------------------------------------------------------------------------------
+
+    def fresh(
+        self,
+        kind: SymbolKind,
+        depends: Depends = NOTHING,
+        low: int | None = None,
+        high: int | None = None,
+        link: Link | None = None,
+        guessed: bool = False,
+    ) -> Symbol:
+        letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
+        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link, guessed)
+        if kind == "defined":
+            self.definitions.append(symbol)
+        return symbol
+
+    def defined(
+        self, depends: Depends, formula: Callable[[Linear], Formula], low: int | None = None, high: int | None = None
+    ) -> Linear:
+        """A value that is what `formula` of it says."""
+        symbol = self.fresh("defined", depends, low, high)
+        form = Linear.of(symbol)
+        symbol.define(formula(form))
+        return form
+
+    def opaque(
+        self, depends: Depends, low: int | None = None, high: int | None = None, link: Link | None = None, *, guessed: bool = False
+    ) -> Linear:
+        kind: SymbolKind = "parameter" if depends == NOTHING else "opaque"
+        return Linear.of(self.fresh(kind, depends, low, high, link, guessed))
+
+    def unread(self, what: str, operands: tuple[Linear, ...], low: int | None = None, high: int | None = None) -> Linear:
+        """What an operation makes that is not understood: of the same operands always the same."""
+        if (what, operands) not in self._unread:
+            depends = NOTHING
+            for operand in operands:
+                depends = depends | operand.depends()
+            self._unread[what, operands] = self.opaque(depends, low, high, guessed=True)
+        return self._unread[what, operands]
+
+    def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
+        """A part of `number` divided by `base`, which is no constant. How it is rounded is the same for what is not negative."""
+        natural = at_or_above(number, 0) and at_or_above(base, 0)
+        rounding = "natural" if natural else rounding
+        most = number.bounds()[1] if part == "quotient" else base.bounds()[1]
+        high = most if most is None or part == "quotient" else max(0, most - 1)
+        made = self.unread(f"{part} {rounding}", (number, base), 0 if natural else None, high if natural else None)
+        for symbol in made.symbols():
+            if symbol.digit is None:
+                symbol.restate(Digit(part, rounding, number, base))
+                self.parts.append(symbol)
+        return made
+
+    def hardware(self, what: str, axis: str) -> Linear:
+        """`thread_id x` and its kin; sizes that are known are constants."""
+        size = self.shape.size(what, axis)
+        if what in ("block_dim", "grid_dim") and size is not None:
+            return Linear.of(size)
+        if what in ("thread_id", "block_id") and size == 1:
+            return Linear.of(0)
+        key = (what, axis)
+        if key not in self._hardware:
+            if what == "thread_id":
+                symbol = Symbol(f"t{axis}", "thread", THREAD, 0, None if size is None else size - 1)
+            elif what == "block_id":
+                symbol = Symbol(f"b{axis}", "block", Depends(block=True), 0, None if size is None else size - 1)
+            else:
+                symbol = Symbol(f"{'B' if what == 'block_dim' else 'G'}{axis}", "parameter", NOTHING, 1)
+            self._hardware[key] = symbol
+        symbol = self._hardware[key]
+        return self._split.get(symbol) or Linear.of(symbol)
+
+    def split(self, digits: Mapping[Symbol, Linear]) -> None:
+        """From now on these ids are sums of their digits (see `digits`)."""
+        self._split.update(digits)
+
+    def thread_ids(self) -> tuple[Linear, ...]:
+        return tuple(self.hardware("thread_id", axis) for axis in AXES)
+
+    def block_ids(self) -> tuple[Linear, ...]:
+        return tuple(self.hardware("block_id", axis) for axis in AXES)
+
+    def size_facts(self) -> list[Formula]:
+        """Ids are below their symbolic sizes."""
+        out: list[Formula] = []
+        for what, size in (("thread_id", "block_dim"), ("block_id", "grid_dim")):
+            for axis in AXES:
+                if (what, axis) in self._hardware and self.shape.size(size, axis) is None:
+                    out.append(less(self.hardware(what, axis), self.hardware(size, axis)))
+        return out
+
+    # ---- arithmetic ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def times(a: Linear, b: Linear) -> Linear | None:
+        """The product, if one factor is constant."""
+        if a.is_constant:
+            return b * a.constant
+        return a * b.constant if b.is_constant else None
+
+    def product(self, a: Linear, b: Linear) -> Linear:
+        """The product. That of an id and a number that the whole grid agrees on is a multiple (see `Link`)."""
+        exact = self.times(a, b)
+        if exact is not None:
+            return exact
+        if (a, b) not in self._products:
+            link = None
+            for identifier, chunk in ((a, b), (b, a)):
+                processor = id_symbol(identifier)
+                if processor is not None and chunk.depends() == NOTHING:
+                    link = Link("multiple", processor, chunk)
+            low, high = _bounds_of_product(a.bounds(), b.bounds())
+            depends = a.depends() | b.depends()
+            self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, link, guessed=True)
+        return self._products[a, b]
+
+    def choose(self, condition: Formula, a: Linear, b: Linear) -> Linear:
+        """`condition ? a : b`."""
+        if condition == TRUE or a == b:
+            return a
+        if condition == FALSE:
+            return b
+        depends = condition.depends() | a.depends() | b.depends()
+        (a_low, a_high), (b_low, b_high) = a.bounds(), b.bounds()
+        low = None if a_low is None or b_low is None else min(a_low, b_low)
+        high = None if a_high is None or b_high is None else max(a_high, b_high)
+        return self.defined(
+            depends, lambda v: either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b))), low, high
+        )
+
+    def extreme(self, forms: list[Linear], *, largest: bool) -> Linear:
+        """The largest or smallest of the forms."""
+        forms = list(dict.fromkeys(forms))
+        for form in [*forms]:
+            if any(other is not form and at_or_above((other - form) * (1 if largest else -1), 0) for other in forms):
+                forms.remove(form)  # another one is always at least as extreme
+        if len(forms) == 1:
+            return forms[0]
+        if all(f.is_constant for f in forms):
+            return Linear.of((max if largest else min)(f.constant for f in forms))
+        depends = NOTHING
+        for f in forms:
+            depends = depends | f.depends()
+
+        def formula(v: Linear) -> Formula:
+            beyond = [at_least(v, f) if largest else at_least(f, v) for f in forms]
+            return both(*beyond, either(*(equal(v, f) for f in forms)))
+
+        lows, highs = [f.bounds()[0] for f in forms], [f.bounds()[1] for f in forms]
+        pick = max if largest else min
+        lows, highs = ([n for n in ends if n is not None] for ends in (lows, highs))
+        low = pick(lows) if lows and (largest or len(lows) == len(forms)) else None
+        high = pick(highs) if highs and (not largest or len(highs) == len(forms)) else None
+        out = self.defined(depends, formula, low, high)
+        if not largest:
+            self._minima.update((symbol, forms) for symbol in out.terms)
+        return out
+
+    def at_most(self, form: Linear) -> list[Linear]:
+        """Forms none of which is exceeded by `form`: those that it is the smallest of."""
+        for symbol, c in form.terms.items():
+            if c == 1 and symbol in self._minima:
+                return [form + Linear({symbol: -1}, 0) + f for f in self._minima[symbol]]
+        return [form]
+
+    def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:
+        """`values[0]` where `place` is `first`, `values[1]` where it is one more, …; `place` is one of these."""
+        symbol = self.fresh("defined", place.depends(), min(values), max(values))
+        rows = ((Linear.of(first + n), Linear.of(value)) for n, value in enumerate(values))
+        symbol.define(either(*(both(equal(place, at), equal(Linear.of(symbol), value)) for at, value in rows)))
+        return Linear.of(symbol)
+
+    # ---- affine maps --------------------------------------------------------------------------------------------------
+
+    def affine_map(self, affine_map: ir.AffineMap, operands: list[Linear]) -> list[Linear]:
+        """The results of the map: dimensions first among the operands, then symbols."""
+        dims = operands[: affine_map.n_dims]
+        symbols = operands[affine_map.n_dims :]
+        return [self.affine_expression(e, dims, symbols) for e in affine_map.results]
+
+    def affine_expression(self, e: ir.AffineExpr, dims: list[Linear], symbols: list[Linear]) -> Linear:
+        if isinstance(e, ir.AffineDimExpr):
+            return dims[e.position]
+        if isinstance(e, ir.AffineSymbolExpr):
+            return symbols[e.position]
+        if isinstance(e, ir.AffineConstantExpr):
+            return Linear.of(e.value)
+        binary = ir.AffineBinaryExpr(e)
+        a = self.affine_expression(binary.lhs, dims, symbols)
+        b = self.affine_expression(binary.rhs, dims, symbols)
+        if isinstance(e, ir.AffineAddExpr):
+            return a + b
+        if isinstance(e, ir.AffineMulExpr):
+            return self.product(a, b)
+        elif not b.is_constant and isinstance(e, ir.AffineModExpr | ir.AffineFloorDivExpr):
+            known = self.part("remainder" if isinstance(e, ir.AffineModExpr) else "quotient", "floor", a, b)
+        elif not b.is_constant or b.constant <= 0:
+            known = None
+        elif isinstance(e, ir.AffineModExpr):
+            known = a.modulo(b.constant)
+        elif isinstance(e, ir.AffineFloorDivExpr):
+            known = a.floordiv(b.constant)
+        else:
+            known = (a + (b.constant - 1)).floordiv(b.constant)
+        return known if known is not None else self.unread(type(e).__name__, (a, b))
+
+    def integer_set(self, attribute: ir.Attribute, operands: list[Linear]) -> Formula:
+        """`affine.if`'s set. The bindings give no access to an integer set attribute's content, so its text becomes a map."""
+        text = str(attribute).removeprefix("affine_set<").removesuffix(">")
+        head, _, constraints = text.partition(":")
+        inner = constraints.strip()[1:-1]
+        pieces = [p.strip() for p in inner.split(",") if p.strip()]
+        forms = [re.sub(r"\s*(>=|==)\s*0$", "", p) for p in pieces]
+        made = ir.AffineMapAttr.parse(f"affine_map<{head.strip()} -> ({', '.join(forms)})>", attribute.context)
+        results = self.affine_map(made.value, operands)
+        return both(*(Formula("eq" if "==" in p else "ge", f) for p, f in zip(pieces, results, strict=True)))
+
+
+def at_or_above(form: Linear, bound: int) -> bool:
+    """Whether the form's bounds say so."""
+    low, _ = form.bounds()
+    return low is not None and low >= bound
+
+
+def _bounds_of_product(a: Bounds, b: Bounds) -> Bounds:
+    if None not in a and None not in b:
+        corners = [p * q for p in a for q in b if p is not None and q is not None]
+        return min(corners), max(corners)
+    positive = a[0] is not None and b[0] is not None and a[0] >= 0 and b[0] >= 0
+    return (0 if positive else None), None
+
+
+def id_symbol(form: Linear) -> Symbol | None:
+    """The symbol, if the form is just a thread's or a block's id."""
+    if len(form.terms) == 1 and form.constant == 0:
+        ((term, coefficient),) = form.terms.items()
+        if coefficient == 1 and isinstance(term, Symbol) and term.kind in ("thread", "block"):
+            return term
+    return None

@@ -1,0 +1,171 @@
+"""Integer operations of machines: numbers of so many bits, which wrap around, and are read as signed or as unsigned.
+
+The form of a value is the number that its bits are as signed (of an i1: 0 or 1). What may leave the range of its type is
+taken back into it, wherever the range of the result is known, and always below 32 bits.
+"""
+
+from __future__ import annotations
+
+from ...ir.mlir import ir
+from ..kernels.dependence import Dependence
+from .algebra import at_or_above
+from .comparisons import compare
+from .linear import Linear, at_least
+
+INDEX_BITS = 64
+NARROW = 32
+"""Numbers of fewer bits wrap around whatever is known of them: they are seldom meant as indices alone."""
+_ULE, _UGE = 7, 9
+_COMMUTATIVE = ("andi", "ori", "xori")
+_PARTS = {
+    "divsi": "truncated", "remsi": "truncated", "divui": "unsigned", "remui": "unsigned", "floordivsi": "floor",
+}  # fmt: skip
+"""How the quotients and remainders of divisions are rounded."""
+_MOST_RUNS = 2
+"""Runs of ones in a mask that a bitwise operation is worked out for: each makes two divisions."""
+
+
+def bits(kind: ir.Type) -> int:
+    return ir.IntegerType(kind).width if isinstance(kind, ir.IntegerType) else INDEX_BITS
+
+
+def wrapped(form: Linear, width: int) -> Linear:
+    """The number between -2^(width-1) and 2^(width-1)-1 that has the form's last `width` bits; of i1, 0 or 1."""
+    half = 1 << (width - 1)
+    return form.modulo(2) if width == 1 else (form + half).modulo(2 * half) - half
+
+
+def fitting(form: Linear, width: int) -> Linear:
+    """What an exact result is in so many bits. Of wide ones without a known range it is taken to fit."""
+    low, high = form.bounds()
+    return wrapped(form, width) if width < NARROW or (low is not None and high is not None) else form
+
+
+def range_of(kind: ir.Type) -> tuple[int | None, int | None]:
+    """The smallest and the largest number of a narrow type."""
+    width = bits(kind)
+    if width >= NARROW:
+        return None, None
+    return (0, 1) if width == 1 else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+
+
+class Integers(Dependence):
+    """Integer operations on forms."""
+
+    def converted(self, form: Linear, name: str, source: ir.Type, target: ir.Type) -> Linear:
+        """A number of one type as one of another: its last bits, or more in front, zeros or copies of its sign."""
+        before, after = bits(source), bits(target)
+        if after > before:
+            if name.endswith(("ui", "u")):
+                unsigned = self.unsigned(form, before)
+                form = self.unread(f"{name} {before}", (form,), 0) if unsigned is None else unsigned
+            elif before == 1:
+                form = form * -1
+        return fitting(form, after)
+
+    def unsigned(self, form: Linear, width: int) -> Linear | None:
+        """The number that the bits are as unsigned; None where that is not known."""
+        if width == 1 or at_or_above(form, 0):
+            return form
+        return form.modulo(1 << width) if width < NARROW else None
+
+    def binary(self, name: str, a: Linear, b: Linear, width: int) -> Linear:
+        """`arith`'s operation of that name, on numbers of `width` bits."""
+        made = self._exact(name, a, b, width)
+        return self.unread(f"{name} {width}", (a, b)) if made is None else fitting(made, width)
+
+    def _exact(self, name: str, a: Linear, b: Linear, width: int) -> Linear | None:
+        """The result before it is made to fit."""
+        if name in _COMMUTATIVE and a.is_constant:
+            a, b = b, a
+        match name:
+            case "addi":
+                return a + b
+            case "subi":
+                return a - b
+            case "muli":
+                return self.product(a, b)
+            case "maxsi" | "minsi":
+                return self.extreme([a, b], largest=name == "maxsi")
+            case "maxui" | "minui":
+                if at_or_above(a, 0) and at_or_above(b, 0):
+                    return self.extreme([a, b], largest=name == "maxui")
+                return self.choose(compare(_UGE if name == "maxui" else _ULE, a, b), a, b)
+        if b.is_constant:
+            return self._by_constant(name, a, b.constant, width)
+        if name in ("shli", "shrui", "shrsi") and a.is_constant and a.constant >= 0:
+            return self._shifted(name, a.constant, b, width)
+        if name in _PARTS:
+            part = "quotient" if "div" in name else "remainder"
+            return self.part(part, f"{_PARTS[name]} {width}", a, b)
+        if "div" in name and at_or_above(a, 0) and at_or_above(b, 1):
+            return self.unread(f"{name} {width}", (a, b), 0)
+        return None
+
+    def truncated(self, a: Linear, divisor: int) -> Linear:
+        """`a / divisor` rounded towards zero."""
+        low, high = a.bounds()
+        if low is not None and low >= 0:
+            return a.floordiv(divisor)
+        if high is not None and high <= 0:
+            return (a * -1).floordiv(divisor) * -1
+        up, down = a.floordiv(divisor), (a * -1).floordiv(divisor) * -1
+        return self.choose(at_least(a, 0), up, down)
+
+    def _by_constant(self, name: str, a: Linear, b: int, width: int) -> Linear | None:
+        if name in _COMMUTATIVE:
+            common = _masked(a, b)
+            if common is None:
+                return None
+            return common if name == "andi" else a + b - common * (1 if name == "ori" else 2)
+        if name in ("shli", "shrui", "shrsi") and not 0 <= b < width:
+            return None
+        if name in ("shrui", "divui", "remui", "ceildivui"):
+            b %= 1 << width
+            as_unsigned = self.unsigned(a, width)
+            if as_unsigned is None:
+                return None
+            a = as_unsigned
+        if name == "shli":
+            return a * (1 << b)
+        if name in ("shrsi", "shrui"):
+            return a.floordiv(1 << b)
+        if b < 0:
+            a, b = (a if name == "remsi" else a * -1), -b
+        return self._divided(name, a, b) if b > 0 else None
+
+    def _divided(self, name: str, a: Linear, b: int) -> Linear | None:
+        match name:
+            case "floordivsi" | "divui":
+                return a.floordiv(b)
+            case "ceildivsi" | "ceildivui":
+                return (a + (b - 1)).floordiv(b)
+            case "divsi":
+                return self.truncated(a, b)
+            case "remsi":
+                return a - self.truncated(a, b) * b
+            case "remui":
+                return a.modulo(b)
+        return None
+
+    def _shifted(self, name: str, number: int, by: Linear, width: int) -> Linear | None:
+        """A constant shifted by one of a few numbers."""
+        low, high = by.bounds()
+        if low is None or high is None or low < 0 or high >= INDEX_BITS:
+            return None
+        shifted = [Linear.of(number << n if name == "shli" else number >> n) for n in range(low, high + 1)]
+        return self.tabulated(by, low, [wrapped(form, width).constant for form in shifted])
+
+
+def _masked(a: Linear, mask: int) -> Linear | None:
+    """The bits of `a` where `mask` has ones: for each run of them, what is below its end less what is below its start."""
+    if mask < 0:
+        rest = _masked(a, ~mask)
+        return None if rest is None else a - rest
+    out, place, runs = Linear.of(0), 0, 0
+    while mask >> place:
+        first = place + ((mask >> place) & -(mask >> place)).bit_length() - 1
+        end = first + ((~(mask >> first)) & ((mask >> first) + 1)).bit_length() - 1
+        out = out + a.modulo(1 << end) - a.modulo(1 << first)
+        place, runs = end, runs + 1
+    return out if runs <= _MOST_RUNS or a.is_constant else None

@@ -1,0 +1,197 @@
+"""Branches and loops of a host function, as a `History` walks them.
+
+Both arms of a branch are walked; afterwards is done what is done either way, and what an arm that was not taken never
+began counts as done. A loop is walked until another iteration shows nothing new: what later iterations find unfinished
+depends on an earlier operation only through the carried tokens and the host that are past it, of which there are few, and
+walking stops when for every operation such a set comes back.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...ir.mlir import ir
+from .events import Condition, Stream, Token, bits, both, contradict, one_of, unknown
+from .tokens import carried, constant, is_token, last_op, trip_count
+
+if TYPE_CHECKING:
+    from .history import History
+
+MOST_ITERATIONS = 64
+
+
+def walk_branch(history: History, op: ir.Operation) -> None:
+    """An `scf.if` or an `affine.if`."""
+    condition = op.operands[0] if op.name == "scf.if" else None
+    known = constant(condition) if condition is not None else None
+    key = (condition if condition is not None else op, _iteration_of(history, condition) if condition else tuple(history.path))
+    before, when = history.host, history.when
+    tokens = [i for i, v in enumerate(op.results) if is_token(v)]
+    arms: list[_Arm] = []
+    for number, taken in enumerate((True, False)):
+        choice = frozenset() if known is not None else frozenset({(key, taken)})
+        if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
+            continue
+        history.host, history.when = before | history.under[key, not taken], when | choice
+        region = op.regions[number] if number < len(op.regions) else None
+        given = _through(history, region.blocks[0], tokens) if region is not None and len(region.blocks) else []
+        arms.append(_Arm(choice, history.host, given))
+    history.when = when
+    never = [sum({history.under[key, not taken] for _, taken in arm.choice}) for arm in arms]
+    history.host = both([arm.host | other for arm, other in zip(arms, never, strict=True)])
+    for number, i in enumerate(tokens):
+        covers = both([arm.given[number].covers | other for arm, other in zip(arms, never, strict=True)])
+        history.made(op.results[i], op, covers, one_of((arm.given[number].streams, arm.choice) for arm in arms))
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """What is behind one arm of a branch: what the host is past, and the tokens it gives."""
+
+    choice: frozenset[Condition]
+    host: int
+    given: list[Token]
+
+
+def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Token]:
+    """Walk a block of a branch or a loop. The tokens that it yields at the places `tokens`."""
+    history.walk(block)
+    end = last_op(block)
+    given = [history.now[end.operands[i]] for i in tokens]
+    for i in tokens:
+        history.use(end.operands[i], end)
+    return given
+
+
+def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
+    """In which iterations of the loops around it `value` was made."""
+    owner = value.owner
+    holder = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation.parent
+    depth = 0
+    while holder is not None:
+        depth += holder.operation in history.loops
+        holder = holder.operation.parent
+    return tuple(history.path[:depth])
+
+
+def walk_loop(history: History, op: ir.Operation) -> None:
+    """An `scf.for` or an `affine.for`, until nothing new comes."""
+    walk = _Loop(history, op, trip_count(op), len(history.events))
+    when, loop = history.when, _bound(history, op)
+    history.loops.append(op)
+    turn = 0
+    while walk.goes_on(turn):
+        if walk.trips is None:
+            history.when = history.when | {((*loop, turn), True)}
+        walk.iteration(turn)
+        turn += 1
+    history.loops.pop()
+    history.when = when
+    walk.leave(loop)
+
+
+def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
+    """What says how often a loop runs: two with the same bounds run equally often."""
+    if op.name != "scf.for":
+        return op, tuple(history.path)
+    bounds = list(op.operands)[:3]
+    return *bounds, max((_iteration_of(history, v) for v in bounds), key=len)
+
+
+@dataclass(eq=False)
+class _Loop:
+    """A loop that is being walked.
+
+    Args:
+        trips: how many iterations it has; None if that is not known.
+        first: the number of its first event.
+    """
+
+    history: History
+    op: ir.Operation
+    trips: int | None
+    first: int
+    tokens: list[int] = field(init=False)
+    given: list[Token] = field(init=False)
+    _sources: list[int] = field(init=False)
+    _seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
+    _names: list[list[set[Stream]]] = field(default_factory=list)
+    _exits: list[_Exit] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        inputs = carried(self.op)
+        self.tokens = [i for i, v in enumerate(inputs) if is_token(v)]
+        self.given = [self.history.now[inputs[i]] for i in self.tokens]
+        for i in self.tokens:
+            self.history.use(inputs[i], self.op)
+        self._sources = list(bits(((1 << self.first) - 1) & ~self.history.host))
+
+    @property
+    def _many(self) -> bool:
+        """Whether it is left before its last iteration, because the others are like those that were walked."""
+        return self.trips is None or self.trips > MOST_ITERATIONS
+
+    def goes_on(self, turn: int) -> bool:
+        """Whether iteration `turn` is walked; notes how things stand if the loop ends before it."""
+        history, trips = self.history, self.trips
+        if turn == 1:
+            self._sources += range(self.first, len(history.events))
+        state = {n: tuple(c >> n & 1 for c in (history.host, *(t.covers for t in self.given))) for n in self._sources}
+        names = [{s for s, _ in t.streams if s in self._outside} for t in self.given]
+        repeats = turn >= 2 and names in self._names and all(s[0] or s in self._seen[n] for n, s in state.items())
+        if trips is None or turn == trips or (turn and self._many):
+            self._exits.append(_Exit(turn, len(history.events), history.host, self.given))
+        if turn == trips or (repeats and self._many):
+            self._exits[-1] = replace(self._exits[-1], last=True)
+            return False
+        if turn >= MOST_ITERATIONS:
+            raise unknown(self.op, f"the tokens of a loop after {MOST_ITERATIONS} iterations", "carry fewer tokens")
+        self._names.append(names)
+        for n, s in state.items():
+            self._seen[n].add(s)
+        return True
+
+    @cached_property
+    def _outside(self) -> set[Stream]:
+        """What the first iteration gets."""
+        return {stream for token in self.given for stream, _ in token.streams}
+
+    def iteration(self, turn: int) -> None:
+        block = self.op.regions[0].blocks[0]
+        self.history.path.append(turn)
+        for token, i in zip(self.given, self.tokens, strict=True):
+            self.history.made(block.arguments[1 + i], self.op, token.covers, token.streams)
+        self.given = _through(self.history, block, self.tokens)
+        self.history.path.pop()
+
+    def leave(self, loop: tuple[object, ...]) -> None:
+        """What is done behind the loop, whenever it ended: iterations that did not come count as done."""
+        history, everything = self.history, (1 << len(self.history.events)) - 1
+        never = [everything & ~((1 << each.count) - 1) for each in self._exits]
+        history.host = both([each.host | rest for each, rest in zip(self._exits, never, strict=True)])
+        for number, i in enumerate(self.tokens):
+            covers = both([each.given[number].covers | rest for each, rest in zip(self._exits, never, strict=True)])
+            streams = one_of((each.given[number].streams, each.choices(loop)) for each in self._exits)
+            history.made(self.op.results[i], self.op, covers, streams)
+
+
+@dataclass(frozen=True)
+class _Exit:
+    """How things stand if a loop ends before iteration `turn`: `count` events have happened, and the host is past `host`.
+
+    Args:
+        last: the loop was walked no further; it stands for all later ends too.
+    """
+
+    turn: int
+    count: int
+    host: int
+    given: list[Token]
+    last: bool = False
+
+    def choices(self, loop: tuple[object, ...]) -> frozenset[Condition]:
+        """Iterations up to this one come, it does not."""
+        return frozenset(((*loop, turn), turn < self.turn) for turn in range(self.turn + (not self.last)))

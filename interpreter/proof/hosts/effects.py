@@ -1,0 +1,262 @@
+"""What each op of a host function reads, writes, allocates and frees, and of which buffer.
+
+Views and casts are followed to the buffer that they show, as far as constants go to the very elements. What a kernel does
+to its arguments is read from its body, what a called function does from its own. A loop or a branch does what its body
+does. Arguments of a host function are distinct memory; what cannot be followed may be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...ir import mlir
+from ...ir.mlir import ir
+from ...memory.effects import CALLS, KERNEL_OPERANDS, accesses, is_known, is_memref, is_pointer, takes_tensors
+from .tracing import parameter_count, traced
+from .windows import Buffer, Window
+
+DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
+"""Ops that a device does: they may be made asynchronous. All others are done when the host is past them."""
+
+_ADDRESS = "memref.extract_aligned_pointer_as_index"
+
+AccessKind = Literal["read", "write", "alloc", "free"]
+Done = tuple[AccessKind, str]
+"""What is done to a buffer, and of an update what."""
+READ: Done = ("read", "")
+WRITE: Done = ("write", "")
+Hazard = Literal["RAW", "WAR", "WAW"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One thing that an op does to some elements of a buffer.
+
+    Args:
+        update: of a write by atomics alone, what they do: in which order equal ones are made is no matter.
+    """
+
+    kind: AccessKind
+    window: Window
+    update: str = ""
+
+    @property
+    def buffer(self) -> Buffer:
+        return self.window.buffer
+
+    @property
+    def changes(self) -> bool:
+        """All but reading: whoever else touches the elements must do so before or after."""
+        return self.kind != "read"
+
+    def commutes(self, other: Effect) -> bool:
+        """Whether the two may come in any order, even at the same time."""
+        return not (self.changes or other.changes) or (self.update != "" and self.update == other.update)
+
+
+def hazard(first: Effect, second: Effect) -> Hazard | None:
+    """Why `second` must stay behind `first`; None if their order does not matter. An allocation counts as a write, and a
+    free too."""
+    if first.commutes(second) or first.window.disjoint(second.window):
+        return None
+    if not first.changes:
+        return "WAR"
+    return "WAW" if second.changes else "RAW"
+
+
+def conflict(first: Iterable[Effect], second: Iterable[Effect]) -> tuple[Hazard, Effect, Effect] | None:
+    """The first pair of effects whose order matters."""
+    later = tuple(second)
+    for a in first:
+        for b in later:
+            found = hazard(a, b)
+            if found is not None:
+                return found, a, b
+    return None
+
+
+@dataclass(eq=False)
+class Effects:
+    """The effects of the ops of a module's host functions, worked out when asked for, and kept.
+
+    Args:
+        module: a module; it must not change while this is used.
+    """
+
+    module: ir.Module
+    _windows: dict[ir.Value, tuple[Window, ...]] = field(default_factory=dict)
+    _callables: dict[str, ir.Operation] = field(default_factory=dict)
+    _binaries: set[str] = field(default_factory=set)
+    _summaries: dict[str, tuple[tuple[Done, int | Buffer], ...] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._shows_tensors = any(True for _ in mlir.operations(self.module.operation, "bufferization.to_tensor"))
+        for op in self.module.body.operations:
+            if op.operation.name == "func.func":
+                self._callables[_symbol(op.operation)] = op.operation
+            elif op.operation.name == "gpu.binary":
+                self._binaries.add(_symbol(op.operation))
+            elif op.operation.name == "gpu.module":
+                for kernel in mlir.operations(op.operation, "gpu.func"):
+                    self._callables[f"{_symbol(op.operation)}::{_symbol(kernel)}"] = kernel
+
+    def of(self, op: ir.Operation) -> tuple[Effect, ...]:
+        """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
+        found: dict[Effect, None] = {}
+        for (kind, update), value in self._all(op):
+            for window in self.windows(value):
+                if not window.empty and not _inside(window.buffer, op):
+                    found[Effect(kind, window, update)] = None
+        for (kind, update), buffer in self._of_globals(op):
+            found[Effect(kind, Window(buffer), update)] = None
+        return tuple(found)
+
+    def windows(self, value: ir.Value) -> tuple[Window, ...]:
+        """What a memref may show: one window, or several where it was chosen (`arith.select`, `scf.if`)."""
+        if value not in self._windows:
+            self._windows[value] = traced(value, self._windows)
+        return self._windows[value]
+
+    def unseen(self, op: ir.Operation) -> ir.Operation | None:
+        """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
+        kernel that is not there, an op of an unknown dialect, anything done through pointers, or through tensors that show a
+        buffer and read it later. None if there is none in `op`."""
+        for inner in mlir.operations(op):
+            if inner.name in CALLS:
+                if self._summary(inner) is None or _is_handed_pointers(inner):
+                    return inner
+            elif not is_known(inner) or inner.name == _ADDRESS or (self._shows_tensors and takes_tensors(inner)):
+                return inner
+        return None
+
+    def launches_on_pointers(self, op: ir.Operation) -> bool:
+        """A launch of a kernel that is handed pointers, goes through any that it makes itself, or has an op that nobody knows: it
+        may touch memory that it is not handed."""
+        if op.name == "gpu.launch":
+            return self.unseen(op) is not None
+        if op.name != "gpu.launch_func":
+            return False
+        kernel = self._callables.get(callee(op))
+        return _is_handed_pointers(op) or (kernel is not None and self.unseen(kernel) is not None)
+
+    def opaque(self, op: ir.Operation) -> bool:
+        """A launch of a kernel that is compiled already (`gpu.binary`): it is assumed to read and write all it gets."""
+        return op.name == "gpu.launch_func" and callee(op).split("::")[0] in self._binaries
+
+    # ---- calls and launches -------------------------------------------------------------------------------------------
+
+    def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value]]:
+        inner = (op,) if not len(op.regions) else mlir.operations(op)
+        for each in inner:
+            found = accesses(each)
+            if each.name in CALLS:
+                yield from self._of_arguments(each)
+            elif found is None:
+                for value in filter(is_memref, each.operands):
+                    yield READ, value
+                    yield WRITE, value
+            else:
+                for access in found:
+                    if access.kind == "atomic" and not access.update:
+                        yield READ, access.value
+                    yield ("write" if access.kind == "atomic" else access.kind, access.update), access.value
+
+    def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value]]:
+        given = arguments(op)
+        summary = self._summary(op)
+        if summary is None:
+            for value in filter(is_memref, given):
+                yield READ, value
+                yield WRITE, value
+            return
+        for done, at in summary:
+            if isinstance(at, int) and is_memref(given[at]):
+                yield done, given[at]
+
+    def _of_globals(self, op: ir.Operation) -> Iterator[tuple[Done, Buffer]]:
+        inner = (op,) if not len(op.regions) else mlir.operations(op)
+        for each in inner:
+            if each.name in CALLS:
+                for done, at in self._summary(each) or ():
+                    if isinstance(at, Buffer):
+                        yield done, at
+
+    def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
+        """What the called function does, by its arguments' numbers; None if that cannot be seen, as through pointers."""
+        if self.opaque(op):
+            return tuple((done, i) for i in range(len(arguments(op))) for done in (READ, WRITE))
+        name = callee(op)
+        if name not in self._summaries:
+            self._summaries[name] = None  # what calls itself stays unseen
+            function = self._callables.get(name)
+            if function is not None and len(function.regions[0].blocks):
+                self._summaries[name] = self._summarized(function)
+        return self._summaries[name]
+
+    def _summarized(self, function: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
+        passed = list(function.regions[0].blocks[0].arguments)[: parameter_count(function)]
+        parameters = {a: i for i, a in enumerate(passed)}
+        found: dict[tuple[Done, int | Buffer], None] = {}
+        if self.unseen(function) is not None:
+            return None
+        for op in mlir.operations(function):
+            if op.name in CALLS and self._summary(op) is None:
+                return None
+        for done, value in self._all(function):
+            for buffer in (w.buffer for w in self.windows(value)):
+                if buffer.kind == "unknown":
+                    return None
+                at = parameters.get(buffer.key) if isinstance(buffer.key, ir.Value) else buffer
+                if at is not None:
+                    found[done, at] = None
+        found.update(((done, buffer), None) for done, buffer in self._of_globals(function))
+        return tuple(found)
+
+
+def compiled_kernels(module: ir.Module) -> tuple[str, ...]:
+    """The kernels that `module` launches out of a `gpu.binary`, as `@binary::@kernel`."""
+    effects = Effects(module)
+    launches = (op for op in mlir.operations(module.operation, "gpu.launch_func") if effects.opaque(op))
+    return tuple(dict.fromkeys("@" + callee(op).replace("::", "::@") for op in launches))
+
+
+def arguments(op: ir.Operation) -> list[ir.Value]:
+    """The values that a `func.call` or a `gpu.launch_func` passes."""
+    operands = list(op.operands)
+    if op.name == "func.call":
+        return operands
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    start = sum(segments[:KERNEL_OPERANDS])
+    return operands[start : start + segments[KERNEL_OPERANDS]]
+
+
+def callee(op: ir.Operation) -> str:
+    """`f`, or `module::kernel`."""
+    if op.name == "func.call":
+        return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    return "::".join(ir.SymbolRefAttr(op.attributes["kernel"]).value)
+
+
+def _is_handed_pointers(op: ir.Operation) -> bool:
+    return op.name == "gpu.launch_func" and any(map(is_pointer, arguments(op)))
+
+
+def _inside(buffer: Buffer, op: ir.Operation) -> bool:
+    """Whether the buffer is an allocation inside of a region of `op`."""
+    value = buffer.key
+    if buffer.kind != "allocation" or not len(op.regions) or isinstance(value, str):
+        return False
+    owner = value.owner
+    holder = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
+    while holder is not None:
+        if holder.operation == op:
+            return True
+        holder = holder.operation.parent
+    return False
+
+
+def _symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+

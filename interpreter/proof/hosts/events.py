@@ -1,0 +1,138 @@
+"""What happens in a host function, once each: operations, tokens and their uses, and the choices under which they happen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ....dsl.diagnostics import WeftError, fail
+from ...ir.mlir import ir
+from ...session.rewriter import describe
+from .effects import DEVICE, Effect
+from .tokens import LOOPS
+
+MOST_STREAMS = 64
+"""So many ways in which a token may stand for a stream are told apart by the choices that lead to them."""
+
+Condition = tuple[object, bool]
+"""A choice of the program (which condition, in which iteration), and how it was made."""
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """An operation that touches memory, as it happens once.
+
+    Args:
+        number: its place in program order.
+        loops, path: the loops around it that are walked, outermost first, and in which of their iterations it happens.
+        when: the choices under which it happens.
+        asynchronous: it may go on after the host is past it.
+    """
+
+    number: int
+    op: ir.Operation
+    loops: tuple[ir.Operation, ...]
+    path: tuple[int, ...]
+    when: frozenset[Condition]
+    asynchronous: bool
+    effects: tuple[Effect, ...]
+
+    @property
+    def on_device(self) -> bool:
+        return self.op.name in DEVICE
+
+    @property
+    def may_not_run(self) -> bool:
+        """A loop that is one operation: it may have no iteration."""
+        return self.op.name in (*LOOPS, "scf.while")
+
+    def excludes(self, other: Event) -> bool:
+        return contradict(self.when, other.when)
+
+
+@dataclass(eq=False)
+class Stream:
+    """What a token stands for, by whatever names it is handed on: the uses of all of them, in program order."""
+
+    uses: list[tuple[Token, Use]] = field(default_factory=list)
+
+
+Streams = tuple[tuple[Stream, frozenset[Condition]], ...]
+"""What a token may stand for, and under which choices it does."""
+
+
+@dataclass(eq=False)
+class Token:
+    """A token as it is made once, under one name.
+
+    Args:
+        covers: the events that are done when it is ready.
+        uses: by whom, under which choices.
+    """
+
+    value: ir.Value
+    maker: ir.Operation | None
+    when: frozenset[Condition]
+    covers: int
+    streams: Streams
+    uses: list[Use] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One use of a token. `event`: what started with it, if anything did; `past`: the events done when the host was there."""
+
+    op: ir.Operation
+    when: frozenset[Condition]
+    past: int
+    event: int | None = None
+
+
+def contradict(first: frozenset[Condition], second: frozenset[Condition]) -> bool:
+    return any((key, not value) in second for key, value in first)
+
+
+def one_of(found: Iterable[tuple[Streams, frozenset[Condition]]]) -> Streams:
+    """What a token stands for that is one of several, each under its own choices."""
+    ways: dict[Stream, set[frozenset[Condition]]] = {}
+    for streams, under in found:
+        for stream, when in streams:
+            ways.setdefault(stream, set()).add(when | under)
+    for stream, choices in ways.items():
+        _merge(choices)
+        if len(choices) > MOST_STREAMS:
+            ways[stream] = {frozenset.intersection(*choices)}
+    return tuple((stream, when) for stream, choices in ways.items() for when in choices)
+
+
+def _merge(choices: set[frozenset[Condition]]) -> None:
+    """Drop a choice that does not matter: the same holds however it is made."""
+    waiting = list(choices)
+    while waiting:
+        when = waiting.pop()
+        for key, value in when:
+            other, rest = when ^ {(key, value), (key, not value)}, when - {(key, value)}
+            if when in choices and other in choices:
+                choices -= {when, other}
+                choices.add(rest)
+                waiting.append(rest)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The numbers of the bits that are set, the highest first."""
+    while mask:
+        number = mask.bit_length() - 1
+        yield number
+        mask ^= 1 << number
+
+
+def both(sets: list[int]) -> int:
+    """What is in all of them."""
+    found = -1
+    for each in sets:
+        found &= each
+    return found
+
+
+def unknown(op: ir.Operation, what: str, hint: str) -> WeftError:
+    return fail("W0634", f"the order of launches cannot be followed through {describe(op)}: {what}", hint=hint)

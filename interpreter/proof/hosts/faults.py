@@ -1,0 +1,217 @@
+"""What is wrong with the tokens, streams and memory of a host function, as diagnostics that a person understands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import Diagnostic, Source, Span
+from ...ir.mlir import ir
+from ...session.rewriter import describe
+from .effects import DEVICE, Effect, Effects, callee
+from .events import Event
+from .history import History
+from .memory_order import MemoryFault, MemoryOrder
+from .token_uses import TokenFault, token_faults
+from .tokens import dependencies
+from .windows import Buffer
+
+SHOWN = 10
+_PLACE = re.compile(r":(\d+):(\d+)")
+Names = Callable[["ir.Value"], "str | None"]
+
+_DOES = {"read": "reads it", "write": "writes it", "alloc": "allocates it", "free": "frees it"}
+
+
+@dataclass(frozen=True)
+class HostFindings:
+    """A host function, judged.
+
+    Args:
+        launches, tokens: how many its text has.
+        distinct: arguments that were taken as distinct memory, where that mattered.
+        memory: by diagnostic, the two operations it is about; None for those about tokens.
+    """
+
+    function: ir.Operation
+    operations: int
+    tokens: int
+    diagnostics: tuple[Diagnostic, ...]
+    distinct: tuple[str, ...]
+    memory: tuple[MemoryFault | None, ...] = ()
+
+
+def judge_host(
+    function: ir.Operation, effects: Effects, *, source: Source, names: Names = lambda _: None, may_alias: bool = False
+) -> HostFindings:
+    """Judge the tokens, the streams and the order of memory accesses of one host function.
+
+    Raises:
+        WeftError: W0634 for what cannot be followed.
+    """
+    order = MemoryOrder(may_alias)
+    history = History(function, effects, order.watch, order.attach)
+    speak = _Speaker(source, names, effects.opaque)
+    of_tokens = [speak.token(f) for f in token_faults(history)]
+    found = of_tokens + [speak.memory(f) for f in order.faults]
+    shown = found[:SHOWN]
+    if len(found) > SHOWN:
+        last = shown[-1]
+        notes = (*last.notes, f"and {len(found) - SHOWN} more in this function")
+        shown[-1] = Diagnostic(last.code, last.message, last.span, notes=notes, hint=last.hint)
+    touched = {e.buffer: None for event in history.events for e in event.effects if e.buffer.kind == "argument"}
+    distinct = tuple(speak.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
+    operations = len({e.op for e in history.events if e.on_device})
+    tokens = len({t.value for t in history.tokens})
+    about = (*(None for _ in of_tokens), *order.faults)[: len(shown)]
+    return HostFindings(function, operations, tokens, tuple(shown), distinct, about)
+
+
+_APART = ("these parts of it share no element", "offsets and sizes that are constants, or affine in loop variables and ids,")
+_DIFFERENT = ("these are different memory", "buffers that no condition of run time chooses or frees, and ops that are known,")
+
+
+class _Speaker:
+    """Diagnostics in terms of the text."""
+
+    def __init__(self, source: Source, names: Names, opaque: Callable[[ir.Operation], bool]) -> None:
+        self.source = source
+        self.names = names
+        self.opaque = opaque
+
+    # ---- tokens -------------------------------------------------------------------------------------------------------
+
+    def token(self, fault: TokenFault) -> Diagnostic:
+        name = self.value(fault.value)
+        made = "" if fault.made is None else f", made by {self.op(fault.made)},"
+        first, second = fault.first, fault.second
+        again = first is not None and second is not None and first == second
+        if fault.kind == "never":
+            return self._said("W0620", f"the token `{name}` is never waited for", fault.made or self._owner(fault.value),
+                              "nothing says when the work behind it is done, and its stream is never given back",
+                              hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
+        if fault.kind == "leaks":
+            return self._said("W0621", f"the stream of `{name}` would leak: nothing uses the token", fault.made,
+                              hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`")  # fmt: skip
+        if fault.kind == "some paths":
+            return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
+                              fault.made or self._owner(fault.value),
+                              *self._at("it is used by", first), "a branch or a loop around that use may not run",
+                              hint="wait for the token in both arms, or after the branch or loop")  # fmt: skip
+        if fault.kind == "synchronous":
+            return self._said("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
+                              f"it waits for `{name}` on a stream, and makes no token for what comes after it",
+                              hint=f"make it asynchronous: `%t = {first.name if first else 'op'} async [{name}] …`, or block "
+                                   f"before it: `gpu.wait [{name}]`")  # fmt: skip
+        where = ("it is used in every iteration of a loop",) if again else self._at("the first is", first)
+        if fault.kind == "forked":
+            return self._said("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
+                              hint=f"fork it: `%f = gpu.wait async [{name}]`, and let one of the two wait for `%f`")  # fmt: skip
+        if fault.kind == "twice":
+            return self._said("W0623", f"`{name}`{made} is waited for twice", second, *where,
+                              "the first wait gave its stream back",
+                              hint="remove one of the two waits")  # fmt: skip
+        if fault.kind == "used after":
+            return self._said("W0624", f"`{name}`{made} is used after its stream was destroyed", second,
+                              *self._at("the stream is destroyed by", first),
+                              hint="what a blocking wait was for is done: depend on a new root, `gpu.wait async`")  # fmt: skip
+        return self._said("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
+                          *self._at("on it still runs", first),
+                          hint="wait for the token of the last operation on the stream instead")  # fmt: skip
+
+    # ---- memory -------------------------------------------------------------------------------------------------------
+
+    def memory(self, fault: MemoryFault) -> Diagnostic:
+        first, second, buffer = fault.first, fault.second, self.buffer(fault.wanted.buffer)
+        if fault.assumed and fault.done.buffer != fault.wanted.buffer:
+            buffer = f"{self.buffer(fault.done.buffer)} and {buffer}"
+        may = " (assumed)" if fault.assumed else ""
+        notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
+        for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
+            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write all it gets;"
+                         " its `gpu.func` in the module makes it exact")  # fmt: skip
+        if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
+            parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
+            what, exact = _APART if parts else _DIFFERENT
+            notes.append(f"assumed, not proven: nothing says that {what}; {exact} make it exact")
+        if fault.kind == "used after free":
+            return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
+                              hint="free it after its last use" if second.op.name != "func.return" else
+                              "leave it to the caller to free what it gets, or return a copy")  # fmt: skip
+        if fault.kind == "freed twice":
+            again = "in another iteration of a loop" if first.op == second.op else "by two operations"
+            return self._said("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
+                              hint="free it once, after its last use")  # fmt: skip
+        notes.append(self._missing(first, second))
+        if fault.kind == "freed in use":
+            return self._said("W0633", f"`{buffer}` is freed while it may be in use{may}", second.op, *notes,
+                              hint=self._way_out(first, second))  # fmt: skip
+        if fault.kind == "host":
+            does = "reads" if fault.wanted.kind == "read" else "writes"
+            still = "write" if fault.done.changes else "read"
+            message = f"the host {does} `{buffer}` while {first.op.name} may still {still} it{may}: {fault.hazard}"
+            return self._said("W0630", message, second.op, *notes, hint=self._way_out(first, second))  # fmt: skip
+        return self._said("W0629", f"two operations on `{buffer}` are not ordered{may}: {fault.hazard}", second.op, *notes,
+                          hint=self._way_out(first, second))  # fmt: skip
+
+    def does(self, event: Event, effect: Effect) -> str:
+        which = f" @{callee(event.op)}" if event.op.name == "gpu.launch_func" else ""
+        iteration = f" (iteration {', '.join(map(str, event.path))})" if event.path else ""
+        does = "returns it" if event.op.name == "func.return" else _DOES[effect.kind]
+        return f"{self.op(event.op)}{which}{iteration} {does}{self._quoted(event.op)}"
+
+    def _missing(self, first: Event, second: Event) -> str:
+        start, end = self._line(first.op), self._line(second.op)
+        if not second.asynchronous:
+            return f"the missing edge: a blocking wait for {start} before {end}"
+        return f"the missing edge: {start} → {end}"
+
+    def _way_out(self, first: Event, second: Event) -> str:
+        made = next((v for v in first.op.results if str(v.type) == "!gpu.async.token"), None)
+        token = "its token" if made is None else self.value(made)
+        if second.asynchronous and second.op.name in DEVICE:
+            others = [self.value(v) for v in dependencies(second.op)]
+            joined = ", ".join([*others, token])
+            return f"let the second wait for the first: `%j = gpu.wait async [{joined}]`, then `async [%j]`"
+        return f"wait before it: `gpu.wait [{token}]` (of a token that is used elsewhere too, of an explicit fork)"
+
+    # ---- places and names ---------------------------------------------------------------------------------------------
+
+    def _said(self, code: str, message: str, op: ir.Operation | None, *notes: str, hint: str) -> Diagnostic:
+        return Diagnostic(code, message, self.span(op), notes=notes, hint=hint)
+
+    def value(self, value: ir.Value) -> str:
+        name = self.names(value)
+        return f"%{name}" if name is not None else value.get_name(use_local_scope=True)
+
+    def buffer(self, buffer: Buffer) -> str:
+        name = None if isinstance(buffer.key, str) else self.names(buffer.key)
+        return name or buffer.name.lstrip("%")
+
+    def op(self, op: ir.Operation | None) -> str:
+        return "an op" if op is None else describe(op)
+
+    def _owner(self, value: ir.Value) -> ir.Operation:
+        owner = value.owner
+        return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+
+    def _at(self, what: str, op: ir.Operation | None) -> tuple[str, ...]:
+        return () if op is None else (f"{what} {self.op(op)}{self._quoted(op)}",)
+
+    def span(self, op: ir.Operation | None) -> Span | None:
+        found = _PLACE.search(str(op.location)) if op is not None else None
+        if found is None or op is None:
+            return None
+        line, column = int(found[1]), int(found[2])
+        return Span(self.source, line, column, line, column + len(op.name))
+
+    def _line(self, op: ir.Operation) -> str:
+        span = self.span(op)
+        which = f"{op.name} @{callee(op)}" if op.name == "gpu.launch_func" else op.name
+        return which if span is None else f"{which} in line {span.line}"
+
+    def _quoted(self, op: ir.Operation) -> str:
+        span = self.span(op)
+        text = self.source.line(span.line).strip() if span is not None else ""
+        return f"\n    {text}" if text else ""

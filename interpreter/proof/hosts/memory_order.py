@@ -1,0 +1,245 @@
+"""Operations on one buffer that nothing orders, and memory that is used after it was freed: found while a history is made."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from ...ir import mlir
+from ...ir.mlir import ir
+from ...memory.effects import accesses, is_memref
+from ...memory.views import sources
+from .aliasing import Aliasing
+from .effects import Effect, Hazard
+from .events import Event, bits
+from .history import History
+from .moving import apart
+from .windows import Buffer, Window
+
+if TYPE_CHECKING:
+    from ..races.footprints import Footprints, Meeting
+
+FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
+Place = tuple[Buffer, tuple[int, ...] | None]
+"""A buffer, and in which iterations it was allocated; None: in any (it came through what a loop carries)."""
+
+
+@dataclass(frozen=True)
+class MemoryFault:
+    """Two events on one buffer, of which the second must come after the first, and does not; or must not come at all.
+
+    Args:
+        assumed: the memory of the one may be that of the other; that it is one is not proven.
+    """
+
+    kind: FaultKind
+    hazard: Hazard | None
+    first: Event
+    second: Event
+    done: Effect
+    wanted: Effect
+    assumed: bool
+
+
+@dataclass
+class _Touched:
+    """The events that touched a buffer so far, as bits."""
+
+    any: int = 0
+    changed: int = 0
+    freed: int = 0
+
+
+@dataclass(eq=False)
+class MemoryOrder:
+    """What is wrong with the order of memory accesses. Hand `watch` to a `History`.
+
+    Args:
+        may_alias: arguments of the function (and globals that are no constants) may overlap, unless they say otherwise.
+    """
+
+    may_alias: bool = False
+    faults: list[MemoryFault] = field(default_factory=list)
+    history: History | None = None
+    _touched: defaultdict[Place, _Touched] = field(default_factory=lambda: defaultdict(_Touched))
+    _places: defaultdict[Buffer, set[Place]] = field(default_factory=lambda: defaultdict(set))
+    _unknown: list[Place] = field(default_factory=list)
+    _outside: list[Place] = field(default_factory=list)
+    _said: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
+    _events: list[dict[Place, list[Effect]]] = field(default_factory=list)
+    _chosen: list[frozenset[Buffer]] = field(default_factory=list)
+    _footprints: Footprints | None = None
+
+    def attach(self, history: History) -> None:
+        self.history = history
+        self._aliasing = Aliasing(history.effects.module)
+
+    def watch(self, event: Event, done: int) -> int:
+        """Judge `event` against all before it. Returns what is taken as done from now on, because it was reported."""
+        mine = self._located(event)
+        self._events.append(mine)
+        self._chosen.append(self._chosen_memory(event))
+        extra = 0
+        for place, effects in mine.items():
+            changes = any(e.changes for e in effects)
+            for other in self._related(place):
+                seen = self._touched[other]
+                for number in bits(seen.freed):
+                    self._after_free(number, other, event, place)
+                pending = (seen.any if changes else seen.changed) & ~(done | extra) & ~seen.freed
+                while pending:
+                    number = pending.bit_length() - 1
+                    pending ^= 1 << number
+                    if self._unordered(number, other, event, place):
+                        extra |= 1 << number
+                        if self._happens(number, event):  # then what is before it is ordered too
+                            extra |= self._history.done[number]
+                        pending &= ~extra
+        for place, effects in mine.items():
+            self._enter(place, effects, 1 << event.number)
+        return extra
+
+    def _happens(self, number: int, event: Event) -> bool:
+        """Whether `event` never happens without that earlier one."""
+        earlier = self._history.events[number]
+        return earlier.when <= event.when and not earlier.may_not_run
+
+    @property
+    def _history(self) -> History:
+        if self.history is None:
+            raise RuntimeError("attach a history before it is watched")
+        return self.history
+
+    # ---- which memory -----------------------------------------------------------------------------------------------------
+
+    def _located(self, event: Event) -> dict[Place, list[Effect]]:
+        loose = any(_came_through_a_loop(v) for v in event.op.operands if is_memref(v))
+        found: dict[Place, list[Effect]] = {}
+        for effect in event.effects:
+            found.setdefault((effect.buffer, self._iteration(effect.buffer, event, loose)), []).append(effect)
+        return found
+
+    def _chosen_memory(self, event: Event) -> frozenset[Buffer]:
+        """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
+        shown = [self._history.effects.windows(v) for v in event.op.operands if is_memref(v)]
+        return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
+
+    def _iteration(self, buffer: Buffer, event: Event, loose: bool) -> tuple[int, ...] | None:
+        if buffer.kind != "allocation" or isinstance(buffer.key, str):
+            return ()
+        made, around = mlir.producer(buffer.key), 0
+        holder = made.parent if made is not None else None
+        while holder is not None:
+            around += holder.operation.name in ("scf.for", "affine.for")
+            holder = holder.operation.parent
+        if not around:
+            return ()
+        return None if loose or len(event.path) < around else event.path[:around]
+
+    def _related(self, place: Place) -> list[Place]:
+        """Places that may be the same memory."""
+        buffer, iteration = place
+        if buffer.kind == "unknown":
+            return list(self._touched)
+        mine = [p for p in self._places[buffer] if None in (p[1], iteration) or p[1] == iteration]
+        mine += self._unknown
+        if self.may_alias and self._aliasing.loose(buffer):
+            mine += [p for p in self._outside if p[0] != buffer and self._aliasing.loose(p[0])]
+        return mine
+
+    def _enter(self, place: Place, effects: list[Effect], bit: int) -> None:
+        seen = self._touched[place]
+        if place not in self._places[place[0]]:
+            self._places[place[0]].add(place)
+            kind = place[0].kind
+            if kind != "allocation":
+                (self._unknown if kind == "unknown" else self._outside).append(place)
+        seen.any |= bit
+        if any(e.changes for e in effects):
+            seen.changed |= bit
+        if any(e.kind == "free" for e in effects):
+            seen.freed |= bit
+
+    # ---- pairs ------------------------------------------------------------------------------------------------------------
+
+    def _after_free(self, number: int, other: Place, event: Event, place: Place) -> None:
+        first = self._history.events[number]
+        if first.excludes(event):
+            return
+        freeing = next(e for e in self._events[number][other] if e.kind == "free")
+        wanted = sorted(self._events[event.number][place], key=lambda e: e.kind != "free")[0]
+        if wanted.kind == "alloc":
+            return
+        kind: FaultKind = "freed twice" if wanted.kind == "free" else "used after free"
+        self._report(kind, None, first, event, freeing, wanted, self._assumed(number, other, event, place))
+
+    def _unordered(self, number: int, other: Place, event: Event, place: Place) -> bool:
+        first = self._history.events[number]
+        if first.excludes(event):
+            return False
+        same = place[0] == other[0]
+        for a in self._events[number][other]:
+            for b in self._events[event.number][place]:
+                if a.commutes(b) or (same and b.kind != "free" and apart(first, a.window, event, b.window)):
+                    continue
+                meeting = self._meeting(first, a, event, b) if same else "together"
+                if meeting == "apart":
+                    continue
+                hazard: Hazard = "WAR" if not a.changes else "WAW" if b.changes else "RAW"
+                kind: FaultKind = "unordered" if event.on_device else "host"
+                if b.kind == "free":
+                    kind = "freed in use"
+                assumed = self._assumed(number, other, event, place) or not self._certain(a.window, b.window)
+                assumed = assumed or meeting == "unknown"
+                self._report(kind, hazard, first, event, a, b, assumed)
+                return True
+        return False
+
+    def _meeting(self, first: Event, a: Effect, second: Event, b: Effect) -> Meeting:
+        """What the sets of elements say, which the two touch of a buffer."""
+        if {"alloc", "free"} & {a.kind, b.kind} or any(self._history.effects.opaque(e.op) for e in (first, second)):
+            return "together"
+        if self._footprints is None:
+            from ..races.footprints import Footprints
+
+            self._footprints = Footprints(self._history.effects.module)
+        return self._footprints.meet(first.op, a.changes, second.op, b.changes, a.buffer.key)
+
+    def _assumed(self, number: int, other: Place, event: Event, place: Place) -> bool:
+        """Whether it is not proven that the two events touch the same memory."""
+        if place != other or place[1] is None or place[0].kind == "unknown":
+            return True
+        if any(self._history.effects.opaque(op) or _may_free(op) for op in (self._history.events[number].op, event.op)):
+            return True
+        return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
+
+    def _certain(self, one: Window, other: Window) -> bool:
+        """Whether it is known that two windows that are not known to be apart share elements."""
+        if one.part is None and other.part is None:
+            return True
+        whole = one.buffer.key
+        dims = None if isinstance(whole, str) else self._history.effects.windows(whole)[0].dims
+        return any(w.part is None and w.dims in (None, dims) for w in (one, other))
+
+    def _report(
+        self, kind: FaultKind, hazard: Hazard | None, first: Event, second: Event, done: Effect, wanted: Effect, assumed: bool
+    ) -> None:
+        key = (kind, first.op, second.op)
+        if key not in self._said:
+            self._said.add(key)
+            self.faults.append(MemoryFault(kind, hazard, first, second, done, wanted, assumed))
+
+
+def _may_free(op: ir.Operation) -> bool:
+    """Whether the op frees memory on a condition of run time."""
+    return any(a.kind == "free" and not a.certain for a in accesses(op) or ())
+
+
+def _came_through_a_loop(value: ir.Value, on_the_way: frozenset[ir.Value] = frozenset()) -> bool:
+    """Whether a memref may be one that an earlier iteration made."""
+    owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+    if owner.name in ("scf.for", "affine.for", "scf.while"):
+        return True
+    here = on_the_way | {value}
+    return any(_came_through_a_loop(v, here) for v in sources(value) or () if v not in here)

@@ -1,0 +1,158 @@
+"""Buffers and windows into them, as the host sees them: which two of them share no element?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+from typing import Literal
+
+from ...ir.mlir import ir
+
+BufferKind = Literal["argument", "allocation", "global", "unknown"]
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory that the host function gets, makes or names.
+
+    Args:
+        kind: `unknown` is memory whose origin cannot be followed: it may be any other buffer.
+        key: an argument's or an allocation's value, a global's name, the value that cannot be followed.
+    """
+
+    kind: BufferKind
+    key: ir.Value | str
+
+    @cached_property
+    def name(self) -> str:
+        """How messages call it: `A` by its `weft.name`, else `%alloc_0`, `@table`."""
+        if isinstance(self.key, str):
+            return f"@{self.key}"
+        return _given_name(self.key) or _number(self.key) or self.key.get_name(use_local_scope=True)
+
+    def distinct(self, other: Buffer) -> bool:
+        """Whether the two are different memory. Arguments are taken as distinct."""
+        return self != other and "unknown" not in (self.kind, other.kind)
+
+
+def _given_name(value: ir.Value) -> str | None:
+    if not isinstance(value.owner, ir.Block):
+        return None
+    holder = value.owner.owner
+    attributes = holder.operation.attributes
+    if "arg_attrs" not in attributes:
+        return None
+    own = ir.DictAttr(ir.ArrayAttr(attributes["arg_attrs"])[ir.BlockArgument(value).arg_number])
+    return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+
+
+def _number(value: ir.Value) -> str | None:
+    """An argument of a function as MLIR prints it. (To number all values of a function for one name takes long.)"""
+    if isinstance(value.owner, ir.Block) and value.owner.owner.operation.name == "func.func":
+        return f"%arg{ir.BlockArgument(value).arg_number}"
+    return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is known of a window whose elements are not known: they start at `offset + factor * iteration` of a loop, where
+    `iteration` is one value, or none if that is not known."""
+
+    offset: int = 0
+    dims: tuple[tuple[int, int], ...] | None = None
+    iteration: tuple[ir.Value, ...] = ()
+    factor: int = 0
+
+
+@dataclass(frozen=True)
+class Window:
+    """Elements of a buffer: `offset + Σ i·stride`, `0 ≤ i < size`, for the `(size, stride)` pairs in `dims`.
+
+    `dims` is None where that is not known: then it may be all of the buffer. With `part` it is some part of it.
+    """
+
+    buffer: Buffer
+    offset: int = 0
+    dims: tuple[tuple[int, int], ...] | None = None
+    part: Part | None = None
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """The first and the last element; None where it is not known."""
+        if self.dims is None:
+            return None
+        reach = [(size - 1) * stride for size, stride in self.dims]
+        return self.offset + sum(r for r in reach if r < 0), self.offset + sum(r for r in reach if r > 0)
+
+    @property
+    def empty(self) -> bool:
+        return self.dims is not None and any(size == 0 for size, _ in self.dims)
+
+    @cached_property
+    def everything(self) -> bool:
+        """Whether no other window of the buffer is disjoint from it."""
+        if self.dims is None:
+            return True
+        if isinstance(self.buffer.key, str) or not isinstance(self.buffer.key.type, ir.MemRefType):
+            return False
+        type_ = self.buffer.key.type
+        shape = [type_.get_dim_size(i) for i in range(type_.rank) if not type_.is_dynamic_dim(i)]
+        return len(shape) == type_.rank and all(stride for _, stride in self.dims) and prod(shape) == prod(s for s, _ in self.dims)
+
+    @cached_property
+    def cell(self) -> tuple[tuple[int, int], ...] | None:
+        """The grid of which the window is a cell: two cells of one grid are the same or disjoint. None if it is none."""
+        if self.dims is None:
+            return None
+        strides = self._radix(self)
+        digits = self._digits(strides) if strides is not None else None
+        if digits is None or any(first % (last - first + 1) for first, last in digits):
+            return None
+        return self.dims
+
+    def disjoint(self, other: Window) -> bool:
+        """Whether they certainly share no element."""
+        if self.buffer.distinct(other.buffer) or self.empty or other.empty:
+            return True
+        if self.dims is None or other.dims is None or self.buffer != other.buffer:
+            return False
+        mine, theirs = self.extent, other.extent
+        if mine is not None and theirs is not None and (mine[1] < theirs[0] or theirs[1] < mine[0]):
+            return True
+        return self._apart_in_a_digit(other)
+
+    def _apart_in_a_digit(self, other: Window) -> bool:
+        """Offsets as digits in the mixed radix of all strides: two windows are apart if their digits are, in one place.
+
+        That tells columns of a matrix apart, and even from odd elements, whatever views they came through.
+        """
+        strides = self._radix(other)
+        if strides is None:
+            return False
+        mine, theirs = self._digits(strides), other._digits(strides)
+        if mine is None or theirs is None:
+            return False
+        return any(a[1] < b[0] or b[1] < a[0] for a, b in zip(mine, theirs, strict=True))
+
+    def _radix(self, other: Window) -> list[int] | None:
+        """All strides of both, the widest first; None where one does not divide the next."""
+        strides = sorted({n for size, n in (*(self.dims or ()), *(other.dims or ())) if size > 1} | {1}, reverse=True)
+        return None if strides[-1] < 1 or any(big % small for big, small in pairwise(strides)) else strides
+
+    def _digits(self, strides: Sequence[int]) -> list[tuple[int, int]] | None:
+        """The range of each digit; None where adding carries over into the next one."""
+        sizes: dict[int, int] = {}
+        for size, stride in self.dims or ():
+            sizes[stride] = sizes.get(stride, 1) + size - 1
+        found: list[tuple[int, int]] = []
+        rest = self.offset
+        for i, stride in enumerate(strides):
+            digit, rest = divmod(rest, stride)
+            last = digit + sizes.get(stride, 1) - 1
+            if i and last >= strides[i - 1] // stride:
+                return None
+            found.append((digit, last))
+        return found

@@ -1,0 +1,1 @@
+"""A kernel as a model: its accesses, barriers and sizes, read from the IR."""

@@ -1,0 +1,121 @@
+"""Where in its memrefs an op of a kernel reads and writes: the footprints of `memory/effects.py` as index forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ...ir.mlir import ir, producer
+from ...memory import effects
+from ..forms.linear import THREAD, TRUE, Formula, Linear, both, less
+from .values import Values
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One use of a memref.
+
+    Args:
+        memref: None: any memory at all.
+        indices: None: any element of it.
+        atomic: of an atomic access, the type of what it updates at once; None of others.
+        certain: all elements are touched that the indices can be.
+        when: which lanes of a vector there are.
+    """
+
+    kind: Literal["read", "write"]
+    memref: ir.Value | None
+    indices: list[Linear] | None
+    atomic: ir.Type | None = None
+    certain: bool = True
+    when: Formula = TRUE
+
+
+def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
+    """What `op` (not its regions) reads and writes. An op that is not known reads and writes anything."""
+    found = effects.accesses(op)
+    if found is None:
+        yield Touch("read", None, None)
+        yield Touch("write", None, None, certain=False)
+        return
+    for access in found:
+        match access.kind:
+            case "read" | "write":
+                lanes: list[Linear] = []
+                indices = _indices(op, access, values, lanes)
+                box = _leading_lanes(op, values)
+                if box is None or len(box) != len(lanes):
+                    yield Touch(access.kind, access.value, indices, certain=access.certain)
+                    continue
+                there = both(*(less(lane, size) for lane, size in zip(lanes, box, strict=True)))
+                yield Touch(access.kind, access.value, indices, certain=effects.in_bounds(op), when=there)
+            case "atomic":
+                yield Touch("write", access.value, _indices(op, access, values, []), atomic=access.value.type.element_type)
+
+
+def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
+    """How many lanes along each dimension a mask lets through, if those are the first ones."""
+    mask = effects.mask_of(op)
+    made = None if mask is None else producer(mask)
+    if made is None:
+        return None
+    if made.name == "vector.constant_mask":
+        return [Linear.of(size) for size in ir.DenseI64ArrayAttr(made.attributes["mask_dim_sizes"])]
+    return [values.linear(v) for v in made.operands] if made.name == "vector.create_mask" else None
+
+
+def _indices(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+    """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
+    match access.footprint:
+        case "element":
+            return _element(op, access, values, lanes)
+        case "transfer":
+            return _transfer(op, access, values, lanes)
+        case "whole":
+            return _whole(access.value, values)
+    return None
+
+
+def _element(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear]:
+    """The indices behind the memref, and of a vector any of its elements: its dimensions are the last of the memref."""
+    kind = ir.MemRefType(access.value.type)
+    if "map" in op.attributes:
+        given = [values.linear(v) for v in list(op.operands)[access.first :]]
+        indices = values.affine_map(op.attributes["map"].value, given)
+    else:
+        indices = [values.linear(v) for v in list(op.operands)[access.first : access.first + kind.rank]]
+    moved = access.moved
+    if moved is None or not isinstance(moved, ir.VectorType) or isinstance(kind.element_type, ir.VectorType):
+        return indices
+    first = len(indices) - moved.rank
+    lanes += [_lane(values, extent) for extent in moved.shape]
+    return [i if d < first else i + lanes[d - first] for d, i in enumerate(indices)]
+
+
+def _lane(values: Values, extent: int) -> Linear:
+    """Any of 0 … extent-1."""
+    return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
+
+
+def _transfer(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+    kind = ir.MemRefType(access.value.type)
+    moved = access.moved
+    if moved is None or isinstance(kind.element_type, ir.VectorType) or not isinstance(moved, ir.VectorType):
+        return None
+    indices = [values.linear(v) for v in list(op.operands)[access.first : access.first + kind.rank]]
+    order = [e.position for e in op.attributes["permutation_map"].value.results if isinstance(e, ir.AffineDimExpr)]
+    for dimension, extent in zip(op.attributes["permutation_map"].value.results, moved.shape, strict=True):
+        if isinstance(dimension, ir.AffineDimExpr):
+            lane = _lane(values, extent)
+            indices[dimension.position] = indices[dimension.position] + lane
+            if order == sorted(order):  # a mask has the dimensions of the memref in their order
+                lanes.append(lane)
+    return indices
+
+
+def _whole(memref: ir.Value, values: Values) -> list[Linear] | None:
+    kind = memref.type
+    if not isinstance(kind, ir.MemRefType) or any(kind.is_dynamic_dim(d) for d in range(kind.rank)):
+        return None
+    return [_lane(values, kind.get_dim_size(d)) for d in range(kind.rank)]

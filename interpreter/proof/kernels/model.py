@@ -1,0 +1,172 @@
+"""What the conflict analysis knows of a kernel: its memory accesses and barriers, each with its place in the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from ...ir.mlir import ir
+from ..forms.linear import Formula, Linear, Symbol, settled
+from ..forms.shape import LaunchShape
+from ..forms.solver import Solver
+from .values import Values
+from .views import Buffer
+
+NOMINAL_TRIPS = 1024
+"""How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop around accesses. `counter` counts its iterations from 0; `variable` is the loop variable, a form of it."""
+
+    number: int
+    counter: Symbol
+    variable: Linear | None
+    trips: int | None
+    label: str
+
+    @property
+    def weight(self) -> int:
+        return NOMINAL_TRIPS if self.trips is None else self.trips
+
+
+@dataclass(eq=False)
+class Step:
+    """One level of a path: which op of the block (`position`), which of its regions, and what holds inside."""
+
+    position: int
+    region: int
+    guards: tuple[Formula, ...] = ()
+    loop: Loop | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where an op stands: the regions around it, outermost first, and its position in the innermost block."""
+
+    steps: tuple[Step, ...]
+    position: int
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        return tuple(s.loop for s in self.steps if s.loop is not None)
+
+    @property
+    def guards(self) -> tuple[Formula, ...]:
+        return tuple(g for s in self.steps for g in s.guards)
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known when the place is reached."""
+        return settled(s for g in self.guards for s in g.symbols())
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Text order of places."""
+        return (*tuple(n for s in self.steps for n in (s.position, s.region)), self.position)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """A read or write of one buffer.
+
+    Args:
+        coordinates: the element; None if it may be any.
+        when: the condition under which `buffer` is meant (a select of memrefs), beside the guards of the place.
+        atomic: of an atomic access, the type of what it updates: those of one type do not conflict with each other.
+        op: its name, and its location where it has one.
+    """
+
+    number: int
+    kind: Literal["read", "write"]
+    buffer: Buffer
+    coordinates: tuple[Linear, ...] | None
+    place: Place
+    op: str
+    when: Formula
+    flat: bool = False
+    atomic: ir.Type | None = None
+    chosen: bool = False
+    """`buffer` is one of several that a loop or a branch may hand on."""
+    certain: bool = True
+    """All elements that the coordinates can be are touched: no mask keeps some of them out."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known which element is meant, and when: nothing in it is not affine, or depends on data."""
+        if self.coordinates is None or not self.place.settled:
+            return False
+        forms = (*self.coordinates, self.when)
+        return settled(s for form in forms for s in form.symbols())
+
+
+def space_of_both(a: Access, b: Access) -> str:
+    """The memory that a barrier's fence has to cover to order the two. What is not known to wait for barriers, none orders."""
+    return b.buffer.space if b.buffer.anything else a.buffer.space
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """A `gpu.barrier`.
+
+    Args:
+        spaces: the memory whose accesses it orders for the whole block.
+        candidate: its number if it is only proposed.
+        narrow: it waits for a subgroup alone (or for those that a named barrier counts), so it orders nothing across the block.
+        assumed: it is not proven that all threads reach it, nor that they do not.
+    """
+
+    number: int
+    place: Place
+    spaces: frozenset[str]
+    op: str
+    candidate: int | None = None
+    narrow: bool = False
+    assumed: bool = False
+
+    @property
+    def weight(self) -> int:
+        """How often a thread executes it."""
+        weight = 1
+        for loop in self.place.loops:
+            weight *= loop.weight
+        return weight
+
+
+@dataclass(eq=False)
+class KernelModel:
+    """A kernel's accesses and barriers.
+
+    Args:
+        barriers: those that all threads of a block reach together.
+        divergent: the others: faults, which order nothing.
+        facts: what holds for every instance (ids are below their sizes).
+        may_alias: buffers from outside may be the same memory, in any overlap.
+        solver: who is asked about the model where nobody else is named: what it has answered, it knows.
+    """
+
+    name: str
+    shape: LaunchShape
+    values: Values
+    buffers: tuple[Buffer, ...]
+    accesses: list[Access] = field(default_factory=list)
+    barriers: list[Barrier] = field(default_factory=list)
+    divergent: list[Barrier] = field(default_factory=list)
+    facts: tuple[Formula, ...] = ()
+    may_alias: bool = False
+    solver: Solver = field(default_factory=Solver, repr=False)
+
+    @cached_property
+    def deciding(self) -> tuple[Symbol, ...]:
+        """Values that decide whether a barrier is executed, and are the same for all threads of a block."""
+        steps = dict.fromkeys(step for barrier in self.barriers for step in barrier.place.steps)
+        symbols = dict.fromkeys(s for step in steps for guard in step.guards for s in guard.symbols())
+        return tuple(s for s in symbols if s.kind not in ("loop", "lane") and not s.depends.thread)
+
+    def may_meet(self, a: Access, b: Access) -> bool:
+        """Whether the accesses may touch the same memory, as far as their buffers tell."""
+        if a.buffer is b.buffer or a.buffer.anything or b.buffer.anything:
+            return True
+        return self.may_alias and a.buffer.foreign and b.buffer.foreign

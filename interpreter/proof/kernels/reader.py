@@ -1,0 +1,317 @@
+"""A kernel's IR → its `KernelModel`: one walk over the regions, in program order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....dsl.diagnostics import fail
+from ...ir import mlir
+from ...ir.mlir import ir, producer
+from ...memory import effects
+from ...memory.views import terminator
+from ...session.rewriter import describe
+from ..forms.algebra import AXES, at_or_above, id_symbol
+from ..forms.linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, both, equal, less
+from ..forms.shape import LaunchShape
+from .dependence import in_kernel
+from .memory_ops import Touch, touches
+from .model import Access, Barrier, KernelModel, Loop, Place, Step
+from .values import Values
+from .views import ANYTHING, View, Views
+
+ALL_SPACES = frozenset({"workgroup", "global"})
+_INLINE = {"scf.execute_region", "memref.alloca_scope"}
+_LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
+"""Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
+_CALLS = {"func.call", "gpu.call", "func.call_indirect"}
+
+
+class Reader:
+    """Reads one kernel: bind its arguments, `find_written`, `block`, `finish`."""
+
+    def __init__(
+        self, name: str, shape: LaunchShape, names: Callable[[ir.Value], str | None] = lambda _: None,
+        *, may_alias: bool = False,
+    ) -> None:  # fmt: skip
+        self.values = Values(shape, self._load_depends)
+        self.views = Views(self.values, names)
+        self.model = KernelModel(name, shape, self.values, (), may_alias=may_alias)
+        self._written: set[ir.Value] = set()
+        self._writes_anything = False
+        self._shown: list[ir.Value] = []
+        self._loops = 0
+
+    # ---- what a load depends on ---------------------------------------------------------------------------------------
+
+    def find_written(self, kernel: ir.Operation) -> None:
+        """Which buffers the kernel writes at all: loads from the others are functions of their address."""
+        for op in mlir.operations(kernel):
+            if op == kernel:
+                continue
+            if op.name == "bufferization.to_tensor":
+                self._shown.append(op.operands[0])
+            self._writes_anything |= not effects.is_known(op)
+            for memref in effects.written(op):
+                self._written |= self.views.roots(memref)
+                self._writes_anything |= self.views.is_anything(memref)
+
+    def _load_depends(self, op: ir.Operation) -> Depends:
+        if self._may_be_written(op.operands[0]):
+            return THREAD
+        out = NOTHING
+        for operand in op.operands:  # the memref too: which part of a buffer it shows, which buffer it is
+            out = out | self.values.depends(operand)
+        return out
+
+    def _may_be_written(self, memref: ir.Value) -> bool:
+        if self._writes_anything or (self._written and self.views.is_anything(memref)):
+            return True
+        roots = self.views.roots(memref)
+        if not self._written.isdisjoint(roots) or any(map(_made_here, roots)):
+            return True
+        return self.model.may_alias and all(any(map(self._foreign, some)) for some in (roots, self._written))
+
+    def _foreign(self, root: ir.Value) -> bool:
+        return any(view.root.foreign for view in self.views.of(root))
+
+    # ---- regions ------------------------------------------------------------------------------------------------------
+
+    def block(self, block: ir.Block, steps: tuple[Step, ...]) -> None:
+        for position, op in enumerate(block.operations):
+            self._op(op.operation, Place(steps, position))
+
+    def _op(self, op: ir.Operation, place: Place) -> None:
+        name = op.name
+        if name in ("scf.for", "affine.for"):
+            self._for(op, place)
+        elif name in ("scf.if", "affine.if"):
+            self._if(op, place)
+        elif name == "scf.index_switch":
+            self._switch(op, place)
+        elif name == "scf.while":
+            self._while(op, place)
+        elif name in _INLINE:
+            self.block(only_block(op.regions[0], op), (*place.steps, Step(place.position, 0)))
+        elif name == "gpu.barrier":
+            self._barrier(op, place)
+        elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
+            raise fail(
+                "W0603",
+                f"not all threads of a block may reach {describe(op)}, which waits for all of them",
+                hint="move it out of the condition or loop",
+            )
+        elif name.split(".", 1)[0] in _LOWER or name in _CALLS:
+            raise fail(
+                "W0640",
+                f"the race analysis does not know what {describe(op)} does to memory",
+                hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
+            )
+        else:
+            inside = (inner for region in op.regions for block in region.blocks for inner in block.operations)
+            if not all(effects.only_computes(inner.operation) for inner in inside):
+                raise fail("W0640", f"the race analysis does not know the control flow of {describe(op)}",
+                           hint="lower it to scf.for, scf.if or scf.while")  # fmt: skip
+            self._access(op, place)
+
+    def _for(self, op: ir.Operation, place: Place) -> None:
+        body = op.regions[0].blocks[0]
+        number = self._loops
+        self._loops += 1
+        lows, highs, step = self._affine_bounds(op) if op.name == "affine.for" else self._scf_bounds(op)
+        low = self.values.extreme(lows, largest=True)
+        loop, guards = self._counted(number, low, highs, step, describe(op), unsigned="unsignedCmp" in op.attributes)
+        assert loop.variable is not None
+        self.values.bind(body.arguments[0], loop.variable)
+        inits = list(op.operands)[len(op.operands) - (len(body.arguments) - 1) :]
+        self.values.settle(list(body.arguments)[1:], inits, terminator(body).operands, number)
+        for argument, entering, yielded in zip(list(body.arguments)[1:], inits, terminator(body).operands, strict=True):
+            if isinstance(argument.type, ir.IndexType | ir.IntegerType):
+                self.values.carry(argument, entering, yielded, (loop.counter, loop.trips))
+        known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
+        exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
+        self.views.take_turns(op, inits, list(terminator(body).operands), Linear.of(loop.counter), exact)
+        self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
+
+    def _scf_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
+        low, high, step = (self.values.linear(v) for v in list(op.operands)[:3])
+        return [low], [high], step
+
+    def _affine_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
+        segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        forms = [self.values.linear(v) for v in list(op.operands)[: segments[0] + segments[1]]]
+        lows = self.values.affine_map(op.attributes["lowerBoundMap"].value, forms[: segments[0]])
+        highs = self.values.affine_map(op.attributes["upperBoundMap"].value, forms[segments[0] :])
+        return lows, highs, Linear.of(int(op.attributes["step"]))
+
+    def _counted(
+        self, number: int, low: Linear, highs: list[Linear], step: Linear, label: str, *, unsigned: bool = False
+    ) -> tuple[Loop, tuple[Formula, ...]]:
+        """The loop `low, low + step, … < high`: its variable is affine in the counter if the step is constant.
+
+        `unsigned`: bounds are compared as unsigned; where one may be negative, nothing is known of the trip count.
+        """
+        last: int | None = None
+        trip_count: Linear | None = None
+        if unsigned and not all(at_or_above(form, 0) for form in (low, *highs)):
+            trip_count, highs = self.values.unread("trip count", (low, *highs, step), 0), []
+        if step.is_constant and step.constant > 0:
+            ends = [end for high in highs for end in self.values.at_most(high)]
+            spans = [s for s in ((end - low).bounds()[1] for end in ends) if s is not None]
+            last = max(0, -(-min(spans) // step.constant) - 1) if spans else None
+        counter = Linear.of(self.values.fresh("loop", Depends(loops=frozenset({number})), 0, last))
+        (symbol,) = counter.symbols()
+        guards: list[Formula] = [] if trip_count is None else [less(counter, trip_count)]
+        if step.is_constant and step.constant > 0:
+            variable = low + counter * step.constant
+        else:
+            variable, guard = self._strided(number, low, step)
+            guards.append(guard)
+        guards += [less(variable, high) for high in highs if not at_or_above(high - variable, 1)]
+        trips = None if last is None else last + 1
+        return Loop(number, symbol, variable, trips, label), tuple(guards)
+
+    def _strided(self, number: int, low: Linear, step: Linear) -> tuple[Linear, Formula]:
+        """The variable of a loop with a symbolic step, an uninterpreted number from `low` up.
+
+        Of a step over all processors of an axis (`s*id + rest, then s*count further`) the variable is `s*q + rest`, and q
+        tells which processor's it is.
+        """
+        depends = low.depends() | step.depends() | Depends(loops=frozenset({number}))
+        for what, count in (("block_id", "grid_dim"), ("thread_id", "block_dim")):
+            for axis in AXES:
+                processor = id_symbol(self.values.hardware(what, axis))
+                size = self.values.hardware(count, axis)
+                factor = low.terms.get(processor, 0) if processor is not None else 0
+                if processor is not None and factor > 0 and step == size * factor:
+                    q = self.values.opaque(depends, 0, None, Link("residue", processor))
+                    return low - Linear.of(processor) * factor + q * factor, at_least(q, Linear.of(processor))
+        variable = self.values.opaque(depends)
+        return variable, at_least(variable, low)
+
+    def _while(self, op: ir.Operation, place: Place) -> None:
+        """Its trip count is an uninterpreted number: the same for all threads if its condition is."""
+        number = self._loops
+        self._loops += 1
+        before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
+        condition = terminator(before).operands
+        passed = list(condition)[1:]
+        carried = [*before.arguments, *after.arguments]
+        self.values.settle(carried, list(op.operands), [*terminator(after).operands, *passed], number)
+        depends = self.values.depends(condition[0])
+        outer = Depends(depends.thread, depends.block, depends.loops - {number} | {lp.number for lp in place.loops})
+        trips = self.values.opaque(outer, 0, guessed=True)
+        counter = self.values.fresh("loop", Depends(loops=frozenset({number})), 0)
+        loop = Loop(number, counter, None, None, describe(op))
+        for region, block in enumerate((before, after)):
+            bound = at_least(trips, Linear.of(counter)) if region == 0 else less(Linear.of(counter), trips)
+            self.block(block, (*place.steps, Step(place.position, region, (bound,), loop)))
+
+    def _if(self, op: ir.Operation, place: Place) -> None:
+        if op.name == "affine.if":
+            condition = self.values.integer_set(
+                op.attributes["condition"], [self.values.linear(v) for v in op.operands]
+            )
+        else:
+            condition = self.values.condition(op.operands[0])
+        for region, arm in enumerate(op.regions):
+            if len(arm.blocks):
+                guard = condition if region == 0 else condition.negate()
+                self.block(arm.blocks[0], (*place.steps, Step(place.position, region, (guard,))))
+
+    def _switch(self, op: ir.Operation, place: Place) -> None:
+        """Its first region is what is done where no case is met."""
+        chosen = self.values.linear(op.operands[0])
+        met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
+        for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
+            self.block(op.regions[region].blocks[0], (*place.steps, Step(place.position, region, (guard,))))
+
+    # ---- leaves -------------------------------------------------------------------------------------------------------
+
+    def _barrier(self, op: ir.Operation, place: Place) -> None:
+        spaces = ALL_SPACES
+        if "address_spaces" in op.attributes:
+            listed = [str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"])]
+            spaces = frozenset(s for s in ALL_SPACES if any(s in text for text in listed))
+        scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
+        narrow = len(op.operands) > 0 or not any(wide in scope for wide in ("workgroup", "cluster"))
+        if narrow:
+            spaces = frozenset()
+        mark = op.attributes.get("weft.candidate", None)
+        candidate = int(ir.IntegerAttr(mark)) if mark is not None else None
+        self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate, narrow))
+
+    def _access(self, op: ir.Operation, place: Place) -> None:
+        late = self._shown if self._shown and any(map(effects.takes_tensors, mlir.operations(op))) else ()
+        for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
+            for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
+                if view.root.space != "private":
+                    self._touch(op, touch, view, place)
+
+    def _touch(self, op: ir.Operation, touch: Touch, view: View, place: Place) -> None:
+        coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
+        if touch.indices is not None and coordinates is None:
+            view = View(view.root, None, False, view.when, chosen=view.chosen)
+        self.model.accesses.append(
+            Access(
+                len(self.model.accesses),
+                touch.kind,
+                view.root,
+                coordinates,
+                place,
+                describe(op),
+                both(view.when, touch.when),
+                view.flat,
+                touch.atomic,
+                view.chosen,
+                touch.certain,
+            )
+        )
+
+    def finish(self) -> KernelModel:
+        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is."""
+        flat = {id(a.buffer) for a in self.model.accesses if a.flat}
+        for number, access in enumerate(self.model.accesses):
+            if id(access.buffer) in flat and not access.flat and access.coordinates is not None:
+                self.model.accesses[number] = _flattened(access)
+        self.model.buffers = tuple(self.views.buffers)
+        self.model.facts = tuple(self.values.size_facts())
+        return self.model
+
+
+def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
+    """The region's block. Branches between several are not followed: raises W0640."""
+    if len(region.blocks) != 1:
+        raise fail(
+            "W0640",
+            f"the race analysis does not follow branches between blocks (cf): {describe(op)}",
+            hint="lift them to scf.if, scf.for and scf.while first (`--lift-cf-to-scf` of upstream's mlir-opt does)",
+        )
+    return region.blocks[0]
+
+
+def _flattened(access: Access) -> Access:
+    coordinates: tuple[Linear, ...] | None = None
+    if access.buffer.strides is not None and access.coordinates is not None:
+        place = Linear.of(0)
+        for coordinate, stride in zip(access.coordinates, access.buffer.strides, strict=True):
+            place = place + coordinate * stride
+        coordinates = (place,)
+    return Access(
+        access.number,
+        access.kind,
+        access.buffer,
+        coordinates,
+        access.place,
+        access.op,
+        access.when,
+        True,
+        access.atomic,
+        access.chosen,
+        access.certain,
+    )
+
+
+def _made_here(root: ir.Value) -> bool:
+    """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in there."""
+    made = producer(root)
+    return made is not None and made.name in effects.ALLOCATIONS and in_kernel(made)

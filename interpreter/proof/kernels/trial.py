@@ -1,0 +1,141 @@
+"""Trial launches: what a mapped loop becomes, seen on a clone of the module, with proposed barriers in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...focus import carve_around, take_apart
+from ...ir.clone import clone_module
+from ...ir.mlir import gpu, ir, operations
+from ...launch import LaunchInfo, find_kernel, launch_loop
+from ...launch.fission import hands_on, is_separable
+from ...launch.known import Known
+from ...mapping.mapping import mapping_of
+from .kernels import kernel_model
+from .model import KernelModel
+
+CANDIDATE = "weft.candidate"
+
+
+def mapped_roots(module: ir.Module) -> list[ir.Operation]:
+    """The outermost mapped loops and ops of the module: what `launch` can be told to launch. In program order."""
+    return _outermost(module.operation)
+
+
+def _outermost(op: ir.Operation) -> list[ir.Operation]:
+    roots: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if mapping_of(inner) is None:
+            return ir.WalkResult.ADVANCE
+        roots.append(inner)
+        return ir.WalkResult.SKIP
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return roots
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A launch of a mapped root that was tried.
+
+    Args:
+        module: a copy of the module with the launch, which holds little more than that where the module is large.
+        info: the kernel and its launch.
+    """
+
+    module: ir.Module
+    info: LaunchInfo
+
+    @cached_property
+    def model(self) -> KernelModel:
+        """The kernel, read. Raises W0640."""
+        kernel = find_kernel(self.module, self.info)
+        return kernel_model(kernel, block=self.info.block, grid=self.info.grid, launch=self.info.launch)
+
+
+def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
+    """Of each mapped root in turn, its launch. `known`: kernels that were made before.
+
+    Raises:
+        WeftError: what `launch_loop` refuses, without a span.
+    """
+    sections = take_apart(module)
+    if sections is None:
+        for number in range(len(mapped_roots(module))):
+            yield _trial(clone_module(module), number, known)
+        return
+    before = 0
+    for item in sections.content.items:
+        if isinstance(item, ir.Operation):
+            for _ in _outermost(item):
+                yield _trial(clone_module(module), before, known)
+                before += 1
+            continue
+        for section in item.sections:
+            for number in range(len(_outermost(section.op)) if section.mapped else 0):
+                focus = carve_around(sections, item, section)
+                yield _trial(clone_module(module), before, known) if focus is None else _trial(focus.module, number, known)
+                before += 1
+
+
+def _trial(clone: ir.Module, number: int, known: Known | None) -> Trial:
+    """Launch the `number`-th root of a module that nobody else has."""
+    return Trial(clone, launch_loop(clone, mapped_roots(clone)[number], known=known))
+
+
+def propose_barriers(root: ir.Operation) -> set[int]:
+    """Number the barriers in `root` (`weft.candidate`), and put one wherever all threads of a block pass and it may matter.
+
+    That is before each op that works, and at the end, of the bodies of loops over blocks and of the sequential loops in
+    them; and between the ops of a loop over threads that hands its iterations on, which `launch` splits there. Returns the
+    numbers of those that were there before.
+    """
+    existing = [op for op in operations(root, "gpu.barrier") if CANDIDATE not in op.attributes]
+    for number, barrier in enumerate(existing):
+        barrier.attributes[CANDIDATE] = _number(root, number)
+    count = len(existing)
+    for block in _uniform_blocks(root):
+        items = [op.operation for op in block.operations]
+        places = [op for op in items if _works(op) or op == items[-1]]
+        for op in places[1:-1] if hands_on(block.owner.operation) else places:
+            with ir.InsertionPoint(op), op.location:
+                gpu.BarrierOp().operation.attributes[CANDIDATE] = _number(root, count)
+            count += 1
+    return set(range(len(existing)))
+
+
+def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
+    """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds another has
+    to nest perfectly, so nothing is put into it."""
+    if hands_on(op):
+        inside = [o.operation for o in op.regions[0].blocks[0].operations]
+        nested = [b for o in inside if hands_on(o) for b in _uniform_blocks(o)]
+        return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
+    mapping = mapping_of(op)
+    sequential = op.name in ("scf.for", "affine.for", "scf.if", "affine.if")
+    over_blocks = op.name == "scf.forall" and mapping is not None and mapping.space == "blocks"
+    if not (sequential or over_blocks):
+        return []
+    out: list[ir.Block] = []
+    for region in op.regions:
+        for block in region.blocks:
+            inner = [_uniform_blocks(o.operation) for o in block.operations]
+            maps = [mapping_of(o.operation) for o in block.operations]
+            if not any(m is not None and m.space == "blocks" for m in maps):
+                out.append(block)
+            out += [b for blocks in inner for b in blocks]
+    return out
+
+
+def _works(op: ir.Operation) -> bool:
+    """Whether the op may touch memory: barriers matter around those."""
+    if op.name.startswith(("linalg.", "vector.transfer")) or len(op.regions):
+        return True
+    return op.name in ("memref.load", "memref.store", "affine.load", "affine.store", "memref.copy")
+
+
+def _number(op: ir.Operation, number: int) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), number)

@@ -1,0 +1,226 @@
+"""SSA values of a kernel → quasi-affine forms, formulas, and what they depend on.
+
+Integers wrap around where it is known that they may (see `integers`); wide ones of which no range is known are taken as
+unbounded: index arithmetic that overflows is a fault of its own. Values are evaluated lazily, from their defining ops; block
+arguments (loop variables, kernel arguments) are bound by whoever walks the regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from ...ir.mlir import DYNAMIC, ir
+from ...ir.structured import segments
+from ..forms.algebra import at_or_above
+from ..forms.carried import progression
+from ..forms.comparisons import compare
+from ..forms.integers import Integers, bits, fitting, range_of
+from ..forms.linear import FALSE, NOTHING, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
+from ..forms.shape import LaunchShape
+from .dependence import HARDWARE
+
+_CONVERSIONS = {
+    "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "index.casts", "index.castu",
+}  # fmt: skip
+_LOADS = ("memref.load", "affine.load", "vector.load")
+_INDEX_OPS = {
+    "index.add": "addi", "index.sub": "subi", "index.mul": "muli", "index.divs": "divsi", "index.divu": "divui",
+    "index.rems": "remsi", "index.remu": "remui", "index.floordivs": "floordivsi", "index.ceildivs": "ceildivsi",
+    "index.ceildivu": "ceildivui", "index.maxs": "maxsi", "index.mins": "minsi", "index.maxu": "maxui",
+    "index.minu": "minui", "index.shl": "shli", "index.shrs": "shrsi", "index.shru": "shrui", "index.and": "andi",
+    "index.or": "ori", "index.xor": "xori",
+}  # fmt: skip
+
+
+class Values(Integers):
+    """Evaluates the values of one kernel.
+
+    Args:
+        shape: block and grid sizes, as far as they are known.
+        load_depends: what a loaded value depends on (memory the kernel never writes is a function of its address).
+    """
+
+    def __init__(self, shape: LaunchShape, load_depends: Callable[[ir.Operation], Depends]) -> None:
+        super().__init__(shape, load_depends)
+        self._extents: dict[tuple[ir.Value, int], Linear] = {}
+        self._forms: dict[ir.Value, Linear] = {}
+
+    def bind(self, value: ir.Value, form: Linear, depends: Depends | None = None) -> None:
+        self._forms[value] = form
+        self._depends[value] = form.depends() if depends is None else depends
+
+    # ---- forms --------------------------------------------------------------------------------------------------------
+
+    def linear(self, value: ir.Value) -> Linear:
+        """The form of an integer or index value."""
+        form = self._forms.get(value)
+        if form is None:
+            form = self._forms[value] = self._evaluate(value)
+        return form
+
+    def _evaluate(self, value: ir.Value) -> Linear:
+        if isinstance(value.owner, ir.Block):
+            return self._unknown(value, guessed=False)
+        op = value.owner.operation
+        name = op.name
+        if name in ("arith.constant", "index.constant"):
+            attribute = op.attributes["value"]
+            if isinstance(attribute, ir.IntegerAttr):
+                return Linear.of(abs(int(attribute)) if is_flag(value) else int(attribute))  # `true` reads as -1
+            return self.opaque(NOTHING, guessed=True)
+        if name in _CONVERSIONS:
+            return self.converted(self.linear(op.operands[0]), name, op.operands[0].type, value.type)
+        if name == "builtin.unrealized_conversion_cast" and len(op.operands) == 1 and _is_number(op.operands[0]):
+            return self.converted(self.linear(op.operands[0]), name, op.operands[0].type, value.type)
+        if is_flag(value):
+            known = self._logic(op)
+            return self._unknown(value) if known is None else self.choose(known, Linear.of(1), Linear.of(0))
+        if name == "affine.delinearize_index":
+            return self._digit(op, ir.OpResult(value).result_number)
+        if name in HARDWARE:
+            return self.hardware_op(op)
+        if name.startswith("index."):
+            known = self._arith(op, _INDEX_OPS[name]) if name in _INDEX_OPS else None
+        elif name.startswith("affine."):
+            known = self._affine(op)
+        elif name.startswith("arith."):
+            known = self._arith(op, name.removeprefix("arith."))
+        else:
+            known = None
+        if known is not None:
+            return known
+        return self._extent(op) if name == "memref.dim" else self._unknown(value, guessed=name not in _LOADS)
+
+    def _unknown(self, value: ir.Value, *, guessed: bool = True) -> Linear:
+        """A number of the value's type. `guessed`: it may not have all of them."""
+        return self.opaque(self.depends(value), *range_of(value.type), guessed=guessed)
+
+    def _extent(self, op: ir.Operation) -> Linear:
+        """`memref.dim`: the same number whenever it is asked of one value."""
+        index = self.linear(op.operands[1])
+        source = ir.ShapedType(op.operands[0].type)
+        if not (index.is_constant and 0 <= index.constant < source.rank):
+            return self.opaque(self.depends(op.results[0]), 0, guessed=True)
+        if not source.is_dynamic_dim(index.constant):
+            return Linear.of(source.get_dim_size(index.constant))
+        key = (op.operands[0], index.constant)
+        if key not in self._extents:
+            self._extents[key] = self.opaque(self.depends(op.results[0]), 0)
+        return self._extents[key]
+
+    def share_extents(self, argument: ir.Value, operand: ir.Value) -> None:
+        """`argument` of a kernel is `operand` of its launch: their dynamic sizes are the same."""
+        kind = ir.ShapedType(operand.type)
+        for dimension in range(kind.rank):
+            if kind.is_dynamic_dim(dimension):
+                known = self._extents.setdefault((operand, dimension), self.opaque(NOTHING, 0))
+                self._extents[argument, dimension] = known
+
+    def _digit(self, op: ir.Operation, number: int) -> Linear:
+        """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""
+        digit = self.linear(op.operands[0])
+        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+        dynamic = list(op.operands)[1:]
+        sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
+        lower = sizes[len(sizes) - (len(op.results) - 1 - number) :] if number < len(op.results) - 1 else []
+        for size in reversed(lower):
+            digit = self._divided_by("quotient", digit, size, op.results[number])
+        if number == 0:
+            return digit
+        own = sizes[len(sizes) - (len(op.results) - number)]
+        return self._divided_by("remainder", digit, own, op.results[number])
+
+    def _divided_by(self, part: Literal["quotient", "remainder"], number: Linear, base: Linear, result: ir.Value) -> Linear:
+        if not base.is_constant:
+            return self.part(part, "floor", number, base)
+        if base.constant <= 0:
+            return self._unknown(result)
+        return number.floordiv(base.constant) if part == "quotient" else number.modulo(base.constant)
+
+    def _linearized(self, op: ir.Operation) -> Linear:
+        """`affine.linearize_index`: a number of its digits, the most significant first."""
+        count = segments(op)[0]
+        dynamic = list(op.operands)[count:]
+        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+        sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
+        out, *lower = (self.linear(v) for v in list(op.operands)[:count])
+        for digit, size in zip(lower, sizes[len(sizes) - len(lower) :], strict=True):
+            out = self.product(out, size) + digit
+        return out
+
+    # ---- arithmetic -----------------------------------------------------------------------------------------------------
+
+    def _arith(self, op: ir.Operation, name: str) -> Linear | None:
+        if name == "select":
+            return self.choose(self.condition(op.operands[0]), self.linear(op.operands[1]), self.linear(op.operands[2]))
+        if len(op.operands) != 2 or len(op.results) != 1 or name.endswith("f"):
+            return None
+        a, b = (self.linear(operand) for operand in op.operands)
+        return self.binary(name, a, b, bits(op.results[0].type))
+
+    def _affine(self, op: ir.Operation) -> Linear | None:
+        if op.name == "affine.linearize_index":
+            return self._linearized(op)
+        if op.name not in ("affine.apply", "affine.min", "affine.max"):
+            return None
+        forms = self.affine_map(op.attributes["map"].value, [self.linear(v) for v in op.operands])
+        return forms[0] if op.name == "affine.apply" else self.extreme(forms, largest=op.name == "affine.max")
+
+    def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, loop: tuple[Symbol, int | None]) -> None:
+        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it, takes it
+        round in a short cycle, or makes one of a few known numbers of it."""
+        start = self.linear(entering)
+        least, most = range_of(argument.type)
+        for low in dict.fromkeys((least, 0)):  # some ops are only understood of numbers that are not negative
+            before, depends = dict(self._forms), dict(self._depends)
+            unknown = self.fresh("opaque", self.depends(argument), low, most)
+            self.bind(argument, Linear.of(unknown), self.depends(argument))
+            following = self.linear(yielded)
+            self._forms, self._depends = before, depends
+            closed = progression(self, start, following, unknown, *loop)
+            if closed is not None and (low is least or at_or_above(closed, 0)):
+                self.bind(argument, fitting(closed, bits(argument.type)))
+                return
+
+    # ---- conditions ---------------------------------------------------------------------------------------------------
+
+    def condition(self, value: ir.Value) -> Formula:
+        """The formula of an i1. One that is not affine is `symbol == 1`, of an uninterpreted 0 or 1."""
+        if not isinstance(value.owner, ir.Block):
+            known = self._logic(value.owner.operation)
+            if known is not None:
+                return known
+        form = self.linear(value)
+        if form.is_constant:
+            return FALSE if form.constant == 0 else TRUE
+        return equal(form, Linear.of(1))
+
+    def _logic(self, op: ir.Operation) -> Formula | None:
+        name = op.name
+        if name == "arith.constant":
+            # an i1 `true` reads as -1
+            return TRUE if int(ir.IntegerAttr(op.attributes["value"])) != 0 else FALSE
+        if name == "arith.cmpi" and isinstance(op.operands[0].type, ir.IndexType | ir.IntegerType):
+            if isinstance(op.operands[0].type, ir.IntegerType) and op.operands[0].type.width == 1:
+                return None
+            return compare(ir.IntegerAttr(op.attributes["predicate"]).value, *(self.linear(v) for v in op.operands))
+        if name not in ("arith.andi", "arith.ori", "arith.xori", "arith.select"):
+            return None
+        parts = [self.condition(v) for v in op.operands]
+        if name == "arith.andi":
+            return both(*parts)
+        if name == "arith.ori":
+            return either(*parts)
+        if name == "arith.select":
+            return either(both(parts[0], parts[1]), both(parts[0].negate(), parts[2]))
+        return either(both(parts[0], parts[1].negate()), both(parts[0].negate(), parts[1]))
+
+
+def _is_number(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IndexType | ir.IntegerType)
+
+
+def is_flag(value: ir.Value) -> bool:
+    """Whether the value is an i1."""
+    return isinstance(value.type, ir.IntegerType) and value.type.width == 1

@@ -1,0 +1,380 @@
+"""Memrefs of a kernel → root buffers and coordinates in them: subviews, casts and reshapes are folded.
+
+A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view reshapes (collapse,
+expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A `memref.view`
+of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ...ir.mlir import DYNAMIC, ir
+from ...memory.effects import ALLOCATIONS, STORED, is_memref
+from ...memory.layouts import element_bytes, kept_dimensions, static_strides, value_name
+from ...memory.spaces import Space, memory_space
+from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, terminator
+from ..forms.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
+from .dependence import in_kernel
+from .values import Values
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A root buffer.
+
+    Args:
+        strides: those of its elements in memory, None where its layout is not static.
+        foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
+        value: the memref that is it, or the name of a global.
+    """
+
+    name: str
+    space: Space | Literal["any"]
+    shape: tuple[int | None, ...]
+    strides: tuple[int, ...] | None = field(default=None, repr=False)
+    foreign: bool = False
+    value: ir.Value | str | None = field(default=None, repr=False)
+
+    @property
+    def anything(self) -> bool:
+        """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
+        return self.space == "any"
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One coordinate of the root: `offset + sum(stride * index[dimension])`."""
+
+    offset: Linear
+    strides: tuple[tuple[int, Linear], ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """How indices of a memref become coordinates of `root`.
+
+    Args:
+        axes: one per coordinate; None if they may be anything.
+        flat: there is one coordinate, the position in memory.
+        when: the view is this one under this condition.
+        unit: how many coordinates an element takes: its bytes, in a view of bytes.
+        base: where the memory begins that a reinterpret_cast counts from.
+        chosen: it is one of several that a loop or a branch may hand on.
+    """
+
+    root: Buffer
+    axes: tuple[Axis, ...] | None
+    flat: bool = False
+    when: Formula = TRUE
+    unit: int = 1
+    base: Linear = field(default_factory=lambda: Linear.of(0))
+    chosen: bool = False
+
+
+ANYTHING = Buffer("any memory", "any", ())
+
+
+class Views:
+    """Finds the views of memref values. A value that may be one of several buffers has several views.
+
+    Args:
+        names: what users call a value, where that is known.
+    """
+
+    def __init__(self, values: Values, names: Callable[[ir.Value], str | None] = lambda _: None) -> None:
+        self.values = values
+        self._names = names
+        self.buffers: list[Buffer] = []
+        self._views: dict[ir.Value, tuple[View, ...]] = {}
+        self._globals: dict[str, Buffer] = {}
+        self._roots_made: set[ir.Value] = set()
+        self._bound: dict[ir.Value, ir.Value] = {}
+        self._byte_lanes: dict[int, Linear] = {}
+
+    def bind(self, argument: ir.Value, operand: ir.Value) -> None:
+        """`argument` of a kernel is `operand` of its launch."""
+        self._bound[argument] = operand
+        self._views[argument] = self.of(operand)
+
+    def root(
+        self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False
+    ) -> Buffer:
+        """Make `value` a root buffer."""
+        name = name or self._names(value) or value_name(value)
+        kind = value.type
+        assert isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType)
+        shape, strides, whole = (), None, None
+        if isinstance(kind, ir.MemRefType):
+            shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
+            strides = static_strides(kind)
+            whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
+        taken = {b.name for b in self.buffers}
+        unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
+        buffer = Buffer(unique, space or memory_space(kind), shape, strides, foreign, stored_name(value) or value)
+        self.buffers.append(buffer)
+        self._roots_made.add(value)
+        self._views[value] = (View(buffer, whole),)
+        return buffer
+
+    def of(self, value: ir.Value) -> tuple[View, ...]:
+        known = self._views.get(value)
+        if known is None:
+            self._views[value] = ()  # a loop-carried memref that is carried around itself adds nothing
+            known = self._views[value] = self._find(value)
+        return known
+
+    def take_turns(
+        self, loop: ir.Operation, entering: Sequence[ir.Value], yields: Sequence[ir.Value], counter: Linear, trips: int | None
+    ) -> None:
+        """Bind the memrefs that a loop hands on and does not change: a pair that it swaps is one of two, by the iteration's number.
+
+        Args:
+            trips: how many iterations there are, where that is known.
+        """
+        arguments = list(loop.regions[0].blocks[0].arguments)[1:]
+        following = {a: y for a, y in zip(arguments, yields, strict=True) if is_memref(a)}
+        start = dict(zip(arguments, entering, strict=True))
+        for argument in following:
+            turns = [argument]
+            while (then := following.get(turns[-1])) is not None and then not in turns:
+                turns.append(then)
+            if then is not None and then == argument:
+                when = [equal(counter.modulo(len(turns)), Linear.of(i)) if len(turns) > 1 else TRUE for i in range(len(turns))]
+                self._views[argument] = tuple(_under(w, v) for w, t in zip(when, turns, strict=True) for v in self.of(start[t]))
+                if trips is not None or len(turns) == 1:
+                    self._views[loop.results[arguments.index(argument)]] = self.of(start[turns[(trips or 0) % len(turns)]])
+
+    def roots(self, value: ir.Value) -> set[ir.Value]:
+        """The values of the root buffers that `value` may lie in, found without evaluating any index."""
+        return set(self._roots(value))
+
+    def is_anything(self, value: ir.Value) -> bool:
+        """Whether `value` may lie in memory of which nothing is known."""
+        return any(root not in self._roots_made and self._sources(root) is None for root in self._roots(value))
+
+    def _roots(self, value: ir.Value) -> list[ir.Value]:
+        out: list[ir.Value] = []
+        seen: set[ir.Value] = set()
+        todo = [value]
+        while todo:
+            at = todo.pop(0)
+            if at in seen:
+                continue
+            seen.add(at)
+            made_of = [] if at in self._roots_made else self._sources(at)
+            todo += made_of or ()
+            if not made_of:
+                out.append(at)
+        return out
+
+    def _sources(self, value: ir.Value) -> list[ir.Value] | None:
+        return [self._bound[value]] if value in self._bound else sources(value)
+
+    def _find(self, value: ir.Value) -> tuple[View, ...]:
+        if isinstance(value.owner, ir.Block):
+            return self._unknown(value)
+        op = value.owner.operation
+        if op.name in ALLOCATIONS:
+            own = memory_space(ir.MemRefType(value.type)) == "global" and in_kernel(op)
+            self.root(value, space="private" if own else None)
+            return self._views[value]
+        if op.name in STORED:
+            # every use of dynamic shared memory, and of a global, is the same memory
+            name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
+            if name not in self._globals:
+                self._globals[name] = self.root(value, name)
+            whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(self._globals[name].rank))
+            return (View(self._globals[name], whole),)
+        arms = _arms(value)
+        if arms is not None:
+            condition = self.values.condition(op.operands[0])
+            yes = [_under(condition, v) for v in self.of(arms[0])]
+            return (*yes, *(_under(condition.negate(), v) for v in self.of(arms[1])))
+        source = shown(value)
+        if source is None:
+            return self._unknown(value)
+        how = VIEWS[op.name]
+        if how == "same" or source.type == value.type:
+            return self.of(source)
+        compose = {
+            "subview": self._subview,
+            "transpose": self._transpose,
+            "reinterpret": self._reinterpret,
+            "bytes": self._bytes,
+            "reshape": self._reshape,
+            "start": self._start,
+        }.get(how)
+        if compose is None:
+            return _forget(self.of(source))
+        return tuple(view if view.axes is None else compose(op, view) for view in self.of(source))
+
+    def _unknown(self, value: ir.Value) -> tuple[View, ...]:
+        """A memref made in a way not known here, or carried by a loop: any place of any memref that it is made of."""
+        made_of = self._sources(value)
+        if made_of is None:
+            return (View(ANYTHING, None),)
+        if not made_of:
+            self.root(value, foreign=True)
+            return self._views[value]
+        known = None if _in_kernel(value) else self._whole_choices(value)
+        if known is None:
+            return _forget(tuple(v for root in self._roots(value) for v in self.of(root)))
+        choice = self.values.opaque(NOTHING, 0, len(known) - 1)  # one for all threads of a launch
+        which = [(equal(choice, Linear.of(i)), root) for i, root in enumerate(known)]
+        return tuple(replace(_under(when, v), chosen=len(known) > 1) for when, root in which for v in self.of(root))
+
+    def _whole_choices(self, value: ir.Value) -> list[ir.Value] | None:
+        """The buffers one of which `value` is, as a whole: nothing on the way from them shows a part. None if something does."""
+        seen: dict[ir.Value, None] = {value: None}
+        todo, out = [value], list[ir.Value]()
+        while todo:
+            at = todo.pop()
+            made_of = [] if at in self._roots_made else self._sources(at)
+            if not made_of:
+                out.append(at)
+            elif at.type != value.type or not hands_on(at):
+                return None
+            todo += [s for s in made_of or () if s not in seen]
+            seen.update(dict.fromkeys(made_of or ()))
+        return out if all(root.type == value.type for root in out) else None
+
+    # ---- ops that compose ----------------------------------------------------------------------------------------------
+
+    def _mixed(self, op: ir.Operation, static: str, operands: list[ir.Value]) -> list[Linear]:
+        """Static and dynamic entries of an offset, size or stride list; takes what it uses from the front of `operands`."""
+        entries = list(ir.DenseI64ArrayAttr(op.attributes[static]))
+        return [self.values.linear(operands.pop(0)) if e == DYNAMIC else Linear.of(e) for e in entries]
+
+    def _subview(self, op: ir.Operation, source: View) -> View:
+        assert source.axes is not None
+        operands = list(op.operands)[1:]
+        offsets = self._mixed(op, "static_offsets", operands)
+        self._mixed(op, "static_sizes", operands)
+        steps = self._mixed(op, "static_strides", operands)
+        kept = kept_dimensions(
+            list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
+        )
+        axes: list[Axis] = []
+        for axis in source.axes:
+            offset = axis.offset
+            strides: list[tuple[int, Linear]] = []
+            for dimension, stride in axis.strides:
+                offset = offset + self.values.product(offsets[dimension], stride)
+                if dimension in kept:
+                    strides.append((kept.index(dimension), self.values.product(steps[dimension], stride)))
+            axes.append(Axis(offset, tuple(strides)))
+        return replace(source, axes=tuple(axes))
+
+    @staticmethod
+    def _transpose(op: ir.Operation, source: View) -> View:
+        """Result dimension d is the source's `permutation(d)`."""
+        assert source.axes is not None
+        order = [e.position for e in op.attributes["permutation"].value.results]
+        axes = (Axis(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
+        return replace(source, axes=tuple(axes))
+
+    def _bytes(self, op: ir.Operation, source: View) -> View:
+        """`memref.view`: elements of another type in memory of bytes, from a byte on."""
+        flat = self.flatten(source)
+        kind = ir.MemRefType(op.results[0].type)
+        unit = element_bytes(kind.element_type)
+        if flat.axes is None or unit is None:
+            return View(source.root, None, False, source.when)
+        dynamic = list(op.operands)[2:]
+        sizes = [
+            self.values.linear(dynamic.pop(0)) if kind.is_dynamic_dim(d) else Linear.of(kind.get_dim_size(d))
+            for d in range(kind.rank)
+        ]
+        if unit not in self._byte_lanes:
+            lane = Linear.of(0) if unit == 1 else Linear.of(self.values.fresh("lane", THREAD, 0, unit - 1))
+            self._byte_lanes[unit] = lane
+        base = flat.axes[0].offset + self.values.linear(op.operands[1])
+        strides: list[tuple[int, Linear]] = []
+        step = Linear.of(unit)
+        for dimension in reversed(range(kind.rank)):
+            strides.append((dimension, step))
+            step = self.values.product(step, sizes[dimension])
+        axis = Axis(base + self._byte_lanes[unit], tuple(strides))
+        return View(source.root, (axis,), True, source.when, unit, base + self._byte_lanes[unit])
+
+    def _reinterpret(self, op: ir.Operation, source: View) -> View:
+        """Offset and strides count from the start of the buffer, whatever the source's own were."""
+        operands = list(op.operands)[1:]
+        offset = self._mixed(op, "static_offsets", operands)[0]
+        self._mixed(op, "static_sizes", operands)
+        steps = self._mixed(op, "static_strides", operands)
+        strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
+        return replace(source, axes=(Axis(source.base + offset * source.unit, strides),), flat=True)
+
+    @staticmethod
+    def _start(op: ir.Operation, source: View) -> View:
+        """`memref.extract_strided_metadata`: where the buffer begins."""
+        return replace(source, axes=(Axis(source.base, ()),), flat=True)
+
+    def _reshape(self, op: ir.Operation, source: View) -> View:
+        """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
+        flat, kind = self.flatten(source), op.results[0].type
+        steps = static_strides(kind, offset_counts=False) if isinstance(kind, ir.MemRefType) else None
+        if flat.axes is None or steps is None:
+            return View(source.root, None, False, source.when)
+        strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
+        return replace(source, axes=(Axis(flat.axes[0].offset, strides),), flat=True)
+
+    def flatten(self, view: View) -> View:
+        """The view with one flat coordinate; unknown where the root's layout is not static."""
+        if view.flat or view.axes is None:
+            return view
+        if view.root.strides is None:
+            return View(view.root, None, False, view.when)
+        offset, strides = Linear.of(0), dict[int, Linear]()
+        for axis, step in zip(view.axes, view.root.strides, strict=True):
+            offset = offset + axis.offset * step
+            for dimension, stride in axis.strides:
+                strides[dimension] = strides.get(dimension, Linear.of(0)) + stride * step
+        return replace(view, axes=(Axis(offset, tuple(strides.items())),), flat=True)
+
+    def coordinates(self, view: View, indices: list[Linear]) -> tuple[Linear, ...] | None:
+        """Where in the root the element at `indices` is."""
+        if view.axes is None:
+            return None
+        out: list[Linear] = []
+        for axis in view.axes:
+            place = axis.offset
+            for dimension, stride in axis.strides:
+                place = place + self.values.product(indices[dimension], stride)
+            out.append(place)
+        return tuple(out)
+
+
+def _arms(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
+    """What a memref is where a condition holds, and where it does not."""
+    op = ir.OpResult(value).owner.operation
+    if op.name == "arith.select":
+        return op.operands[1], op.operands[2]
+    if op.name != "scf.if":
+        return None
+    number = ir.OpResult(value).result_number
+    yes, no = (terminator(region.blocks[0]).operands[number] for region in op.regions)
+    return yes, no
+
+
+def _under(condition: Formula, view: View) -> View:
+    return replace(view, when=both(condition, view.when))
+
+
+def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
+    """Any place of the same roots."""
+    roots = {id(v.root): v.root for v in views}
+    return tuple(View(root, None, chosen=True) for root in roots.values())
+
+
+def _in_kernel(value: ir.Value) -> bool:
+    owner = value.owner
+    return in_kernel(owner.operations[0].operation if isinstance(owner, ir.Block) else owner)

@@ -1,0 +1,1 @@
+"""Conflicts, barriers and unwritten reads of a kernel, exact by integer sets."""

@@ -1,0 +1,211 @@
+"""Which of the proposed barriers to keep: a cheapest set that separates every conflict.
+
+Each colliding class (`relations.PairClass`) asks for barriers that together separate all of its collisions; most are separated
+whole by one barrier, some only by several together. Choosing is a hitting-set problem, small enough to be solved exactly by
+branch and bound; beyond a limit of nodes, a greedy choice from which nothing can be removed is taken (sound, maybe not cheapest).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..forms.solver import Solver, Unknown
+from ..kernels.model import Barrier, KernelModel, space_of_both
+from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
+from .phases import Phases
+from .relations import PairClass, residue
+
+NODE_LIMIT = 20_000
+
+Cost = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Separation:
+    """What a chosen barrier is there for: the conflict that comes back without it."""
+
+    kind: str
+    buffer: str
+    space: str
+    carried_by: str | None
+    first_op: str
+    second_op: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen barriers.
+
+    Args:
+        chosen: candidate numbers, in text order.
+        reasons: by candidate, what would be unordered without it.
+        spaces: by candidate, the memory its fence must cover.
+        unseparated: conflicts that no proposed barrier separates.
+        exact: whether the choice is proven to be a cheapest one.
+    """
+
+    chosen: tuple[int, ...]
+    reasons: dict[int, tuple[Separation, ...]]
+    spaces: dict[int, frozenset[str]]
+    unseparated: tuple[Conflict, ...] = ()
+    exact: bool = True
+
+
+def choose_barriers(
+    model: KernelModel,
+    candidates: Iterable[Barrier] | None = None,
+    *,
+    existing: frozenset[int] = frozenset(),
+    solver: Solver | None = None,
+) -> Choice:
+    """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the model.
+
+    Cheapest: fewest executed per thread, then fewest in the text, then as many of `existing` (candidates that stand in the
+    program already) as possible, then as late in the text as possible.
+    """
+    offered = [b for b in (model.barriers if candidates is None else candidates) if b.candidate is not None]
+    fixed = [b for b in model.barriers if b.candidate is None]
+    return _Search(model, fixed, offered, existing, solver).run()
+
+
+@dataclass(eq=False)
+class _Demand:
+    """A class, what separates all of it (`whole`), and what some of it (`part`). `left` remembers which unions suffice."""
+
+    pair: PairClass
+    whole: set[int]
+    part: dict[int, Barrier]
+    fixed: list[Barrier]
+    left: dict[frozenset[int], bool] = field(default_factory=dict)
+
+    @property
+    def useful(self) -> set[int]:
+        return self.whole | set(self.part)
+
+    def met(self, chosen: frozenset[int]) -> bool:
+        if self.whole & chosen:
+            return True
+        parts = frozenset(self.part.keys() & chosen)
+        if not parts:
+            return False
+        if parts not in self.left:
+            self.left[parts] = empty(self.pair, residue(self.pair, [*self.fixed, *(self.part[n] for n in sorted(parts))]))
+        return self.left[parts]
+
+
+class _Search:
+    def __init__(
+        self, model: KernelModel, fixed: list[Barrier], offered: list[Barrier], existing: frozenset[int], solver: Solver | None
+    ) -> None:
+        ordered = sorted(offered, key=lambda b: b.place.order)
+        self.barriers = {b.candidate: b for b in ordered if b.candidate is not None}
+        self.order = list(self.barriers)
+        self.cost: dict[int, Cost] = {
+            n: (b.weight, 1, 0 if n in existing else 1, -place) for place, (n, b) in enumerate(self.barriers.items())
+        }
+        self.demands: list[_Demand] = []
+        self.unseparated: list[Conflict] = []
+        self.nodes = 0
+        self.best: tuple[Cost, frozenset[int]] | None = None
+        for pair in colliding_classes(model, Phases(fixed), solver):
+            self._demand(pair, fixed)
+
+    def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
+        if empty(pair, residue(pair, fixed)):
+            return
+        demand = _Demand(pair, set(), {}, fixed)
+        for number, barrier in self.barriers.items():
+            one = self._separates(pair, barrier)
+            if one is True:
+                demand.whole.add(number)
+            elif one is not False:
+                demand.part[number] = barrier
+        for number in [n for n in demand.part if demand.met(frozenset({n}))]:
+            demand.whole.add(number)
+            del demand.part[number]
+        if demand.met(frozenset(demand.useful)):
+            self.demands.append(demand)
+        else:
+            everything = residue(pair, [*fixed, *demand.part.values()])
+            self.unseparated.append(as_conflict(pair, everything))
+
+    @staticmethod
+    def _separates(pair: PairClass, barrier: Barrier) -> bool | None:
+        """True: all; False: none; None: perhaps some."""
+        try:
+            separated = pair.separated_by(barrier)
+        except Unknown:
+            return False  # a barrier of which it is not known what it separates is taken to separate nothing
+        return separated if isinstance(separated, bool) else None
+
+    def run(self) -> Choice:
+        everything = frozenset(n for d in self.demands for n in d.useful)
+        greedy = self._minimal(everything)
+        self.best = (self._total(greedy), greedy)
+        self._branch(frozenset(), frozenset())
+        exact = self.nodes <= NODE_LIMIT
+        chosen = self.best[1]
+        reasons = {
+            n: tuple(dict.fromkeys(_separation(d.pair) for d in self.demands if not d.met(chosen - {n})))
+            for n in chosen
+        }
+        spaces = {n: frozenset(d.pair.first.buffer.space for d in self.demands if n in d.useful) for n in chosen}
+        in_order = tuple(n for n in self.order if n in chosen)
+        return Choice(in_order, reasons, spaces, tuple(self.unseparated), exact)
+
+    def _total(self, chosen: frozenset[int]) -> Cost:
+        costs = [self.cost[n] for n in chosen]
+        return (sum(c[0] for c in costs), sum(c[1] for c in costs), sum(c[2] for c in costs), sum(c[3] for c in costs))
+
+    def _minimal(self, chosen: frozenset[int]) -> frozenset[int]:
+        """Remove what can be removed, dearest first."""
+        for number in sorted(chosen, key=lambda n: self.cost[n], reverse=True):
+            fewer = chosen - {number}
+            if all(d.met(fewer) for d in self.demands):
+                chosen = fewer
+        return chosen
+
+    def _branch(self, chosen: frozenset[int], refused: frozenset[int]) -> None:
+        self.nodes += 1
+        assert self.best is not None
+        if self.nodes > NODE_LIMIT or self._total(chosen)[:2] > self.best[0][:2]:
+            return
+        open_demands = [d for d in self.demands if not d.met(chosen)]
+        if not open_demands:
+            self.best = min(self.best, (self._total(chosen), chosen), key=lambda b: b[0])
+            return
+        demand = min(open_demands, key=lambda d: len(d.useful - chosen - refused))
+        for number in sorted(demand.useful - chosen - refused, key=lambda n: self.cost[n]):
+            self._branch(chosen | {number}, refused)
+            refused = refused | {number}
+
+
+def _separation(pair: PairClass) -> Separation:
+    a, b = pair.first, pair.second
+    kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
+    loop = pair.loop.label if pair.loop is not None else None
+    return Separation(kind, a.buffer.name, a.buffer.space, loop, a.op, b.op)
+
+
+def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> list[Barrier]:
+    """The barriers of a race-free kernel each of which could go: the others separate all conflicts without it."""
+    phases = Phases(model.barriers)
+    idle = dict.fromkeys(model.barriers)
+    for pair in possible_classes(model, Phases(()), solver):
+        sure = _two_that_suffice(pair, phases)
+        for barrier in [b for b in sure or idle if b in idle] if len(sure) < 2 else ():
+            others = [b for b in model.barriers if b is not barrier]
+            if not empty(pair, pair.collisions) and not empty(pair, residue(pair, others)):
+                del idle[barrier]
+    return list(idle)
+
+
+def _two_that_suffice(pair: PairClass, phases: Phases) -> set[Barrier]:
+    """Of the barriers that are sure to separate the class, as many as tell whether there are several."""
+    found: set[Barrier] = set()
+    for barriers in phases.sure(pair.first.place, pair.second.place, space_of_both(pair.first, pair.second), pair.loop):
+        found.update(barriers[:2])
+        if len(found) > 1:
+            break
+    return found

@@ -1,0 +1,279 @@
+"""Conflicts of a kernel: two threads, one element, at least one write, and nothing that orders them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import islpy as isl
+
+from ..forms.linear import Linear, Symbol
+from ..forms.solver import Solver, Unknown
+from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
+from ..kernels.views import Buffer
+from .injective import apart, same_owner
+from .naming import Naming
+from .phases import Phases, meeting
+from .relations import PairClass, residue
+
+Kind = Literal["RAW", "WAR", "WAW"]
+LIMIT = (
+    "assumed, the analysis reached its limit; sizes known before a run, tiles that divide them, or fewer accesses in one kernel"
+    " make it exact"
+)
+DATA = (
+    "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
+    " ids, loop variables, and sizes known before a run make it exact"
+)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One execution of an access: by which thread, in which block, with which loop variables (by the loops' labels)."""
+
+    op: str
+    kind: Literal["read", "write"]
+    thread: tuple[int, int, int]
+    block: tuple[int | None, int | None, int | None]
+    iterations: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        at = f", iteration {', '.join(str(v) for _, v in self.iterations)}" if self.iterations else ""
+        return f"thread {_triple(self.thread)}{at}: {self.op} {'writes' if self.kind == 'write' else 'reads'} it"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A conflict with its witness.
+
+    Args:
+        kind: what order is missing: the write before the read, the read before the write, or one write before the other.
+        element: coordinates in the buffer (one flat position where views of it reshape); empty if it may be any.
+        first, second: two instances that collide; None where ISL gave none within its limit.
+        assumed: not proven, because something in it is not affine (or the analysis ran out of its limit).
+        carried_by: the loop a later iteration of which `second` is in.
+        across_blocks: the threads are of different blocks: no barrier can order them.
+        aliased: the accesses are to two buffers that may be the same memory.
+        chosen: the buffer is one of several that a loop or a branch may hand on.
+        unsure: the barrier that may come between, where it is not known whether all threads execute it.
+        unknown: the op that may touch any memory, or touches a memref of which it is not known what is behind it.
+    """
+
+    kind: Kind
+    buffer: str
+    space: str
+    element: tuple[int, ...]
+    first_op: str
+    second_op: str
+    first: Instance | None
+    second: Instance | None
+    assumed: bool
+    carried_by: str | None = None
+    across_blocks: bool = False
+    aliased: bool = False
+    chosen: bool = False
+    unsure: str = ""
+    unknown: str = ""
+
+    def notes(self) -> tuple[str, ...]:
+        """The witness, in words."""
+        element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
+        if self.first is None or self.second is None:
+            return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {LIMIT}",)
+        lines = [f"element {self.buffer}{element}"]
+        for instance in (self.first, self.second):
+            where = f"block {_triple(instance.block)}, " if any(instance.block) or self.across_blocks else ""
+            lines.append(f"{where}{instance}")
+        if self.assumed:
+            lines.append(self._assumption())
+        return tuple(lines)
+
+    def _assumption(self) -> str:
+        """Why it is assumed, and what would make it exact."""
+        if self.aliased:
+            return "assumed: nothing says that the two buffers are different memory; they are taken so without `--may-alias`"
+        if self.unknown:
+            return (
+                f"assumed, not proven: it is not known what {self.unknown} touches; ops of memref, affine and vector on buffers"
+                " that are arguments, or allocated in sight, make it exact"
+            )
+        if self.chosen:
+            return (
+                "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that"
+                " hands them on unchanged or in turn, or a choice by an affine condition, makes it exact"
+            )
+        if self.unsure:
+            return (
+                f"assumed, not proven: it is not known whether all threads execute {self.unsure} in between; an affine condition"
+                " around it, or none, makes it exact"
+            )
+        return DATA
+
+
+def _triple(ids: Iterable[int | None]) -> str:
+    return "(" + ", ".join("?" if i is None else str(i) for i in ids) + ")"
+
+
+def conflicts(
+    model: KernelModel, barriers: Iterable[Barrier] | None = None, *, solver: Solver | None = None
+) -> list[Conflict]:
+    """The conflicts within a block that `barriers` (those of the model, if None) leave; one for each pair of accesses and
+    way they follow each other. `solver` bounds the effort; a question it gives up on is a conflict, `assumed`."""
+    used = Phases(model.barriers if barriers is None else barriers)
+    out: list[Conflict] = []
+    for pair in colliding_classes(model, used, solver):
+        left = residue(pair, used.barriers)
+        if left is None or not empty(pair, left):
+            out.append(as_conflict(pair, left))
+    return out
+
+
+def empty(pair: PairClass, left: isl.Set | None) -> bool:
+    """Whether it is known that nothing is left."""
+    try:
+        return left is not None and pair.solver.is_empty(left)
+    except Unknown:
+        return False
+
+
+def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
+    """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
+    solver = solver or Solver()
+    ids = model.values.block_ids()
+    out: list[Conflict] = []
+    for a, b in _pairs(model):
+        if _of_all_blocks(a) and _of_all_blocks(b) and not apart(a, b) and not same_owner(a, b, ids):
+            pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
+            if _collides(pair):
+                out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
+    return out
+
+
+def _of_all_blocks(access: Access) -> bool:
+    return access.buffer.space in ("global", "any")
+
+
+# ---- classes ----------------------------------------------------------------------------------------------------------
+
+
+def colliding_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> list[PairClass]:
+    """The classes of pairs in a block that collide, less those that one of the `fixed` barriers is sure to separate."""
+    return [pair for pair in possible_classes(model, fixed, solver) if _collides(pair)]
+
+
+def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> Iterator[PairClass]:
+    """The classes of pairs in a block that may collide: not all of them do. Without a `solver` the model's own is asked."""
+    if model.shape.threads == 1:
+        return
+    solver = solver or model.solver
+    ids = model.values.thread_ids()
+    holding = {loop for barrier in model.barriers for loop in barrier.place.loops}
+    met: dict[Hashable, bool] = {}
+    for a, b in _pairs(model):
+        loops, order = meeting(a.place, b.place)
+        shared = tuple(loop for loop in loops if loop in holding)
+        if order > 0:
+            a, b = b, a
+        ways = [way for way in _ways(a, b, shared) if not _separated(way, fixed)]
+        if not ways or apart(a, b) or same_owner(a, b, ids):
+            continue
+        if shared:  # whether they meet at all, in whatever iterations: asked once of accesses that are alike
+            key = a is b, a.buffer, b.buffer, *((x.coordinates, x.place.guards, x.when) for x in (a, b))
+            if key not in met:
+                met[key] = _collides(PairClass(model, a, b, (), 0, False, solver))
+            if not met[key]:
+                continue
+        for first, second, loop in ways:
+            equal = len(shared) if loop is None else shared.index(loop)
+            yield PairClass(model, first, second, shared, equal, loop is not None, solver)
+
+
+Way = tuple[Access, Access, "Loop | None"]
+
+
+def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
+    """In what order, and carried by which loop, instances of the two can follow each other."""
+    yield a, b, None
+    for loop in shared:
+        yield a, b, loop
+        if a is not b:
+            yield b, a, loop
+
+
+def _separated(way: Way, fixed: Phases) -> bool:
+    first, second, loop = way
+    return fixed.separate(first.place, second.place, space_of_both(first, second), loop)
+
+
+def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
+    """Accesses that may touch the same memory, at least one of which writes it."""
+    of_buffer: dict[Buffer | None, list[Access]] = {}
+    apart = not any(access.buffer.anything for access in model.accesses)
+    for access in model.accesses:
+        of_buffer.setdefault(_group(model, access) if apart else None, []).append(access)
+    place = dict.fromkeys(of_buffer, 0)
+    for a in model.accesses:
+        group = _group(model, a) if apart else None
+        for b in of_buffer[group][place[group] :]:
+            together = a.atomic is not None and a.atomic == b.atomic
+            if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
+                yield a, b
+        place[group] += 1
+
+
+def _group(model: KernelModel, access: Access) -> Buffer | None:
+    """Accesses of different groups never meet."""
+    return None if model.may_alias and access.buffer.foreign else access.buffer
+
+
+def _collides(pair: PairClass) -> bool:
+    try:
+        return not pair.solver.is_empty(pair.collisions)
+    except Unknown:
+        pair.unknown = True
+        return True
+
+
+# ---- witnesses --------------------------------------------------------------------------------------------------------
+
+
+def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = False) -> Conflict:
+    """The conflict with a witness out of `left`."""
+    a, b = pair.first, pair.second
+    kind: Kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
+    sample = None if left is None else pair.solver.sample(left)
+    loop = pair.loop.label if pair.loop is not None else None
+    unknown = next((x for x in (a, b) if x.buffer.anything), None)
+    aliased = a.buffer is not b.buffer and unknown is None
+    known = b.buffer if a.buffer.anything else a.buffer
+    name = f"{a.buffer.name} and {b.buffer.name}" if aliased else known.name
+    chosen = a.chosen or b.chosen
+    unsure = pair.unsure.op if pair.unsure is not None and a.settled and b.settled else ""
+    assumed = aliased or chosen or sample is None or not a.settled or not b.settled or bool(unsure)
+    if sample is None:
+        return Conflict(kind, name, known.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
+    point = dict(zip(pair.names, sample, strict=True))
+    element = [pair.value(c, pair.x, point) for c in (() if aliased else a.coordinates or ())]
+    numbers = tuple(e for e in element if e is not None)
+    return Conflict(
+        kind, name, known.space, numbers if len(numbers) == len(element) else (), a.op, b.op,
+        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased, chosen, unsure,
+        unknown.op if unknown is not None else "",
+    )  # fmt: skip
+
+
+def _instance(pair: PairClass, access: Access, naming: Naming, point: dict[Symbol, int]) -> Instance:
+    values = pair.model.values
+
+    def ids(forms: tuple[Linear, ...]) -> tuple[int | None, ...]:
+        return tuple(pair.value(form, naming, point) for form in forms)
+
+    x, y, z = ids(values.thread_ids())
+    bx, by, bz = ids(values.block_ids())
+    iterations = [
+        (loop.label, value)
+        for loop in access.place.loops
+        if (value := pair.value(loop.variable or Linear.of(loop.counter), naming, point)) is not None
+    ]
+    return Instance(access.op, access.kind, (x or 0, y or 0, z or 0), (bx, by, bz), tuple(iterations))

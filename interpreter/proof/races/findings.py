@@ -1,0 +1,150 @@
+"""What is wrong with a kernel's synchronization, as diagnostics that a person understands."""
+
+from __future__ import annotations
+
+import re
+
+from ....dsl.diagnostics import Diagnostic, Source, Span
+from ..kernels.model import Barrier, KernelModel
+from .barriers import superfluous_barriers
+from .conflicts import DATA, LIMIT, Conflict, Instance, conflicts, conflicts_between_blocks
+from .unwritten import UnwrittenRead, unwritten_reads
+
+SHOWN = 5
+EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"
+"""What helps against an assumption, in a schedule."""
+_PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
+
+
+class Findings:
+    """What the analysis finds in one kernel.
+
+    Args:
+        source: the text the kernel stands in, so that places in it can be shown.
+        independent: threads do different iterations of loops that are parallel: what is only assumed to collide does not.
+
+    Attributes:
+        conflicts: those in a block, then those between blocks.
+        unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
+            because the order of the program says nothing where they are).
+        believed: how many conflicts were assumed, and are none because iterations are `independent`.
+    """
+
+    def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
+        self.model = model
+        self.source = source
+        found = [*conflicts(model), *conflicts_between_blocks(model)]
+        self.conflicts: list[Conflict] = [c for c in found if not (independent and c.assumed)]
+        self.believed = len(found) - len(self.conflicts)
+        shared = any(c.space == "workgroup" for c in self.conflicts) or model.divergent
+        self.unwritten: list[UnwrittenRead] = [] if shared else unwritten_reads(model)
+
+    @property
+    def clean(self) -> bool:
+        return not (self.model.divergent or self.conflicts or self.unwritten)
+
+    def superfluous(self) -> list[Barrier]:
+        """The barriers each of which could go, and the others would still order everything."""
+        return superfluous_barriers(self.model) if self.clean else []
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """All of it; of many conflicts the first few."""
+        out = [self._divergent(barrier) for barrier in self.model.divergent]
+        found = [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
+        out += found[:SHOWN]
+        if len(found) > SHOWN:
+            last = out[-1]
+            notes = (*last.notes, f"and {len(found) - SHOWN} more in this kernel")
+            out[-1] = Diagnostic(last.code, last.message, last.span, notes=notes, hint=last.hint)
+        return out
+
+    # ---- one of each ------------------------------------------------------------------------------------------------------
+
+    def _divergent(self, barrier: Barrier) -> Diagnostic:
+        group = "a subgroup" if barrier.narrow else "a block"
+        message = f"not all threads of {group} reach {barrier.op}"
+        note = "a condition or a loop around it is not the same for all of them"
+        if barrier.assumed:
+            message = f"not all threads of {group} may reach {barrier.op} (assumed)"
+            note = (
+                "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
+                " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
+            )
+        return Diagnostic(
+            "W0603",
+            message,
+            self._span(barrier.op),
+            notes=(note,),
+            hint="move the barrier out of the condition or loop",
+        )
+
+    def _conflict(self, conflict: Conflict) -> Diagnostic:
+        space = "shared" if conflict.space == "workgroup" else conflict.space
+        who = "blocks" if conflict.across_blocks else "threads"
+        state = "may conflict (assumed)" if conflict.assumed else "conflict"
+        carried = f", carried by {conflict.carried_by}" if conflict.carried_by else ""
+        message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
+        notes = self._witness(conflict)
+        if conflict.across_blocks:
+            hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
+            if self.source is None:
+                hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
+            else:
+                hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
+            return Diagnostic("W0602", message, self._span(conflict.second_op), notes=notes, hint=hint)
+        hint = "put a barrier between the two operations, or give the element one owner"
+        if self.source is None:
+            hint = (
+                "put a barrier between the two operations (`insert-barriers` finds the place), "
+                "or give the element one owner"
+            ) + (EXACT if conflict.assumed else "")
+        return Diagnostic("W0601", message, self._span(conflict.second_op), notes=notes, hint=hint)
+
+    def _witness(self, conflict: Conflict) -> tuple[str, ...]:
+        notes = conflict.notes()
+        if self.source is not None and conflict.first is not None and conflict.second is not None:
+            for instance in (conflict.first, conflict.second):
+                notes = tuple(n + self._quoted(instance) if n.endswith(str(instance)) else n for n in notes)
+        return notes
+
+    def _unwritten(self, read: UnwrittenRead) -> Diagnostic:
+        element = f"[{', '.join(map(str, read.element))}]" if read.element else " (any element)"
+        state = "may read" if read.assumed else "reads"
+        notes = [f"element {read.buffer}{element}"]
+        if read.reader is not None:
+            where = f"block {_ids(read.reader.block)}, " if any(read.reader.block) else ""
+            notes.append(f"{where}{read.reader}{self._quoted(read.reader)}")
+        if read.reader is None:
+            notes.append(LIMIT)
+        elif read.assumed:
+            notes.append(DATA)
+        return Diagnostic(
+            "W0610",
+            f"a thread {state} shared memory `{read.buffer}` that nobody wrote",
+            self._span(read.op),
+            notes=tuple(notes),
+            hint="write the element before it is read: shared memory holds what an earlier block left there",
+        )
+
+    # ---- places -----------------------------------------------------------------------------------------------------------
+
+    def _span(self, op: str) -> Span | None:
+        found = _PLACE.match(op) if self.source is not None else None
+        if found is None or self.source is None:
+            return None
+        line, column = int(found["line"]), int(found["column"])
+        return Span(self.source, line, column, line, column + len(found["op"]))
+
+    def _quoted(self, instance: Instance) -> str:
+        span = self._span(instance.op)
+        text = span.source.line(span.line).strip() if span is not None else ""
+        return f"\n    {text}" if text else ""
+
+
+def diagnostics(model: KernelModel, source: Source | None = None) -> list[Diagnostic]:
+    """What is wrong with the kernel's synchronization; nothing if it is proven race-free."""
+    return Findings(model, source).diagnostics()
+
+
+def _ids(ids: tuple[int | None, ...]) -> str:
+    return "(" + ", ".join("?" if i is None else str(i) for i in ids) + ")"

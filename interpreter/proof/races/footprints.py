@@ -1,0 +1,157 @@
+"""What an operation of a host function touches, as sets of elements: launches by their kernels, copies and host accesses by their
+indices. Do two of them touch an element in common?
+
+A window says which part of a buffer an operation may reach; a kernel that walks every second element of it reaches less. The sets
+are those of the race analysis: all instances of an access, by all threads and blocks, in every iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+from ....dsl.diagnostics import WeftError
+from ...ir.mlir import ir
+from ...memory.effects import accesses
+from ..forms.linear import NOTHING, Formula, Linear, Symbol, equal
+from ..forms.shape import LaunchShape
+from ..forms.solver import Solver, Unknown
+from ..kernels.launches import KernelUse, kernel_uses, model_of, same_use
+from ..kernels.memory_ops import touches
+from ..kernels.values import Values
+from ..kernels.views import Buffer, Views
+from .naming import Naming
+
+Meeting = Literal["apart", "together", "unknown"]
+
+
+@dataclass(frozen=True)
+class Touched:
+    """All instances of one access. `coordinates` None: any element of the buffer. `when`: what holds of its symbols."""
+
+    buffer: Buffer
+    changes: bool
+    coordinates: tuple[Linear, ...] | None
+    flat: bool
+    when: tuple[Formula, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known which elements are touched: nothing in it is not affine or depends on data."""
+        forms = (*(self.coordinates or ()), *self.when)
+        return self.coordinates is not None and not any(_guessed(s) for form in forms for s in form.symbols())
+
+
+class Footprints:
+    """The footprints of the operations of a module's host functions, worked out when asked for, and kept.
+
+    Args:
+        module: a module; it must not change while this is used.
+    """
+
+    def __init__(self, module: ir.Module) -> None:
+        self._solver = Solver()
+        self._uses = {use.launch: use for use in _uses(module) if use.launch is not None}
+        self._found: dict[object, tuple[Touched, ...] | None] = {}
+        self._meetings: dict[tuple[object, bool, object, bool, object], Meeting] = {}
+        self._values = Values(LaunchShape(), lambda _: NOTHING)
+        self._views = Views(self._values)
+
+    def meet(self, one: ir.Operation, changes: bool, other: ir.Operation, overwrites: bool, buffer: ir.Value | str) -> Meeting:
+        """Whether what `one` reads (or changes) of a buffer and what `other` reads (or changes) of it have an element in common.
+
+        Args:
+            buffer: the value that is the buffer, or the name of a global.
+        """
+        keys = self._key(one), self._key(other)
+        key = (keys[0], changes, keys[1], overwrites, buffer)
+        if key not in self._meetings:
+            mine = self._of(one, keys[0], changes, buffer)
+            its = self._of(other, keys[1], overwrites, buffer)
+            if mine is None or its is None:
+                self._meetings[key] = "unknown"
+            elif (not mine and one not in self._uses) or (not its and other not in self._uses):
+                self._meetings[key] = "together"  # it hands the buffer on: to whoever called, say
+            else:
+                self._meetings[key] = self._meet(mine, its)
+        return self._meetings[key]
+
+    def _key(self, op: ir.Operation) -> object:
+        return same_use(self._uses[op]) if op in self._uses else op
+
+    def _of(self, op: ir.Operation, key: object, changes: bool, buffer: ir.Value | str) -> tuple[Touched, ...] | None:
+        if key not in self._found:
+            self._found[key] = self._launched(op) if op in self._uses else self._done_by_host(op)
+        found = self._found[key]
+        if found is None:
+            return None
+        return tuple(t for t in found if t.changes == changes and (t.buffer.anything or t.buffer.value == buffer))
+
+    def _launched(self, op: ir.Operation) -> tuple[Touched, ...] | None:
+        try:
+            model = model_of(self._uses[op])
+        except WeftError:
+            return None  # an op that the analysis does not read
+        facts = tuple(model.facts)
+        return tuple(
+            Touched(a.buffer, a.kind == "write", a.coordinates, a.flat, (*a.place.guards, a.when, *facts)) for a in model.accesses
+        )
+
+    def _done_by_host(self, op: ir.Operation) -> tuple[Touched, ...] | None:
+        if len(op.regions) or accesses(op) is None:
+            return None
+        found: list[Touched] = []
+        for touch in touches(op, self._values):
+            for view in self._views.of(touch.memref) if touch.memref is not None else ():
+                at = None if touch.indices is None else self._views.coordinates(view, touch.indices)
+                found.append(Touched(view.root, touch.kind == "write", at, view.flat, (view.when, touch.when)))
+        return tuple(found)
+
+    def _meet(self, mine: Iterable[Touched], its: Iterable[Touched]) -> Meeting:
+        out: Meeting = "apart"
+        for one, other in product(mine, its):
+            try:
+                if self._apart(_flattened(one), _flattened(other)):
+                    continue
+            except Unknown:
+                return "unknown"
+            if one.settled and other.settled and not (one.buffer.anything or other.buffer.anything):
+                return "together"
+            out = "unknown"
+        return out
+
+    def _apart(self, one: Touched, other: Touched) -> bool:
+        if one.coordinates is None or other.coordinates is None or len(one.coordinates) != len(other.coordinates):
+            return False
+        namings = Naming("x_"), Naming("y_")
+        parts = [naming.formula(f) for naming, touched in zip(namings, (one, other), strict=True) for f in touched.when]
+        pairs = zip(one.coordinates, other.coordinates, strict=True)
+        parts += [equal(namings[0].form(p), namings[1].form(q)) for p, q in pairs]
+        parts += [f for naming in namings for f in naming.definitions()]
+        names = [n for naming in namings for n in naming.names.values()]
+        return self._solver.is_empty(self._solver.set(names, parts, names))
+
+
+def _uses(module: ir.Module) -> list[KernelUse]:
+    try:
+        return kernel_uses(module)
+    except WeftError:
+        return []  # launches in an order that is not known: each is what its windows say
+
+
+def _guessed(symbol: Symbol) -> bool:
+    """Whether a symbol may not have all values in its range: unlike a number that the host passes."""
+    return symbol.guessed or (symbol.kind == "opaque" and symbol.depends != NOTHING)
+
+
+def _flattened(touched: Touched) -> Touched:
+    """By the position in memory, where the buffer's layout is static."""
+    strides = touched.buffer.strides
+    if touched.flat or touched.coordinates is None or strides is None:
+        return touched
+    place = Linear.of(0)
+    for coordinate, stride in zip(touched.coordinates, strides, strict=True):
+        place = place + coordinate * stride
+    return replace(touched, coordinates=(place,), flat=True)

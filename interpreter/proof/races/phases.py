@@ -1,0 +1,97 @@
+"""Which barriers are sure to come between two accesses, told by their positions in the text alone.
+
+A barrier in a block of ops that every execution of an access passes separates it from what stands behind the barrier, and, in a
+loop, from all of other iterations that are separated by an execution of it. This needs no set: it is a matter of counting the
+barriers in front of a position. Most pairs of a kernel with many barriers are dealt with so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..kernels.model import Barrier, Loop, Place, Step
+
+
+def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
+    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same op)."""
+    loops: list[Loop] = []
+    for s, t in zip(a.steps, b.steps, strict=False):
+        if s.position != t.position:
+            return tuple(loops), -1 if s.position < t.position else 1
+        if s.loop is not None:
+            loops.append(s.loop)
+        if s.region != t.region:
+            return tuple(loops), -1 if s.region < t.region else 1
+    depth = min(len(a.steps), len(b.steps))
+    p, q = _position(a, depth), _position(b, depth)
+    return tuple(loops), (p > q) - (p < q)
+
+
+def _position(place: Place, depth: int) -> int:
+    return place.steps[depth].position if depth < len(place.steps) else place.position
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """The barriers of one block of ops that order one kind of memory, in the order of the text."""
+
+    steps: tuple[Step, ...]
+    loops: tuple[Loop, ...]
+    positions: tuple[int, ...]
+    barriers: tuple[Barrier, ...]
+
+
+class Phases:
+    """Barriers, by the blocks of ops that they stand in."""
+
+    def __init__(self, barriers: Iterable[Barrier]) -> None:
+        self.barriers = tuple(barriers)
+        self._rows: dict[str, dict[tuple[Step, ...], Row]] = {}
+        self._chains: dict[tuple[str, tuple[Step, ...]], list[Row]] = {}
+
+    def rows(self, space: str) -> dict[tuple[Step, ...], Row]:
+        """The rows that order this memory, by the block that they stand in."""
+        if space not in self._rows:
+            blocks: dict[tuple[Step, ...], list[Barrier]] = {}
+            for barrier in self.barriers:
+                if space in barrier.spaces:
+                    blocks.setdefault(barrier.place.steps, []).append(barrier)
+            made = self._rows[space] = {}
+            for steps, found in blocks.items():
+                found.sort(key=lambda b: b.place.position)
+                loops = tuple(s.loop for s in steps if s.loop is not None)
+                made[steps] = Row(steps, loops, tuple(b.place.position for b in found), tuple(found))
+        return self._rows[space]
+
+    def _around(self, place: Place, space: str) -> list[Row]:
+        """The rows in the blocks around the place: whoever gets there passes them."""
+        key = space, place.steps
+        if key not in self._chains:
+            rows = self.rows(space)
+            depths = range(len(place.steps) + 1)
+            self._chains[key] = [rows[place.steps[:d]] for d in depths if place.steps[:d] in rows] if rows else []
+        return self._chains[key]
+
+    def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
+        """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration of
+        `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
+        for row in self._around(first, space):
+            depth = len(row.steps)
+            after = bisect_left(row.positions, _position(first, depth))
+            if carried is None:
+                common = first.steps[:depth] == second.steps[:depth]
+                yield row.barriers[after : bisect_left(row.positions, _position(second, depth)) if common else None]
+            elif carried in row.loops:
+                yield row.barriers[after:]
+        for row in self._around(second, space):
+            depth = len(row.steps)
+            inside = first.steps[:depth] != second.steps[:depth] if carried is None else carried in row.loops
+            if inside:
+                yield row.barriers[: bisect_left(row.positions, _position(second, depth))]
+
+    def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
+        """Whether a barrier is sure to separate all instances."""
+        return any(self.sure(first, second, space, carried))
+

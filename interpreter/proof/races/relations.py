@@ -1,0 +1,257 @@
+"""Pairs of accesses, and barriers between them, as integer sets.
+
+A *class* of a pair (x, y) is a way in which two instances can follow each other without program order between them: in the
+same iteration of every loop that holds barriers and both accesses, or y in a later iteration of the n-th such loop. The
+*collisions* of a class are its pairs of instances that touch one element from two threads of a block. A barrier *separates*
+those pairs for which an instance of it, one that is sure to be executed, comes between in the schedule (Kelly's 2d+1
+vectors: static positions and loop counters in turn).
+
+Symbols that both instances must agree on share a name and so a dimension: this is what makes uninterpreted values work, and
+keeps the sets small. Most questions about barriers are then answered without ISL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import islpy as isl
+
+from ..forms.algebra import at_or_above
+from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
+from ..forms.solver import Solver, Unknown
+from ..kernels.model import Access, Barrier, KernelModel, Loop, Step, space_of_both
+from .injective import agreed
+from .naming import BarrierNaming, Naming
+from .phases import meeting
+
+
+@dataclass(eq=False)
+class PairClass:
+    """One way in which instances of `first` and `second` can follow each other.
+
+    Args:
+        equal: in how many of the `shared` loops (those around both that hold barriers) the iterations are the same.
+        carried: whether `second` is in a later iteration of the next of them; else all are equal.
+        unknown: ISL gave up on the collisions.
+        unsure: a barrier that may separate more of them than it is known to.
+    """
+
+    model: KernelModel
+    first: Access
+    second: Access
+    shared: tuple[Loop, ...]
+    equal: int
+    carried: bool
+    solver: Solver
+    same_block: bool = True
+    unknown: bool = False
+    unsure: Barrier | None = None
+    names: list[Symbol] = field(default_factory=list)
+    _separated: dict[tuple[tuple[Step, ...], int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        fixed = {loop.number for loop in self.shared[: self.equal]}
+
+        def shares(symbol: Symbol) -> bool:
+            on = symbol.depends
+            return not on.thread and on.loops <= fixed and (self.same_block or not on.block)
+
+        self.shared_names = Naming("")
+        self.x = Naming("x_", self.shared_names, shares)
+        self.y = Naming("y_", self.shared_names, shares)
+
+    @property
+    def loop(self) -> Loop | None:
+        """The loop that carries the conflict."""
+        return self.shared[self.equal] if self.carried else None
+
+    @cached_property
+    def collisions(self) -> isl.Set:
+        """Pairs of instances of two threads that touch one element."""
+        parts: list[Formula] = []
+        for access, name in ((self.first, self.x), (self.second, self.y)):
+            parts += [name.formula(g) for g in (*access.place.guards, access.when, *self.model.facts)]
+            for loop in access.place.loops:
+                name(loop.counter)
+        one_buffer = self.first.buffer is self.second.buffer
+        if one_buffer and self.first.coordinates is not None and self.second.coordinates is not None:
+            for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
+                parts.append(equal(self.x.form(p), self.y.form(q)))
+            parts += [equal(self.x.form(n), self.y.form(n)) for n in agreed(self.first, self.second)[1]]
+        if self.loop is not None:
+            parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
+        parts.append(self._different_threads() if self.same_block else self._different_blocks())
+        self._name_what_barriers_need()
+        parts += self._links()
+        namings = (self.x, self.y, self.shared_names)
+        for naming in namings:
+            parts += naming.definitions()
+        self.names = [n for naming in (self.shared_names, self.x, self.y) for n in naming.names.values()]
+        return self.solver.set(self.names, parts, self.names)
+
+    def _different_threads(self) -> Formula:
+        ids = self.model.values.thread_ids()
+        if self.model.shape.threads is not None:
+            linear = self.model.shape.linear_id(ids)
+            x, y = self.x.form(linear), self.y.form(linear)
+            # a pair of instances of one access is met twice, once in each order
+            return less(x, y) if self.first is self.second and not self.carried else either(less(x, y), less(y, x))
+        return either(*(part for i in ids for part in self._unequal(i)))
+
+    def _unequal(self, form: Linear) -> tuple[Formula, Formula]:
+        x, y = self.x.form(form), self.y.form(form)
+        return less(x, y), less(y, x)
+
+    def _different_blocks(self) -> Formula:
+        ids = [i for i in self.model.values.block_ids() if not i.is_constant]
+        for i in (*ids, *self.model.values.thread_ids()):
+            self.x.mention(i)
+            self.y.mention(i)
+        sides = [part for i in ids for part in self._unequal(i)]
+        if self.first is self.second:
+            sides = sides[::2]
+        return either(*sides) if sides else FALSE
+
+    def _links(self) -> list[Formula]:
+        """What uninterpreted values of both instances tell of their processors."""
+        linked = [s for naming in (self.x, self.y, self.shared_names) for s in naming.names if s.link is not None]
+        out: list[Formula] = []
+        for p, q in product(dict.fromkeys(linked), repeat=2):
+            assert p.link is not None and q.link is not None
+            if p.link != q.link or self.x.shares(p.link.processor):
+                continue
+            ours, theirs = Linear.of(self.x(p.link.processor)), Linear.of(self.y(p.link.processor))
+            mine, other = Linear.of(self.x(p)), Linear.of(self.y(q))
+            if p.link.chunk is None:
+                out.append(either(less(mine, other), less(other, mine), equal(ours, theirs)))
+            elif p is q:
+                chunk = self.x.form(p.link.chunk)
+                apart = [
+                    both(less(ours, theirs), less(mine + chunk, other + 1)),
+                    both(less(theirs, ours), less(other + chunk, mine + 1)),
+                ]
+                if not at_or_above(p.link.chunk, 0):
+                    apart.append(less(chunk, Linear.of(0)))  # then it says nothing
+                out.append(either(both(equal(ours, theirs), equal(mine, other)), *apart))
+        return out
+
+    def value(self, form: Linear, naming: Naming, point: dict[Symbol, int]) -> int | None:
+        """The form's value at a point of `collisions`; None if the point does not fix it."""
+        return naming.form(form).value(point)
+
+    # ---- barriers between ----------------------------------------------------------------------------------------------
+
+    def separated_by(self, barrier: Barrier) -> isl.Set | bool:
+        """Those collisions that `barrier` separates: all (True), none (False), or a set over the same dimensions."""
+        if space_of_both(self.first, self.second) not in barrier.spaces:
+            return False
+        above, before = meeting(self.first.place, barrier.place)
+        below, after = meeting(barrier.place, self.second.place)
+        key = barrier.place.steps, before, after
+        if key not in self._separated:  # the same for all barriers of a block between the same two positions
+            self._separated[key] = self._between(barrier, (len(above), before), (len(below), after))
+        found = self._separated[key]
+        if found is None:
+            raise Unknown
+        return found
+
+    def may_separate(self, barrier: Barrier) -> bool:
+        """Whether an instance of the barrier may come between, whatever the conditions around it."""
+        above, before = meeting(self.first.place, barrier.place)
+        below, after = meeting(barrier.place, self.second.place)
+        in_time = (before < 0 or len(above) > self.equal) and (after < 0 or len(below) > self.equal)
+        return in_time and space_of_both(self.first, self.second) in barrier.spaces
+
+    def _between(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool | None:
+        """The union of all pieces of `first < barrier < second`; None if ISL gave up on one of them."""
+        try:
+            out: isl.Set | bool = False
+            for piece in self._pieces(barrier, up, down):
+                if isinstance(piece, bool):
+                    return True
+                out = piece if isinstance(out, bool) else self.solver.union(out, piece)
+            return out
+        except Unknown:
+            return None
+
+    def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:
+        """Those that are not empty, one for each pair of levels at which they part."""
+        static = len(barrier.place.loops) + 1
+        # those that part by their positions first: most of them need no ISL
+        for i in (*((static,) if up[1] < 0 else ()), *range(up[0])):
+            for j in (*((static,) if down[1] < 0 else ()), *range(down[0])):
+                if i >= self.equal and j >= self.equal:
+                    piece = self._piece(barrier, (i, up[0]), (j, down[0]))
+                    if piece is not False:
+                        yield piece
+
+    def _piece(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool:
+        """`first` and the barrier part at level `up[0]` of the `up[1]` loops around both, it and `second` at `down`'s."""
+        loops = barrier.place.loops
+        as_x, as_y = min(up), min(down)  # so many of the barrier's counters are those of x, of y
+        x, y = self.x, self.y
+        if self.carried and min(as_x, as_y) > self.equal:
+            return False  # it would be in the iteration of both, which are in different ones
+        naming = BarrierNaming(x, y, loops[:as_x], loops[:as_y])
+        formulas = [
+            equal(Linear.of(x(lp.counter)), Linear.of(y(lp.counter))) for lp in loops[self.equal : min(as_x, as_y)]
+        ]
+        for level, other, earlier in ((up[0], x, True), (down[0], y, False)):
+            if level < len(loops):
+                counter = loops[level].counter
+                pair = (other(counter), naming(counter)) if earlier else (naming(counter), other(counter))
+                if not (self.carried and level == self.equal and pair == (x(counter), y(counter))):
+                    formulas.append(_below(*pair))
+        formulas += self._sure(barrier, naming, as_x, as_y)
+        formulas += naming.definitions()
+        if naming.unsure:
+            return False
+        own = list(naming.names.values())
+        if not formulas and not own:
+            return True
+        return self.solver.project(self.solver.set([*self.names, *own], formulas, own), len(self.names))
+
+    def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[Formula]:
+        """What makes this instance of the barrier be executed, less what x or y being there already says."""
+        implied: set[Step] = set()
+        for access, same in ((self.first, as_x), (self.second, as_y)):
+            depth = 0
+            for mine, theirs in zip(barrier.place.steps, access.place.steps, strict=False):
+                depth += mine.loop is not None
+                if mine is not theirs or depth > same:
+                    break
+                implied.add(mine)
+        return [naming.formula(g) for s in barrier.place.steps if s not in implied for g in s.guards]
+
+    def _name_what_barriers_need(self) -> None:
+        """Values that decide whether a barrier is executed are dimensions of the collisions: it must be for all of them."""
+        for symbol in self.model.deciding:
+            self.x(symbol)
+            self.y(symbol)
+
+
+def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
+    """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
+    left: isl.Set | None = None if pair.unknown else pair.collisions
+    pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
+    subtracted: set[int] = set()
+    for barrier in barriers:
+        if not barrier.place.settled and pair.may_separate(barrier):
+            pair.unsure = barrier
+        try:
+            separated = pair.separated_by(barrier)
+            if separated is True:
+                return pair.solver.nothing(pair.names)
+            if left is not None and not isinstance(separated, bool) and id(separated) not in subtracted:
+                subtracted.add(id(separated))
+                left = pair.solver.subtract(left, separated)
+        except Unknown:
+            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
+    return left
+
+
+def _below(a: Symbol, b: Symbol) -> Formula:
+    return less(Linear.of(a), Linear.of(b))

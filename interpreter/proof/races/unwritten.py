@@ -1,0 +1,223 @@
+"""Reads of shared memory that nobody wrote before.
+
+For each read: its instances, less those whose element some write has written in an earlier instance. What remains reads
+whatever the block before left behind. "Earlier" is the order of the program (Kelly's 2d+1 vectors), in one thread and across
+threads alike: between threads that order is only kept where barriers keep it, and where they do not there is a conflict, which
+`conflicts` finds. So this question is worth asking of kernels that have none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from ..forms.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
+from ..forms.solver import Solver, Unknown
+from ..kernels.model import Access, KernelModel, Loop, Place
+from .conflicts import Instance
+from .naming import Naming
+from .phases import meeting
+
+
+@dataclass(frozen=True)
+class UnwrittenRead:
+    """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its limit.
+
+    Args:
+        assumed: not proven, because an index or a condition is not affine.
+    """
+
+    buffer: str
+    element: tuple[int, ...]
+    op: str
+    reader: Instance | None
+    assumed: bool
+
+
+def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[UnwrittenRead]:
+    """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
+    solver = solver or Solver()
+    out: list[UnwrittenRead] = []
+    whole: dict[Hashable, bool] = {}
+    for read in model.accesses:
+        if read.buffer.space == "workgroup" and (read.kind == "read" or read.atomic is not None):
+            found = _unwritten(model, read, solver, whole)
+            if found is not None:
+                out.append(found)
+    return out
+
+
+def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
+    """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer."""
+    writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and a.atomic is None]
+    flat = read.flat or any(write.flat for write in writes)
+    room = _room(read, flat)
+    here = (read.buffer, room, read.place.steps, *(meeting(write.place, read.place)[1] for write in writes))
+    if room is not None and here not in whole:
+        whole[here] = _all_written(model, read, writes, room, solver)
+    if whole.get(here):
+        return None
+    question = _Question(model, read, solver)
+    try:
+        left: isl.Set | None = question.without(question.pieces(writes))
+        if solver.is_empty(left):
+            return None
+    except Unknown:
+        left = None
+    sample = None if left is None else solver.sample(left)
+    assumed = sample is None or question.unsure or not settled(question.naming.names)
+    if sample is None:
+        return UnwrittenRead(read.buffer.name, (), read.op, None, True)
+    point = dict(zip(question.names, sample, strict=True))
+    element = tuple(_value(c, question.naming, point) for c in read.coordinates or ())
+    return UnwrittenRead(read.buffer.name, element, read.op, _instance(model, read, question.naming, point), assumed)
+
+
+def _all_written(
+    model: KernelModel, read: Access, writes: Sequence[Access], room: Sequence[Linear | tuple[int, int]], solver: Solver
+) -> bool:
+    """Whether every element in `room` is written before the read, whichever of them it reads and whoever does.
+
+    A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
+    product reads can be worse to describe than which ones the tile has.
+    """
+    flat = read.flat or any(write.flat for write in writes)
+    anywhere = tuple(at if isinstance(at, Linear) else Linear.of(model.values.fresh("lane", THREAD, *at)) for at in room)
+    steps = tuple(dataclasses.replace(s, guards=tuple(g for g in s.guards if not g.depends().thread)) for s in read.place.steps)
+    anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, flat=flat, place=Place(steps, read.place.position))
+    question = _Question(model, anyone, solver)
+    try:
+        return solver.is_empty(question.without(question.pieces(writes)))
+    except Unknown:
+        return False
+
+
+def _room(read: Access, flat: bool) -> tuple[Linear | tuple[int, int], ...] | None:
+    """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range, which is that
+    of the buffer less its padding. None where the buffer has no known size."""
+    out: list[Linear | tuple[int, int]] = []
+    extents = _extents(dataclasses.replace(read, flat=flat))
+    forms = read.coordinates if read.flat == flat else None
+    for axis, extent in enumerate(extents):
+        if extent is None:
+            return None
+        form = None if forms is None else forms[axis]
+        if form is not None and not any(s.depends.thread or s.kind == "opaque" for s in form.symbols()):
+            out.append(form)
+            continue
+        low, high = (None, None) if form is None else form.bounds()
+        out.append((max(low or 0, 0), extent - 1 if high is None else min(high, extent - 1)))
+    return tuple(out)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions.
+    `earlier`: it is of an earlier iteration of a loop around both."""
+
+    own: tuple[Symbol, ...]
+    formulas: tuple[Formula, ...]
+    earlier: bool
+
+
+class _Question:
+    """One read: the space of its instances, and what of it is known to be written."""
+
+    def __init__(self, model: KernelModel, read: Access, solver: Solver) -> None:
+        self.model, self.read, self.solver = model, read, solver
+        self.naming = Naming("r_")
+        self.unsure = read.coordinates is None
+        self.names: list[Symbol] = []
+        self.here = [self.naming.formula(g) for g in (*read.place.guards, read.when, *model.facts)]
+        for form in (*model.values.thread_ids(), *model.values.block_ids()):
+            self.naming.mention(form)
+        for loop in read.place.loops:
+            self.naming(loop.counter)
+        if read.coordinates is not None:
+            for coordinate, extent in zip(read.coordinates, _extents(read), strict=True):
+                self.here.append(at_least(self.naming.form(coordinate), 0))
+                if extent is not None:
+                    self.here.append(less(self.naming.form(coordinate), Linear.of(extent)))
+
+    def pieces(self, writes: Sequence[Access]) -> list[_Piece]:
+        """What the writes make, first of all what they make in the iteration that the read is in: it is often all there is."""
+        found = [piece for write in writes for piece in self.written(write)]
+        return sorted(found, key=lambda piece: piece.earlier)
+
+    def written(self, write: Access) -> Iterator[_Piece]:
+        """One piece for each way in which an instance of `write` can come before the read."""
+        if write.coordinates is None or self.read.coordinates is None or not write.certain:
+            self.unsure = True
+            return
+        loops, order = meeting(write.place, self.read.place)
+        for level in range(len(loops) + 1):
+            if level < len(loops) or order < 0:
+                piece = self._piece(write, loops, level)
+                if piece is not None:
+                    yield piece
+
+    def _piece(self, write: Access, loops: Sequence[Loop], level: int) -> _Piece | None:
+        """The write is in the same iteration of the first `level` loops, and in an earlier one of the next."""
+        fixed = {loop.number for loop in loops[:level]}
+
+        def shares(symbol: Symbol) -> bool:
+            return not symbol.depends.thread and symbol.depends.loops <= fixed
+
+        naming = Naming("w_", self.naming, shares)
+        parts = [naming.formula(g) for g in (*write.place.guards, write.when, *self.model.facts)]
+        for mine, theirs in zip(self.read.coordinates or (), write.coordinates or (), strict=True):
+            parts.append(equal(self.naming.form(mine), naming.form(theirs)))
+        for loop in loops[:level]:
+            parts.append(equal(Linear.of(self.naming(loop.counter)), Linear.of(naming(loop.counter))))
+        if level < len(loops):
+            parts.append(less(Linear.of(naming(loops[level].counter)), Linear.of(self.naming(loops[level].counter))))
+        parts += naming.definitions()
+        if any(s.kind == "opaque" for s in naming.names):
+            self.unsure = True  # such a value may be anything: that an instance exists is not known
+            return None
+        return _Piece(tuple(naming.names.values()), tuple(parts), level < len(loops))
+
+    def without(self, pieces: Sequence[_Piece]) -> isl.Set:
+        """The read's instances that no piece covers. Raises Unknown."""
+        definitions = self.naming.definitions()
+        self.names = list(self.naming.names.values())
+        left = self.solver.set(self.names, [*self.here, *definitions], self.names)
+        for piece in pieces:
+            covered = self.solver.set([*self.names, *piece.own], piece.formulas, piece.own)
+            left = self.solver.subtract(left, self.solver.project(covered, len(self.names)))
+            if self.solver.is_empty(left):
+                break
+        return left
+
+
+def _extents(read: Access) -> tuple[int | None, ...]:
+    """The sizes of the buffer along the access's coordinates: indices beyond them are another fault."""
+    shape = read.buffer.shape
+    if not read.flat:
+        return shape
+    if read.buffer.strides is None:
+        return (None,)
+    total = 1
+    for extent, stride in zip(shape, read.buffer.strides, strict=True):
+        if extent is None:
+            return (None,)
+        total += (extent - 1) * stride
+    return (total,)
+
+
+def _value(form: Linear, naming: Naming, point: dict[Symbol, int]) -> int:
+    value = naming.form(form).value(point)
+    assert value is not None, "every symbol of the read is a dimension"
+    return value
+
+
+def _instance(model: KernelModel, read: Access, naming: Naming, point: dict[Symbol, int]) -> Instance:
+    x, y, z = (_value(form, naming, point) for form in model.values.thread_ids())
+    bx, by, bz = (_value(form, naming, point) for form in model.values.block_ids())
+    iterations = tuple(
+        (loop.label, _value(loop.variable or Linear.of(loop.counter), naming, point)) for loop in read.place.loops
+    )
+    return Instance(read.op, "read", (x, y, z), (bx, by, bz), iterations)

@@ -1,0 +1,1 @@
+"""A schedule being applied: its statements as transactions, its names, its state."""

@@ -1,0 +1,137 @@
+"""The frames of a walk over a schedule's tree: where it stands, and how results get their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...dsl import tree
+from ...dsl.binding import bind_parameters
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.expressions import evaluate
+from .environment import Bundle, Death, Environment, single
+from .layered import extended
+from .statement import Handle
+
+
+@dataclass(frozen=True)
+class Turns:
+    """A `foreach` and the values that it goes through; the frame is of the value with this number."""
+
+    item: tree.Foreach
+    values: tuple[Any, ...]
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A list of items and how far the walk is in it, with the names it sees.
+
+    `let` is set on the frame of a called schedule: the `let` whose names its results get (None for a bare call); `turns` on that of
+    a `foreach`.
+    """
+
+    items: tuple[tree.Item, ...]
+    env: Environment
+    index: int = 0
+    call: bool = False
+    let: tree.Let | None = None
+    turns: Turns | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.index >= len(self.items)
+
+
+def enter(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Leave the last frame, which is done; a `foreach` goes on with its next value."""
+    last = frames[-1]
+    if last.call and last.let is not None:
+        raise WeftError(Diagnostic("W0225", "the schedule returns nothing", last.let.span, hint="end it with `return`"))
+    turns = last.turns
+    return frames[:-1] if turns is None else turn(frames[:-1], replace(turns, number=turns.number + 1))
+
+
+def turn(frames: tuple[Frame, ...], turns: Turns) -> tuple[Frame, ...]:
+    """The frames in front of a turn of a `foreach`; those around it where it has no such turn."""
+    if turns.number == len(turns.values):
+        return frames
+    env = {**frames[-1].env, turns.item.variable.name: turns.values[turns.number]}
+    return (*frames, Frame(turns.item.body, env, turns=turns))
+
+
+def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
+    """The frames with the results bound to the names of `let`. Raises W0226 where their numbers differ."""
+    if let is None:
+        return frames
+    values = list(results.values())
+    new: dict[str, Any]
+    if let.destructured:
+        if len(let.targets) != len(values):
+            names = ", ".join(f"`{n}`" for n in results)
+            raise WeftError(
+                Diagnostic(
+                    "W0226",
+                    f"{len(let.targets)} names for {len(values)} results",
+                    let.span,
+                    notes=(f"the results are {names or 'none'}",),
+                    hint="`_` throws a result away; `let t = …` keeps all, as `t.name`",
+                )
+            )
+        new = {b.name: v for b, v in zip(let.targets, values, strict=True) if b.name != "_"}
+    elif not values:
+        raise WeftError(Diagnostic("W0226", "this statement returns nothing to name", let.span))
+    else:
+        new = {let.targets[0].name: values[0] if len(values) == 1 else Bundle(dict(results))}
+    return (*frames[:-1], replace(frames[-1], env=extended(frames[-1].env, new)))
+
+
+def call_frame(
+    call: tree.Call,
+    schedules: Mapping[str, tree.Schedule],
+    env: Environment,
+    dead: Mapping[int, Death],
+    let: tree.Let | None,
+) -> Frame:
+    """The frame of a called schedule: its parameters bound to the arguments."""
+    schedule = schedules.get(call.schedule)
+    if schedule is None:
+        raise WeftError(Diagnostic("W0203", f"there is no schedule `{call.schedule}`", call.span))
+    positional = [a for a in call.arguments if a.name is None]
+    given = {p.name: a for p, a in zip(schedule.parameters, positional, strict=False)}
+    given |= {a.name: a for a in call.arguments if a.name is not None}
+    handles: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    plain = {k: v for k, v in env.items() if not isinstance(v, (Handle, Bundle))}
+    for parameter in schedule.parameters:
+        argument = given.get(parameter.name)
+        if parameter.type == "handle":
+            if argument is None:
+                raise WeftError(
+                    Diagnostic("W0230", f"`{schedule.name}` needs its handle `{parameter.name}`", call.span)
+                )
+            value = argument.value
+            if isinstance(value, tree.NameRef):
+                value = tree.HandleRef(value.span, value.name)
+            if not isinstance(value, tree.HandleRef):
+                raise WeftError(Diagnostic("W0221", f"`{parameter.name}` takes a handle", argument.span))
+            handles[parameter.name] = single(value, env, dead)[0]
+        elif argument is not None:
+            value = argument.value
+            if isinstance(value, tree.HandleRef):
+                value = tree.NameRef(value.span, value.name)
+            settings[parameter.name] = evaluate(value, plain)
+    return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=True, let=let)
+
+
+def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Death]) -> tuple[Frame, ...]:
+    """The frames after `return`: everything up to the call is left, and the caller's `let` gets the values."""
+    env = frames[-1].env
+    values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}
+    depth = len(frames) - 1
+    while depth > 0 and not frames[depth].call:
+        depth -= 1
+    if not frames[depth].call:  # the main schedule's: this is its end
+        return (replace(frames[0], index=len(frames[0].items)),)
+    return bind(frames[:depth], frames[depth].let, values)

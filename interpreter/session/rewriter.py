@@ -1,0 +1,222 @@
+"""What a statement gets to work with: the module, its handles, and the ways to rewrite and to refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...dsl.diagnostics import Diagnostic, Span, WeftError
+from ...dsl.tree import Node
+from ..ir import mlir
+from ..ir.mlir import ir
+from .statement import Handle, HandleKind
+from .statement import Statement as StatementBase
+
+if TYPE_CHECKING:
+    from ..focus import Taken
+
+
+class Rewriter:
+    """One statement's view of the session.
+
+    Args:
+        module: the module to rewrite in place (the session keeps a clone, so a failure loses nothing).
+        statement: the statement at work, for spans and the keyword in diagnostics.
+        numbers: where fresh handle numbers come from.
+        taken: names in the session's module, of which `module` may be a part.
+        unproven: kernels that are not proven race-free are let through, and called so.
+        known: what the session remembers of kernels that it has made (`distribution/known.py`).
+    """
+
+    def __init__(
+        self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int], taken: Taken | None = None,
+        *, unproven: bool = False, known: dict[Hashable, Any] | None = None,
+    ) -> None:
+        self.module = module
+        self.statement = statement
+        self.numbers = numbers
+        self.unproven = unproven
+        self.known: dict[Hashable, Any] = {} if known is None else known
+        self.taken = taken
+        self.only_marked = False
+        """The statement has put marks on ops and done nothing else: of a part that is tidy, there is nothing to clean up."""
+        self.remarks: list[str] = []
+        self.shown: list[str] = []
+
+    # ---- handles ------------------------------------------------------------------------------------------------------
+
+    def find(self, handle: Handle) -> ir.Operation:
+        """The op that `handle` names, looked up afresh by its tag.
+
+        Never keep an `Operation` across `transform` or `passes`: look it up again. Raises W0310 if the op is gone.
+        """
+        tag = handle.tag
+        found = [op for op in mlir.operations(self.module.operation) if tag in op.attributes]
+        if len(found) != 1:
+            what = "is gone: a rewrite removed it" if not found else f"names {len(found)} ops"
+            raise self.error("W0310", f"the op of this handle {what}")
+        return found[0]
+
+    def has(self, handle: Handle) -> bool:
+        return any(handle.tag in op.attributes for op in mlir.operations(self.module.operation))
+
+    def new_handle(self, op: ir.Operation | ir.OpView, kind: HandleKind = "op") -> Handle:
+        """Tag `op` and return the handle that finds it again."""
+        handle = Handle(next(self.numbers), kind)
+        op.operation.attributes[handle.tag] = ir.UnitAttr.get(self.module.context)
+        return handle
+
+    def fresh_handle(self, kind: HandleKind = "op") -> Handle:
+        """A handle whose tag is not yet on any op: `transform` bodies put it there with `annotate`."""
+        return Handle(next(self.numbers), kind)
+
+    def untag(self, handle: Handle) -> None:
+        for op in mlir.operations(self.module.operation):
+            if handle.tag in op.attributes:
+                del op.attributes[handle.tag]
+
+    # ---- rewriting ----------------------------------------------------------------------------------------------------
+
+    def transform(self, body: str) -> None:
+        """Run upstream transform ops; a handle `h` is matched by `attributes{h.tag}`, see `matcher`."""
+        try:
+            mlir.run_transform(self.module, body)
+        except (ir.MLIRError, mlir.TransformError) as error:
+            raise self.error("W0311", "upstream refuses this transformation", notes=upstream_messages(error)) from error
+
+    @staticmethod
+    def matcher(name: str, handle: Handle) -> str:
+        """`%name = transform.structured.match attributes{weft.hN} …` for a `transform` body."""
+        return (
+            f"%{name} = transform.structured.match attributes{{{handle.tag}}} in %root : "
+            "(!transform.any_op) -> !transform.any_op"
+        )
+
+    @staticmethod
+    def annotate(name: str, handle: Handle) -> str:
+        """Tag the op behind `%name` with `handle`, inside a `transform` body."""
+        return f'transform.annotate %{name} "{handle.tag}" : !transform.any_op'
+
+    def passes(self, pipeline: str) -> None:
+        """Run a pass pipeline on the module. Raises W0312 where it does not parse or fails."""
+        try:
+            mlir.run_passes(self.module, pipeline)
+        except ir.MLIRError as error:
+            raise self.error(
+                "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
+            ) from error
+        except ValueError as error:  # the bindings' word for a pipeline that does not parse
+            said = tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^"))
+            hint = _nested(pipeline, "\n".join(said))
+            hint = hint or "write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`"
+            raise self.error("W0312", f"`{pipeline}` is no pass pipeline", notes=said, hint=hint) from error
+
+    # ---- talking ------------------------------------------------------------------------------------------------------
+
+    def remark(self, text: str) -> None:
+        """One line of the step's report: what was done, in a few words."""
+        self.remarks.append(text)
+
+    def show(self, text: str) -> None:
+        """Text that the user asked to see: printed wherever the schedule is applied."""
+        self.shown.append(text)
+
+    def span(self, at: str | None = None) -> Span:
+        """The span of field `at` of the statement, or of the whole statement."""
+        node = self.statement.node
+        value = node.fields.get(at) if at is not None else None
+        return value.span if isinstance(value, Node) else node.span
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: str | None = None,
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+        payload: ir.Operation | ir.OpView | None = None,
+    ) -> WeftError:
+        """An error of this statement, to be raised. `payload`: the op it is about (its name and location are shown)."""
+        where = describe(payload) if payload is not None else None
+        return WeftError(
+            Diagnostic(code, message, self.span(at), self.statement.node.keyword, tuple(notes), hint, where)
+        )
+
+    def placed(
+        self, error: WeftError, *, at: str | None = None, payload: ir.Operation | ir.OpView | None = None
+    ) -> WeftError:
+        """An error that was raised without a place, as one of this statement."""
+        where = describe(payload) if payload is not None else None
+        span, keyword = self.span(at), self.statement.node.keyword
+        return WeftError.of(
+            dataclasses.replace(d, span=span, statement=keyword, payload=d.payload or where) for d in error.diagnostics
+        )
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Errors that know no place are this statement's."""
+        try:
+            yield
+        except WeftError as error:
+            if all(d.span is not None for d in error.diagnostics):
+                raise
+            raise self.placed(error) from error
+
+
+WAS = "weft.was"
+"""On a generic that stands for an op of the payload: that op's name."""
+
+
+def describe(op: ir.Operation | ir.OpView) -> str:
+    """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
+    text = spelled(op.operation.location)
+    was = op.operation.attributes.get(WAS)
+    name = op.operation.name if was is None else ir.StringAttr(was).value
+    return name if text == "unknown" else f"{name} at {text}"
+
+
+def spelled(place: ir.Location) -> str:
+    """`payload.mlir:4:8`, or `unknown`."""
+    return str(place).removeprefix("loc(").removesuffix(")").replace('"', "")
+
+
+_TAG = re.compile(r" ?\{weft\.h\d+\}")
+"""A handle's tag, as upstream prints it on an op that it speaks of."""
+
+_NOT_NESTED = re.compile(
+    r"restricted to '(?P<anchor>[\w.]+)' on a PassManager intended to run on 'builtin\.module'.*?"
+    r"failed to add `(?P<name>[^`]+)` with options `(?P<options>[^`]*)`",
+    re.DOTALL,
+)
+
+
+def _nested(pipeline: str, said: str) -> str | None:
+    """How to write a pass that upstream says runs on functions (or on kernels) alone; None if that is not what is wrong."""
+    found = _NOT_NESTED.search(said)
+    if found is None:
+        return None
+    written = found["name"] + (f"{{{found['options']}}}" if found["options"] else "")
+    nested = f"{found['anchor']}({written})"
+    if pipeline.strip() == written:
+        return f'nest it: run-pass "{nested}"'
+    return f"nest it: `{nested}` instead of `{written}`"
+
+
+def upstream_messages(error: ir.MLIRError | mlir.TransformError) -> tuple[str, ...]:
+    """MLIR's own messages, most specific first, without the bindings' preamble."""
+    if isinstance(error, mlir.TransformError):
+        return tuple(_TAG.sub("", message) for message in error.messages)
+    lines: list[str] = []
+
+    def collect(diagnostics: Iterable[ir.DiagnosticInfo]) -> None:
+        for diagnostic in diagnostics:
+            lines.append(f"{diagnostic.message}")
+            collect(diagnostic.notes)
+
+    collect(error.error_diagnostics)
+    return tuple(lines) or (str(error),)

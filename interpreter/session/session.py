@@ -1,0 +1,385 @@
+"""A schedule being applied to a payload, one statement at a time, each a transaction that can be undone.
+
+The state is a value: a module that is never changed again, the frames of the walk over the tree, and what became of the
+handles. A statement works on a clone and makes the next state, or raises and leaves the session where it was. Undo,
+redo and looking back are then nothing but indexing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...dsl import tree
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ..focus import Taken, Version
+from ..ir.clone import clone_module, strip_tags
+from ..ir.mlir import NotLocalError, ir
+from ..tensors.tidy import tidy
+from .control import condition, elements, require, statement_text
+from .environment import Death, Environment
+from .fields import absent_handles, evaluate_fields
+from .frames import Frame, Turns, bind, call_frame, enter, returned, turn
+from .layered import extended
+from .rewriter import Rewriter, upstream_messages
+from .state import SKIP, Made, State, Step, after, statement_at
+from .statement import Handle, Operand, Statement, registry
+
+Applied = tuple[Rewriter, dict[str, Any], Version]
+"""What a statement did, what it returned, and the module after it."""
+
+_listeners: list[Callable[[str], None]] = []
+
+
+def tell_statements(told: Callable[[str], None]) -> None:
+    """Have `told` called with each statement that begins, and with an empty text when it is done: for last words."""
+    _listeners[:] = [told]
+
+
+def _tell(text: str) -> None:
+    for told in _listeners:
+        told(text)
+
+
+class Session:
+    """A checked schedule at work on a payload.
+
+    Args:
+        module: the payload; the session works on a copy of it.
+        file: the parsed and checked file; its main schedule is run.
+        values: the parameters of the main schedule, bound (`dsl.binding`).
+        unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
+
+    `run()` goes to the end, `step()` does one statement, `undo()`/`redo()` move between what was done.
+    """
+
+    def __init__(
+        self, module: ir.Module, file: tree.File, values: Mapping[str, Any], *, unproven: bool = False
+    ) -> None:
+        self.file = file
+        self.unproven = unproven
+        registry()  # imports the statements now, and not within the first step
+        self.schedules = {s.name: s for s in file.schedules}
+        start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
+        self._states: list[State] = [start]
+        self._at = 0
+        self._known: dict[Hashable, Any] = {}
+
+    # ---- looking ------------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        return self._states[self._at]
+
+    @property
+    def module(self) -> ir.Module:
+        """The module as it stands, handle tags included. Not to be changed."""
+        return self.state.module
+
+    @property
+    def ir(self) -> str:
+        """The module as it stands, without handle tags."""
+        return str(strip_tags(self.state.module))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was done so far, in order."""
+        return tuple(s.step for s in self._states[1 : self._at + 1] if s.step is not None)
+
+    @property
+    def environment(self) -> Environment:
+        """The names in scope at this point."""
+        return self.state.frames[-1].env
+
+    # ---- moving -------------------------------------------------------------------------------------------------------
+
+    def step(self) -> Step | None:
+        """Do the next statement and return what it did; None at the end. Raises `WeftError` and then changes nothing."""
+        state = self._settled(self.state)
+        if (found := statement_at(state)) is None:
+            self._states[self._at] = state
+            return None
+        self._record(self._statement(state, after(state.frames), *found))
+        return self.state.step
+
+    def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
+        """Do items that were written just now, as if they stood at this place of the schedule. All of them, or none:
+        raises `WeftError` and then changes nothing."""
+        before, at = list(self._states), self._at
+        *outer, frame = self.state.frames
+        written = (*frame.items[: frame.index], *items, *frame.items[frame.index :])
+        state = replace(self.state, frames=(*outer, replace(frame, items=written)))
+        depth, end = len(outer), frame.index + len(items)
+        try:
+            while True:
+                state = self._settled(state, until=lambda s: len(s.frames) == depth + 1 and s.frames[-1].index >= end)
+                if len(state.frames) == depth + 1 and state.frames[-1].index >= end:
+                    break
+                if (found := statement_at(state)) is None:
+                    break
+                self._record(self._statement(state, after(state.frames), *found))
+                state = self.state
+        except BaseException:  # an interrupt, too, must leave nothing half done
+            self._states, self._at = before, at
+            raise
+        if self._at > at:
+            self._states[self._at] = state
+        return self.steps[len(self.steps) - (self._at - at) :] if self._at > at else ()
+
+    def skip(self) -> Step | None:
+        """Leave the next statement out, as if it did not stand there; None at the end."""
+        state = self._settled(self.state)
+        if (found := statement_at(state)) is None:
+            return None
+        *outer, frame = state.frames
+        items = (*frame.items[: frame.index], *frame.items[frame.index + 1 :])
+        text = f"{SKIP} {statement_text(found[1] or found[0])}"
+        step = Step(text, found[0].span, SKIP, (), 0.0, state.version, skipped=True)
+        self._record(replace(state, frames=(*outer, replace(frame, items=items)), step=step))
+        return step
+
+    def run(self) -> ir.Module:
+        """Do everything that is left; return the scheduled module. Raises where a kernel of it is not proven."""
+        while self.step() is not None:
+            pass
+        self.expect_proven()
+        return self.module
+
+    def expect_proven(self) -> None:
+        """Prove again the kernels that statements have changed since their launch, and those that no `launch` made.
+
+        Raises W0601 to W0603, W0610, W0640 at the statement that changed one; with `unproven`, marks the kernel instead.
+        """
+        from ..proof.races import proof
+
+        payloads = proof.kernel_symbols(self._states[0].module)
+        changed = proof.changed_kernels(self.module, payloads)
+        wrong = {proof.symbol_of(k): found for k, found in proof.judge_changed(self.module, changed)} if changed else {}
+        if wrong and self.unproven:
+            module, remarks = clone_module(self.module), list[str]()
+            for kernel in proof.changed_kernels(module, payloads):
+                if (symbol := proof.symbol_of(kernel)) in wrong:
+                    remarks += proof.let_through(kernel, wrong[symbol])
+            version, last = Version(module), self.state.step
+            step = last and replace(last, version=version, remarks=(*last.remarks, *remarks))
+            self._states[self._at] = replace(self.state, version=version, step=step)
+        elif wrong:
+            raise WeftError.of(self._since(d, symbol, payloads) for symbol, found in wrong.items() for d in proof.refusal(found))
+
+    def _since(self, diagnostic: Diagnostic, symbol: str, payloads: frozenset[str]) -> Diagnostic:
+        """What is wrong with a kernel, at the first statement after which it was not what had been proven."""
+        from ..proof.races import proof
+
+        for state in self.states:
+            if state.step is not None and symbol in map(proof.symbol_of, proof.changed_kernels(state.module, payloads)):
+                notes = (*diagnostic.notes, "as the kernel is since this statement: nothing has proven it so")
+                return replace(diagnostic, span=state.step.span, statement=state.step.keyword, notes=notes)
+        return diagnostic
+
+    def undo(self) -> bool:
+        """Back before the last statement. False at the start."""
+        if self._at == 0:
+            return False
+        self._at -= 1
+        return True
+
+    def redo(self) -> bool:
+        """Forward again over what was undone. False where nothing was."""
+        if self._at + 1 >= len(self._states):
+            return False
+        self._at += 1
+        return True
+
+    def goto(self, number: int) -> None:
+        """To where `number` statements were done: among those that were done, undone ones included."""
+        if not 0 <= number < len(self._states):
+            raise IndexError(number)
+        self._at = number
+
+    # ---- looking ahead ------------------------------------------------------------------------------------------------
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states from the start to here."""
+        return tuple(self._states[: self._at + 1])
+
+    @property
+    def undone(self) -> int:
+        """How many statements `redo` can do again."""
+        return len(self._states) - 1 - self._at
+
+    def upcoming(self) -> tree.Item | None:
+        """The statement that `step` does next, or the item before it at which it is going to fail; None at the end."""
+        state = self.state
+        try:
+            state = self._settled(state, note=(seen := [state]).append)
+        except WeftError:
+            frame = seen[-1].frames[-1]
+            return None if frame.done else frame.items[frame.index]
+        return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
+
+    def fork(self, *, unproven: bool = False) -> Session:
+        """A session that goes on from here by itself: for trying things. `unproven`: for what is looked at, and not built."""
+        copy = object.__new__(Session)
+        copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
+        copy._states, copy._at = self._states[: self._at + 1], self._at
+        copy._known = self._known
+        return copy
+
+    # ---- one item of the tree -----------------------------------------------------------------------------------------
+
+    def _record(self, state: State) -> None:
+        self._states[self._at + 1 :] = [self._left(state)]
+        self._at += 1
+
+    @staticmethod
+    def _left(state: State) -> State:
+        """`state` out of the blocks and calls that are through. What fails on the way fails again in the next step."""
+        try:
+            while len(state.frames) > 1:
+                frame = state.frames[-1]
+                if frame.done:
+                    state = replace(state, frames=enter(state.frames))
+                elif isinstance(item := frame.items[frame.index], tree.Return):
+                    state = replace(state, frames=returned(item, state.frames, state.dead))
+                else:
+                    break
+        except WeftError:
+            pass
+        return state
+
+    def _settled(
+        self,
+        state: State,
+        until: Callable[[State], bool] = lambda _: False,
+        note: Callable[[State], None] = lambda _: None,
+    ) -> State:
+        """The state in front of the next statement, or at the end: conditions decided, calls entered, blocks left.
+
+        `until`: stop before that already. `note`: is told of every state on the way.
+        """
+        while not until(state):
+            note(state)
+            frame = state.frames[-1]
+            if frame.done:
+                if len(state.frames) == 1:
+                    break
+                state = replace(state, frames=enter(state.frames))
+            elif statement_at(state) is not None:
+                break
+            else:
+                state = self._control(state, after(state.frames), frame.items[frame.index], frame.env)
+        return state
+
+    def _control(self, state: State, rest: tuple[Frame, ...], item: tree.Item, env: Environment) -> State:
+        match item:
+            case tree.Let(value=tree.Call() as call):
+                return replace(state, frames=(*rest, call_frame(call, self.schedules, env, state.dead, item)))
+            case tree.Call():
+                return replace(state, frames=(*rest, call_frame(item, self.schedules, env, state.dead, None)))
+            case tree.Require():
+                require(item, env)
+                return replace(state, frames=rest)
+            case tree.If():
+                body = item.then if condition(item.condition, env) else item.otherwise
+                return replace(state, frames=(*rest, Frame(body, dict(env))))
+            case tree.Foreach():
+                return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
+            case tree.Return():
+                return replace(state, frames=returned(item, state.frames, state.dead))
+        raise AssertionError(item)
+
+    def _statement(self, state: State, rest: tuple[Frame, ...], node: tree.Statement, let: tree.Let | None) -> State:
+        started = time.perf_counter()
+        cls = registry().get(node.keyword)
+        if cls is None:
+            raise WeftError(Diagnostic("W0204", f"`{node.keyword}` is not a statement of this version", node.span))
+        env = rest[-1].env
+        values = evaluate_fields(node, cls.signature, env, state.dead)
+        text = statement_text(let or node)
+        if absent_handles(values):
+            names = cls.signature.results
+            results: dict[str, Any] = {n: Handle(-1, absent=True) for n in names}
+            step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
+            return replace(state, frames=bind(rest, let, results), step=step)
+        statement = cls(node=node, **values)
+        _tell(f"`{text}` ({node.span})")
+        try:
+            rewrite, results, version = self._on_part(state, statement) or self._on_whole(state, statement)
+        finally:
+            _tell("")
+        dead, made = self._account(state, cls, values, results, node, let)
+        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, version,
+                    shown=tuple(rewrite.shown))
+        return State(version, bind(rest, let, results), next(rewrite.numbers), dead, made, step)
+
+    def _on_part(self, state: State, statement: Statement) -> Applied | None:
+        """Apply the statement to the part of a large module that it touches. None where it needs the whole: also for a refusal,
+        which may lie in what the part lacks, and is to be told of the whole in any case."""
+        if statement.reach == "module":
+            return None
+        for part, focus in statement.parts(state.version):
+            try:
+                rewrite, results = self._apply(part, focus.module, state.numbers, focus.version.content.taken)
+                return rewrite, results, Version(part=focus.check())
+            except WeftError:
+                return None
+            except NotLocalError:
+                continue
+        return None
+
+    def _on_whole(self, state: State, statement: Statement) -> Applied:
+        module = clone_module(state.module)
+        return *self._apply(statement, module, state.numbers), Version(module)
+
+    def _apply(
+        self, statement: Statement, module: ir.Module, number: int, taken: Taken | None = None
+    ) -> tuple[Rewriter, dict[str, Any]]:
+        rewrite = Rewriter(
+            module, statement, itertools.count(number), taken, unproven=self.unproven, known=self._known
+        )
+        with module.context, ir.Location.unknown(), rewrite.placing():
+            results = dict(statement.apply(rewrite))
+            if taken is None or not rewrite.only_marked:
+                self._finish(rewrite)
+        return rewrite, results
+
+    def _finish(self, rewrite: Rewriter) -> None:
+        """What every statement ends with: the verifier, common subexpressions, dead code."""
+        try:
+            rewrite.module.operation.verify()
+            tidy(rewrite.module)
+        except ir.MLIRError as error:
+            raise rewrite.error(
+                "W0313", "the statement left IR that does not verify: a defect in Weft", notes=upstream_messages(error)
+            ) from error
+
+    def _account(
+        self,
+        state: State,
+        cls: type,
+        values: Mapping[str, Any],
+        results: Mapping[str, Any],
+        node: tree.Statement,
+        let: tree.Let | None,
+    ) -> tuple[Mapping[int, Death], Mapping[int, Made]]:
+        names = tuple(b.name for b in let.targets if b.name != "_") if let is not None else ()
+        if let is not None and not let.destructured and len(results) > 1:
+            names = tuple(f"{let.targets[0].name}.{r}" for r in results)
+        dead: dict[int, Death] = {}
+        for f in cls.signature.fields:
+            if f.consumes and isinstance(values.get(f.name), (Handle, Operand)):
+                value = values[f.name]
+                number = value.handle.number if isinstance(value, Operand) else value.number
+                dead[number] = Death(node.keyword, node.span, names)
+        made: dict[int, Made] = {}
+        spelled = names if len(names) == len(results) else tuple(results)
+        for name, value in zip(spelled, results.values(), strict=False):
+            for handle in value if isinstance(value, tuple) else (value,):
+                if isinstance(handle, Handle) and not handle.absent:
+                    made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
+        made = {number: what for number, what in made.items() if number not in state.made}
+        return extended(state.dead, dead), extended(state.made, made)

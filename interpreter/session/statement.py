@@ -1,0 +1,200 @@
+"""What a statement is, and the registry that finds them.
+
+A statement is one file in `statements/`: a frozen dataclass whose fields are what its grammar rule names, decorated with
+`@statement`. The registry imports every module of that folder, so that a new file is all it takes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+from ...dsl.signature import Field, FieldKind, Signature
+from ...dsl.tree import Statement as StatementNode
+
+if TYPE_CHECKING:
+    from ..focus import Focus, Version
+    from .rewriter import Rewriter
+
+HandleKind = Literal["op", "loop", "launch"]
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not a pointer to it.
+
+    `number` makes the tag (`weft.h3`). `absent` is what `match?` gives where nothing matched: statements on it do nothing.
+    """
+
+    number: int
+    kind: HandleKind = "op"
+    absent: bool = False
+
+    @property
+    def tag(self) -> str:
+        return f"weft.h{self.number}"
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`step.lhs`: an operand of the op that `handle` names, by its name. `spelling` is how the user wrote it."""
+
+    handle: Handle
+    name: str
+    spelling: str
+
+
+@dataclass(frozen=True)
+class SpaceSpec:
+    """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
+
+    kind: Literal["blocks", "threads", "warps", "lanes", "grid"]
+    axes: tuple[str, ...]
+    counts: tuple[int | Literal["?"] | None, ...]
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class DistributionSpec:
+    kind: Literal["block", "cyclic", "block-cyclic"]
+    chunk: int | None = None
+
+
+Results = Mapping[str, Any]
+"""The named results, in order: a `Handle` each (or a tuple of handles, for `match*`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """Base of all statements. `node` is the syntax tree's, for spans: `rewrite.error(..., at="sizes")` points at a field."""
+
+    signature: ClassVar[Signature]
+    reach: ClassVar[Literal["module", "handles", "maps"]] = "module"
+    """What the statement rewrites: anything; what its handles name, and what that reads; all that is mapped."""
+    node: StatementNode
+
+    def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
+        """Parts of a large module that hold what the statement touches, the cheapest first, and the statement to apply there."""
+        tags: list[str] | None = None
+        if self.reach == "handles":
+            given = [getattr(self, f.name) for f in self.signature.fields]
+            named = [v.handle if isinstance(v, Operand) else v for v in given]
+            tags = [h.tag for h in named if isinstance(h, Handle) and not h.absent]
+        for focus in version.parts(tags):
+            yield self, focus
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        """Rewrite the module. Raise `rewrite.error(...)` to refuse: the session then rolls back to where it was."""
+        raise NotImplementedError
+
+
+def _field(kind: FieldKind, *, optional: bool = False, consumes: bool = False, minimum: int | None = None) -> Any:
+    default = (False if kind == "flag" else None) if optional or kind == "flag" else dataclasses.MISSING
+    meta = {"weft": Field("", kind, optional or kind == "flag", consumes, minimum)}
+    if default is dataclasses.MISSING:
+        return dataclasses.field(metadata=meta)
+    return dataclasses.field(default=default, metadata=meta)
+
+
+def handle(*, optional: bool = False) -> Any:
+    """A handle that stays alive: `Handle` (or `Handle | None` if optional)."""
+    return _field("handle", optional=optional)
+
+
+def consumed() -> Any:
+    """A handle that dies with the statement."""
+    return _field("handle", consumes=True)
+
+
+def operand() -> Any:
+    """`step.lhs`: an `Operand`."""
+    return _field("operand")
+
+
+def integer(*, optional: bool = False, minimum: int | None = None) -> Any:
+    return _field("int", optional=optional, minimum=minimum)
+
+
+def sizes() -> Any:
+    """A list of tile sizes, `tuple[int | None, ...]`: None for `_` and 0."""
+    return _field("sizes", minimum=0)
+
+
+def integers(*, optional: bool = False, minimum: int | None = None) -> Any:
+    return _field("ints", optional=optional, minimum=minimum)
+
+
+def string(*, optional: bool = False) -> Any:
+    return _field("str", optional=optional)
+
+
+def word(*, optional: bool = False) -> Any:
+    return _field("word", optional=optional)
+
+
+def space() -> Any:
+    return _field("space")
+
+
+def distribution(*, optional: bool = True) -> Any:
+    return _field("distribution", optional=optional)
+
+
+def flag() -> Any:
+    return _field("flag")
+
+
+def names() -> Any:
+    """A word that may be missing (None), alone (an empty tuple), or with names in parentheses: `noalias(A, B)`."""
+    return _field("names", optional=True)
+
+
+def raw() -> Any:
+    return _field("raw")
+
+
+def handles() -> Any:
+    """All live handles in scope by name, `dict[str, Handle]`: nothing of it is written in the source."""
+    return _field("handles", optional=True)
+
+
+S = TypeVar("S", bound=type[Statement])
+_REGISTRY: dict[str, type[Statement]] = {}
+
+
+def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False) -> Any:
+    """Register a statement class under its keyword; its fields and docstring become its `Signature`."""
+
+    def register(cls: S) -> S:
+        fields = tuple(
+            dataclasses.replace(f.metadata["weft"], name=f.name)
+            for f in dataclasses.fields(cls)
+            if "weft" in f.metadata
+        )
+        doc = (cls.__doc__ or "").strip()
+        cls.signature = Signature(keyword, fields, returns, variadic, doc.split("\n", 1)[0], doc)
+        _REGISTRY[keyword] = cls
+        return cls
+
+    return register
+
+
+@cache
+def registry() -> Mapping[str, type[Statement]]:
+    """All statements by keyword."""
+    from .. import statements
+
+    for module in pkgutil.iter_modules(statements.__path__):
+        importlib.import_module(f"{statements.__name__}.{module.name}")
+    return dict(sorted(_REGISTRY.items()))
+
+
+@cache
+def signatures() -> Mapping[str, Signature]:
+    """What the checker gets."""
+    return {keyword: cls.signature for keyword, cls in registry().items()}

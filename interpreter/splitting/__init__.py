@@ -1,1 +1,0 @@
-"""Sums that are cut into parts which run side by side, and are added up afterwards."""

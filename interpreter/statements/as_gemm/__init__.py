@@ -1,0 +1,123 @@
+"""`as-gemm CONV`: a convolution as a matrix product that reads the image where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir.mlir import ir, producer
+from ...ir.structured import is_structured
+from ...session.rewriter import Rewriter
+from ...session.statement import Handle, Results, Statement, consumed, integers, statement
+from ...tensors import levels
+from ...tensors.fusing import remove_if_dead
+
+
+@statement("as-gemm", returns=("gemm",))
+@dataclass(frozen=True, kw_only=True)
+class AsGemm(Statement):
+    """Turn a convolution into a matrix product one of whose operands is a view of the image.
+
+    m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; where that falls into the padding of a `tensor.pad`, a mask
+    reads the padding's value. The image is the left operand where its dimensions come first in the result (NHWC), else the right
+    one, in a batch of products (NCHW: over n). Groups make a batch, too. A 1×1 filter of stride 1 makes a plain view.
+    No buffer of the product's size m·k exists: `tile`, `fuse`, and `promote-to-shared` work as on any product, with any sizes,
+    and the latter performs the gather.
+
+    Elementwise ops behind the convolution (bias, ReLU, residual) become ops on the product's result and keep their handles; so does
+    the `linalg.fill` in front of it.
+
+    Args:
+        target: a convolution (named or `linalg.generic`), strides, dilations and groups included, of static sizes; consumed.
+        padding: what the payload pads the image by, on both sides of each axis that the window moves along (or before each axis,
+            then behind each): a statement that is checked. Padding is part of what the payload computes: a schedule adds none.
+
+    Returns:
+        gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are `lhs`,
+            `rhs`, `acc`.
+
+    Errors:
+        W0440: no convolution.
+        W0441: a depthwise convolution.
+        W0442: dynamic sizes.
+        W0443: a stride or dilation below 1, a window that leaves the image.
+        W0444: a filter whose axes stand in an order that makes no matrix.
+        W0445: on memrefs, where it can't be raised to tensors.
+        W0446: the payload pads otherwise than stated.
+
+    Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and fuse on the
+        MLIR forum that asks for it.
+
+    Example:
+        let gemm = as-gemm conv
+        before: linalg.conv_2d_nhwc_hwcf
+        after:  linalg.generic … tensor.extract … linalg.matmul … tensor.expand_shape
+    """
+
+    target: Handle = consumed()
+    padding: tuple[int, ...] | None = integers(optional=True, minimum=0)
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ...padding.pieces import makers, remove_dead
+        from ...tensors.raising import obstacle
+        from .consumers import move_consumers, staying
+        from .image import source_of
+        from .problem import NoProductError, read
+        from .product import product, runs
+        from .report import spelled
+
+        op = rewrite.find(self.target)
+        if not is_structured(op):
+            raise rewrite.error(
+                "W0440", f"`as-gemm` takes a convolution, and this is {op.name}", at="target", payload=op
+            )
+        op = levels.on_tensors(rewrite, self.target)
+        if levels.is_memref(op):
+            why, hint = obstacle(op)
+            raise rewrite.error("W0445", f"the convolution is on memrefs, and {why}", at="target", payload=op, hint=hint)
+        try:
+            problem = read(op)
+        except NoProductError as reason:
+            raise rewrite.error(
+                reason.code, str(reason), at="target", payload=op, notes=reason.notes, hint=reason.hint
+            ) from reason
+        source = source_of(op.operands[problem.image])
+        self._as_stated(rewrite, op, problem.windows, source.low, source.high)
+        with ir.InsertionPoint(op), op.location:
+            made, result = product(op, problem, source)
+        op.results[0].replace_all_uses_with(result)
+        passed, start = makers(op.operands[problem.image]), producer(op.operands[2])
+        op.erase()
+        remove_dead(passed)
+        if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
+            rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
+        moved = move_consumers(result, runs(problem))
+        rewrite.remark(spelled(problem, source.padded))
+        if moved:
+            rewrite.remark(f"moved along: {', '.join(moved)}")
+        if (behind := staying(made)) is not None:
+            rewrite.remark(f"{behind} stays behind the reshape: it reads what has no place among the product's dimensions")
+        return {"gemm": rewrite.new_handle(made)}
+
+    def _as_stated(
+        self, rewrite: Rewriter, op: ir.Operation, windows: Sequence[int], low: Sequence[int], high: Sequence[int]
+    ) -> None:
+        """Refuse a payload that pads otherwise than the statement says. `windows`: the image's axes that the window moves along."""
+        if self.padding is None:
+            return
+        found = [(low[axis], high[axis]) for axis in windows]
+        axes, count = len(found), len(self.padding)
+        if count not in (axes, 2 * axes):
+            raise rewrite.error(
+                "W0446", f"a number for each of the {axes} axes that the window moves along, and not {count}",
+                at="padding", payload=op, hint=f"or {2 * axes} numbers: before each axis, then behind each",
+            )  # fmt: skip
+        if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
+            spelled = ", ".join(str(a) if a == b else f"{a} before and {b} behind" for a, b in found)
+            raise rewrite.error(
+                "W0446",
+                f"the payload pads the image by [{spelled}], and the schedule says {list(self.padding)}",
+                at="padding",
+                payload=op,
+                hint="padding changes the result: write it in the payload, with `tensor.pad`; `as-gemm` makes a mask of it",
+            )

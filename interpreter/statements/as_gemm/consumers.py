@@ -1,0 +1,199 @@
+"""Elementwise ops behind a convolution, moved in front of the reshape: they become ops on the product's own result.
+
+A bias, a ReLU, a residual then stand where `tile` and `fuse` find them, and run on each tile while it is still close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir import mlir
+from ...ir.mlir import ir, linalg, producer
+from ...ir.structured import Structure, bare_generic, dimension_of, is_structured, shape_of, structure
+from ...padding.gathers import clone_body
+from .image import collapsed
+from .product import expanded, matrix, take_marks
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An operand of an elementwise op: the tensor, and for each of its axes the loop dimension, or None for one of size 1."""
+
+    value: ir.Value
+    axes: tuple[int | None, ...]
+
+
+def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[str]:
+    """Move the chain of elementwise ops that `value` (the product's result, expanded) goes through; return their names.
+
+    It ends where a result is read twice, or where an op is not elementwise, or reads an operand that has no place in the product's
+    dimensions.
+    """
+    moved: list[str] = []
+    while (op := _only_reader(value)) is not None:
+        space = structure(op)
+        reads = _reads(op, space, value, together)
+        if reads is None:
+            break
+        with ir.InsertionPoint(op), op.location:
+            matrix_value = ir.OpResult(value).owner.operands[0]
+            made = _made(op, space, reads, value, matrix_value, together)
+            result = expanded(made.results[0], shape_of(op.results[0]), together)
+        take_marks(op, made)
+        op.results[0].replace_all_uses_with(result)
+        moved.append(op.name)
+        op.erase()
+        value = result
+    return moved
+
+
+def staying(product: ir.Operation) -> str | None:
+    """The elementwise op that reads what the product's chain ends in, and was not moved; None if there is none."""
+    value = product.results[0]
+    while True:
+        users = list({use.owner.operation for use in value.uses})
+        if len(users) != 1 or not users[0].results:
+            return None
+        if users[0].name == "tensor.expand_shape":
+            op = _only_reader(users[0].results[0])
+            return None if op is None else op.name
+        if not is_structured(users[0]):
+            return None
+        value = users[0].results[0]
+
+
+def _only_reader(value: ir.Value) -> ir.Operation | None:
+    """The one op that reads `value`, if it is elementwise and has its shape."""
+    owner = producer(value)
+    if owner is None or owner.name != "tensor.expand_shape":
+        return None
+    users = list({use.owner.operation for use in value.uses})
+    if len(users) != 1 or not is_structured(users[0]) or len(users[0].results) != 1:
+        return None
+    op = users[0]
+    space = structure(op)
+    elementwise = all(kind == "parallel" for kind in space.iterators)
+    identity = ir.AffineMap.get_identity(space.rank)
+    if not elementwise or space.maps[-1] != identity or shape_of(op.results[0]) != shape_of(value):
+        return None
+    return None if any(True for _ in mlir.operations(op, "linalg.index", "tensor.extract")) else op
+
+
+def _reads(
+    op: ir.Operation, space: Structure, value: ir.Value, together: Sequence[Sequence[int]]
+) -> list[_Read] | None:
+    """How `op` reads each operand; None where one can't be read by the product's dimensions."""
+    reads: list[_Read] = []
+    for position, (operand, indexing) in enumerate(zip(op.operands, space.maps, strict=True)):
+        read = _through_broadcast(operand, indexing) if position < space.inputs else _whole(operand, indexing)
+        if read is None or (operand == value and indexing != ir.AffineMap.get_identity(space.rank)):
+            return None
+        if operand != value and _grouped(read, together, shape_of(value)) is None:
+            return None
+        reads.append(read)
+    return reads
+
+
+def _whole(operand: ir.Value, indexing: ir.AffineMap) -> _Read | None:
+    """The operand itself: an output is written in its own shape, whatever filled it."""
+    axes = _axes(operand, indexing)
+    return None if axes is None else _Read(operand, axes)
+
+
+def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap) -> _Read | None:
+    """What is read behind a `linalg.broadcast` (or a generic that is one): the small tensor, not the large one."""
+    axes = _axes(operand, indexing)
+    owner = producer(operand)
+    if axes is None or owner is None or not is_structured(owner) or not _is_broadcast(owner):
+        return None if axes is None else _Read(operand, axes)
+    inner = _axes(owner.operands[0], structure(owner).maps[0])
+    if inner is None:
+        return _Read(operand, axes)
+    return _Read(owner.operands[0], tuple(None if d is None else axes[d] for d in inner))
+
+
+def _axes(operand: ir.Value, indexing: ir.AffineMap) -> tuple[int | None, ...] | None:
+    """The loop dimension of each axis; None for an axis of size 1; None in all where one is indexed with more than a dimension."""
+    found: list[int | None] = []
+    for expr, size in zip(indexing.results, shape_of(operand), strict=True):
+        d = dimension_of(expr)
+        if d is None and (not isinstance(expr, ir.AffineConstantExpr) or size != 1):
+            return None
+        found.append(d)
+    return tuple(found)
+
+
+def _is_broadcast(op: ir.Operation) -> bool:
+    space = structure(op)
+    body = op.regions[0].blocks[0]
+    return (
+        space.inputs == 1
+        and len(op.results) == 1
+        and space.maps[-1] == ir.AffineMap.get_identity(space.rank)
+        and len(body.operations) == 1
+        and body.operations[0].operation.operands[0] == body.arguments[0]
+    )
+
+
+def _grouped(
+    read: _Read, together: Sequence[Sequence[int]], shape: Sequence[int | None]
+) -> tuple[list[list[int]], list[int]] | None:
+    """The operand's axes to collapse, and the product's dimension of each axis that is left; None where it does not fit."""
+    groups: list[list[int]] = []
+    numbers: list[int] = []
+    place = {d: number for number, dimensions in enumerate(together) for d in dimensions}
+    done: list[int] = []
+    for axis, d in enumerate(read.axes):
+        if d is None or shape[d] == 1:
+            if groups:
+                groups[-1].append(axis)
+            continue
+        if not numbers or numbers[-1] != place[d]:
+            if place[d] in numbers:
+                return None
+            numbers.append(place[d])
+            groups.append(list(range(axis)) if not groups else [axis])
+            if len(groups) == 1:
+                groups[0].append(axis)
+        else:
+            groups[-1].append(axis)
+        done.append(d)
+    for number in numbers:
+        wanted = [d for d in together[number] if shape[d] != 1]
+        if [d for d in done if place[d] == number] != wanted:
+            return None
+    if read.axes and not groups:  # a single element, as the bias of a single filter
+        single = [place[d] for d in read.axes if d is not None and all(shape[e] == 1 for e in together[place[d]])]
+        return ([list(range(len(read.axes)))], single[:1]) if single else None
+    return groups, numbers
+
+
+def _made(
+    op: ir.Operation,
+    space: Structure,
+    reads: Sequence[_Read],
+    value: ir.Value,
+    product: ir.Value,
+    together: Sequence[Sequence[int]],
+) -> ir.Operation:
+    """`op` as a generic on the product's dimensions."""
+    rank = len(together)
+    operands: list[ir.Value] = []
+    maps: list[ir.AffineMap] = []
+    for position, read in enumerate(reads):
+        if read.value == value:
+            operands.append(product)
+            numbers = list(range(rank))
+        elif position >= space.inputs:
+            operands.append(matrix(read.value, together))
+            numbers = list(range(rank))
+        else:
+            groups, numbers = _grouped(read, together, shape_of(value)) or ([], [])
+            operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
+        maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(n) for n in numbers]))
+    made = bare_generic(operands[:-1], operands[-1:], maps, ["parallel"] * rank)
+    block = made.regions[0].blocks[0]
+    with ir.InsertionPoint(block):
+        linalg.YieldOp(clone_body(op.regions[0].blocks[0], list(block.arguments), []))
+    return made

@@ -1,0 +1,279 @@
+"""A convolution read as a matrix product: which of its loop dimensions make the rows, the columns and the sum.
+
+The dimensions of the result that the image has (batch, rows and columns of the output) and the filter has not are one side of
+the product, those that the filter has alone are the other; those of both are a batch of products; the summed ones are the
+product's own sum. Dimensions of one kind that stand side by side in the result (the summed ones: in the filter) make one dimension
+of the product: `n, oh, ow` of NHWC make its rows, `kh, kw, c` of HWCF its sum. Of NCHW, `oh, ow` make its columns and `n` a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import prod
+from typing import Literal
+
+from ...ir.mlir import ir
+from ...ir.structured import Structure, beside_products, operand_names, shape_of, structure
+from .axes import Axis, linear
+
+Side = Literal["image", "filter", "both", "sum"]
+
+
+class NoProductError(Exception):
+    """The op is no convolution that a matrix product computes."""
+
+    def __init__(self, code: str, message: str, *, notes: Sequence[str] = (), hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.notes, self.hint = code, tuple(notes), hint
+
+
+@dataclass(frozen=True)
+class Group:
+    """Dimensions of the convolution that make one of the product: the last one runs fastest."""
+
+    side: Side
+    dimensions: tuple[int, ...]
+    extents: tuple[int, ...]
+
+    @property
+    def extent(self) -> int:
+        return prod(self.extents)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A convolution, read as a matrix product.
+
+    Args:
+        image, filter: the positions of the two operands.
+        axes: the image's, without padding taken into account.
+        groups: the dimensions of the product: those of the result in its order, then the summed ones in the filter's.
+        filter_groups: which of them the filter has, in its order.
+    """
+
+    space: Structure
+    image: int
+    filter: int
+    axes: tuple[Axis, ...]
+    groups: tuple[Group, ...]
+    filter_groups: tuple[int, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Extents of the convolution's own dimensions."""
+        return tuple(n or 0 for n in self.space.extents)
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """The image's axes that the filter's window moves along."""
+        return tuple(number for number, axis in enumerate(self.axes) if len(axis.factors) > 1)
+
+    def names(self, group: int) -> tuple[str, ...]:
+        """What kernels call the indices of a group: `n, oh, ow` and `kh, kw, c` of a two-dimensional convolution."""
+        named: dict[int, str] = {}
+        for number, place in zip(reversed(self.windows), "whd", strict=False):
+            axis = self.axes[number]
+            named.update({d: ("o" if self.space.iterators[d] == "parallel" else "k") + place for d in axis.factors})
+        rest = {"image": "n", "filter": "f", "both": "g", "sum": "c"}
+        return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
+
+    @property
+    def result_groups(self) -> tuple[int, ...]:
+        return tuple(i for i, g in enumerate(self.groups) if g.side != "sum")
+
+    @property
+    def summed(self) -> tuple[int, ...]:
+        return tuple(i for i, g in enumerate(self.groups) if g.side == "sum")
+
+    @property
+    def image_is_left(self) -> bool:
+        """Whether the image's side comes first in the result: then it is the left operand."""
+        sides = [self.groups[i].side for i in self.result_groups]
+        last_image = max(i for i, s in enumerate(sides) if s == "image")
+        return last_image < max(i for i, s in enumerate(sides) if s == "filter")
+
+    @property
+    def image_groups(self) -> tuple[int, ...]:
+        """Which of the product's dimensions the image has: rows and sum, or batches, sum and columns."""
+        own = [i for i in self.result_groups if self.groups[i].side != "filter"]
+        if self.image_is_left:
+            return (*own, *self.summed)
+        return (*own[:-1], *self.summed, own[-1])
+
+
+def read(op: ir.Operation) -> Problem:
+    """The convolution `op` as a matrix product.
+
+    Raises `NoProductError` (W0440 … W0444) where it is none, or where the sizes are not static.
+    """
+    space = _space(op)
+    image, axes = _image(op, space)
+    kernel = 1 - image
+    sides = _sides(space, axes, kernel)
+    groups = (*_result_groups(space, sides), *_sum_groups(space, sides, kernel))
+    _has_both_sides(op, space, axes, groups)
+    return Problem(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
+
+
+def _space(op: ir.Operation) -> Structure:
+    space = structure(op)
+    if space.inputs == 4:
+        raise NoProductError(
+            "W0440", f"{op.name} subtracts zero points from its operands, which a product does not",
+            hint="subtract them in an op in front of it, or tile and map the convolution itself",
+        )  # fmt: skip
+    windowed = "reduction" in space.iterators and not all(m.is_projected_permutation for m in space.maps)
+    if windowed and operand_names(op) != ("lhs", "rhs", "acc") and (others := beside_products(op)):
+        named = ", ".join(f"`{name}`" for name in others)
+        raise NoProductError(
+            "W0440", f"the body of {op.name} does more than add up products of an image and a filter: {named}",
+            hint="leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
+        )  # fmt: skip
+    if operand_names(op) != ("lhs", "rhs", "acc"):
+        raise NoProductError(
+            "W0440",
+            f"{op.name} adds up no products of an image and a filter",
+            hint="pooling and elementwise ops are tiled and mapped as they are",
+        )
+    if 0 in space.extents:
+        _expect_room(op, space)
+        raise NoProductError(
+            "W0443", "the convolution has a dimension of size 0, and computes nothing", notes=(f"dimensions {space.spelled()}",),
+            hint="leave it out of the payload",
+        )  # fmt: skip
+    shapes = [shape_of(v) for v in op.operands]
+    if any(n is None for shape in shapes for n in shape):
+        raise NoProductError(
+            "W0442",
+            "the convolution has dynamic sizes, and rows, columns and taps can't be told apart without numbers",
+            notes=(f"dimensions {space.spelled()}",),
+            hint="give the payload static shapes, or tile and map the convolution itself",
+        )
+    return space
+
+
+def _expect_room(op: ir.Operation, space: Structure) -> None:
+    """Refuse a result without elements where that is because the filter is larger than the image."""
+    for operand in range(space.inputs):
+        for number, (expr, size) in enumerate(zip(space.maps[operand].results, shape_of(op.operands[operand]), strict=True)):
+            factors = (linear(expr) or ({}, 0))[0]
+            taps = {d: space.extents[d] for d in factors if space.iterators[d] == "reduction"}
+            reach = 1 + sum(((n or 0) - 1) * factors[d] for d, n in taps.items())
+            if len(factors) > 1 and size is not None and all(taps.values()) and size < reach:
+                raise NoProductError(
+                    "W0443",
+                    f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no window of it "
+                    "stays inside, and the result is empty",
+                    hint="make the filter smaller, or pad the image",
+                )
+
+
+def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[Axis, ...]]:
+    """The operand that a window moves over."""
+    windowed = [i for i in range(space.inputs) if not space.maps[i].is_projected_permutation]
+    if len(windowed) != 1 or not space.maps[1 - windowed[0]].is_projected_permutation:
+        raise NoProductError(
+            "W0440",
+            f"{op.name} is no convolution: no window of a filter moves over one of its operands",
+            hint="a matrix product is tiled as it is",
+        )
+    position = windowed[0]
+    axes: list[Axis] = []
+    for expr, size in zip(space.maps[position].results, shape_of(op.operands[position]), strict=True):
+        found = linear(expr)
+        if found is None:
+            raise NoProductError("W0440", f"the image is indexed with {expr}, which is no sum of dimensions")
+        axes.append(Axis(found[0], found[1], size or 0))
+    _steps(space, axes)
+    return position, tuple(axes)
+
+
+def _steps(space: Structure, axes: Sequence[Axis]) -> None:
+    for number, axis in enumerate(axes):
+        for d, factor in axis.factors.items():
+            if factor < 1:
+                kind = "stride" if space.iterators[d] == "parallel" else "dilation"
+                raise NoProductError(
+                    "W0443", f"a {kind} of {factor} along axis {number} of the image", hint=f"a {kind} is 1 or more"
+                )
+        low, high = axis.reach([n or 0 for n in space.extents])
+        if low < 0 or high >= axis.size:
+            raise NoProductError(
+                "W0443", f"axis {number} of the image has {axis.size} elements, and the window reaches from {low} to {high}"
+            )
+
+
+def _sides(space: Structure, axes: Sequence[Axis], kernel: int) -> list[Side]:
+    of_image = {d for axis in axes for d in axis.factors}
+    of_filter = {_position(e) for e in space.maps[kernel].results}
+    sides: list[Side] = []
+    for d in range(space.rank):
+        if space.iterators[d] == "reduction":
+            if d not in of_filter:
+                raise NoProductError("W0440", f"dimension d{d} is summed over, and the filter does not have it")
+            sides.append("sum")
+        elif d in of_image and d in of_filter:
+            sides.append("both")
+        else:
+            sides.append("image" if d in of_image else "filter")
+    return sides
+
+
+def _position(expr: ir.AffineExpr) -> int:
+    assert isinstance(expr, ir.AffineDimExpr), "a projected permutation has dimensions alone"
+    return expr.position
+
+
+def _result_groups(space: Structure, sides: Sequence[Side]) -> list[Group]:
+    order = [_position(e) for e in space.maps[-1].results]
+    return [
+        _group(space, sides[part[0]], part)
+        for side, same in groupby(order, key=lambda d: sides[d])
+        for part in ([(d,) for d in same] if side == "both" else [tuple(same)])
+    ]
+
+
+def _sum_groups(space: Structure, sides: Sequence[Side], kernel: int) -> list[Group]:
+    order = [_position(e) for e in space.maps[kernel].results]
+    return [_group(space, "sum", tuple(same)) for side, same in groupby(order, key=lambda d: sides[d]) if side == "sum"]
+
+
+def _group(space: Structure, side: Side, dimensions: tuple[int, ...]) -> Group:
+    return Group(side, dimensions, tuple(space.extents[d] or 0 for d in dimensions))
+
+
+def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[Axis], groups: Sequence[Group]) -> None:
+    sides = [g.side for g in groups]
+    moving = {d for axis in axes if len(axis.factors) > 1 for d in axis.factors}
+    channels = [d for g in groups if g.side == "sum" for d in g.dimensions if d not in moving]
+    reason = None
+    if "both" in sides and not channels:
+        reason = "is depthwise: each channel of the result sees a single channel of the image, so that nearly nothing is used twice"
+    elif "filter" not in sides:
+        reason = "has a single filter, so that the product would be one of a matrix and a vector"
+    if reason is not None:
+        raise NoProductError(
+            "W0441", f"{op.name} {reason}", notes=(f"dimensions {space.spelled()}",),
+            hint="`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
+        )  # fmt: skip
+    if "image" not in sides or "sum" not in sides:
+        raise NoProductError("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
+
+
+def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tuple[int, ...]:
+    """The product's dimensions in the order of the filter's axes."""
+    order = [_position(e) for e in space.maps[kernel].results]
+    found: list[int] = []
+    while order:
+        number = next((i for i, g in enumerate(groups) if order[0] in g.dimensions), None)
+        if number is None or tuple(order[: len(groups[number].dimensions)]) != groups[number].dimensions:
+            raise NoProductError(
+                "W0444",
+                "the filter's axes stand in another order than the result's, so that it is no matrix without a copy",
+                hint="transpose the filter first",
+            )
+        found.append(number)
+        order = order[len(groups[number].dimensions) :]
+    return tuple(found)

@@ -1,0 +1,106 @@
+"""`pipeline LOOP stages 2`: copy the next tile to shared memory while this one is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import WeftError
+from ...ir.mlir import ir, operations
+from ...memory.shared import element_bytes
+from ...session.rewriter import Rewriter
+from ...session.statement import Handle, Results, Statement, handle, integer, statement
+from ..bufferize import ensure_bufferized
+
+
+@statement("pipeline")
+@dataclass(frozen=True, kw_only=True)
+class Pipeline(Statement):
+    """Copy the next tile to shared memory while this one is computed.
+
+    Each shared buffer that the loop fills becomes two. The first tile is copied before the loop; then each iteration reads the tile
+    of the next one into registers, computes from one buffer, and writes the registers to the other. A thread writes what it has
+    read: both follow the copy's map. One barrier per iteration is enough then, and `insert-barriers` proves it. Bufferizes first
+    where the payload still has tensors.
+
+    Args:
+        loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
+            in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers.
+        stages: how many tiles are there at a time: 2. With 1 the loop stays as it is, so that a parameter can say which.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0355: the buffers take more shared memory than a block has.
+        W0365: at `launch`: a thread's share of a tile is not known, or too large for registers.
+        W0374: not a sequential loop of the block.
+        W0375: nothing in the loop fills a shared buffer.
+        W0376: a shared buffer that is not filled by one mapped copy.
+        W0377: a shared buffer that is used outside the loop, or read before it is filled.
+        W0378: the loop writes what its copies read.
+        W0379: another number of stages.
+        W0388: there are barriers in the loop already.
+        W0389: the loop is pipelined already.
+
+    Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining; the two-stage scheme that predates `cp.async`.
+
+    Example:
+        pipeline k stages 2
+        before: memref.alloc() {weft.name = "A_shared"} : memref<16x16xf32 … scf.for … linalg.copy … scf.forall
+        after:  memref.alloc() {weft.name = "A_shared"} : memref<2x16x16xf32 … linalg.copy … scf.for … scf.if … linalg.copy …
+            scf.forall … scf.if … linalg.copy
+    """
+
+    reach = "handles"
+
+    loop: Handle = handle()
+    stages: int = integer(minimum=1)
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from .found import find_copies
+        from .rotation import rotate
+
+        if self.stages > 2:
+            raise rewrite.error(
+                "W0379",
+                f"{self.stages} stages are not supported yet: a tile in registers and two in shared memory are",
+                at="stages",
+                hint="`stages 2`; or `stages 1`, which leaves the loop as it is",
+            )
+        if self.stages == 1:
+            rewrite.remark("one stage: the loop stays as it is")
+            return {}
+        ensure_bufferized(rewrite)
+        loop = rewrite.find(self.loop)
+        try:
+            found = find_copies(loop)
+        except WeftError as error:
+            raise rewrite.placed(error) from error
+        with rewrite.module.context:
+            buffers = rotate(found)
+        self._affordable(rewrite, rewrite.find(self.loop))
+        names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
+        copies = "1 copy runs" if len(buffers) == 1 else f"{len(buffers)} copies run"
+        rewrite.remark(f"{copies} one iteration ahead, through registers: {names}")
+        return {}
+
+    def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
+        """W0355: the block's shared buffers, now that there are more of them."""
+        from ...launch.lowering import MAX_STATIC_SHARED
+        from ...memory.spaces import is_shared
+
+        outermost = loop
+        while (parent := outermost.parent) is not None and parent.operation.name not in ("func.func", "builtin.module"):
+            outermost = parent.operation
+        kinds = [ir.MemRefType(op.results[0].type) for op in operations(outermost, "memref.alloc")]
+        total = sum(math.prod(k.shape) * element_bytes(k.element_type) for k in kinds if is_shared(k))
+        if total > MAX_STATIC_SHARED:
+            raise rewrite.error(
+                "W0355",
+                f"with two tiles each the shared buffers of the block take {total} bytes, and static shared memory has "
+                f"{MAX_STATIC_SHARED}",
+                at="loop",
+                payload=loop,
+                hint="tile the loop with smaller steps",
+            )

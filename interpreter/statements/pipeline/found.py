@@ -1,0 +1,287 @@
+"""What a loop has that can run one iteration ahead: its copies into shared memory. All reasons why it cannot are found here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import WeftError
+from ...buffers.staging import is_stage
+from ...buffers.views import base_of, users
+from ...ir.mlir import ir, operations, producer
+from ...mapping.legality import refusal
+from ...mapping.mapping import enclosing_maps, mapping_of
+from ...mapping.space import indexing_maps, is_parallel_op, static_extents
+from ...memory.effects import accesses, is_pure, read, written
+from ...memory.spaces import is_shared
+from ...memory.views import VIEWS, is_view, may_share
+from ...session.rewriter import describe
+
+
+@dataclass(frozen=True)
+class StagedCopy:
+    """A mapped op in the loop that fills a shared buffer.
+
+    Args:
+        op: the op; directly in the loop's body.
+        alloc: the shared buffer.
+        views: from the buffer to what the op writes, in this order.
+        needs: ops of the loop's body that compute what the copy takes, in program order.
+    """
+
+    op: ir.Operation
+    alloc: ir.Operation
+    views: tuple[ir.Operation, ...]
+    needs: tuple[ir.Operation, ...]
+
+    @property
+    def target(self) -> ir.Value:
+        return self.op.operands[len(self.op.operands) - 1]
+
+    @property
+    def shape(self) -> list[int]:
+        return [extent for extent in static_extents(self.op) if extent is not None]
+
+
+@dataclass(frozen=True)
+class Pipelined:
+    """A loop that can be pipelined: its copies, in program order, and its step."""
+
+    loop: ir.Operation
+    copies: tuple[StagedCopy, ...]
+    step: int
+
+
+def find_copies(loop: ir.Operation) -> Pipelined:
+    """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
+    step = _checked_step(loop)
+    body = list(loop.regions[0].blocks[0].operations)
+    _check_fresh(loop)
+    buffers = _filled_buffers(loop)
+    copies = tuple(_copy(loop, alloc) for alloc in buffers)
+    if not copies:
+        raise refusal(
+            "W0375",
+            "nothing in this loop fills a shared buffer, so there is nothing to do ahead",
+            loop,
+            hint="`promote-to-shared` the operands of the op inside, and `map` the copies",
+        )
+    order = {op.operation: n for n, op in enumerate(body)}
+    for copy in copies:
+        _check_users(loop, copy, order)
+    _check_dependences(loop, copies)
+    return Pipelined(loop, tuple(sorted(copies, key=lambda c: order[c.op])), step)
+
+
+def _checked_step(loop: ir.Operation) -> int:
+    if loop.name != "scf.for":
+        parallel = loop.name in ("scf.forall", "scf.parallel", "affine.parallel")
+        what = "the iterations of this one are parallel" if parallel else "this is none"
+        raise refusal(
+            "W0374",
+            f"`pipeline` takes a sequential loop (`scf.for`), and {what}",
+            loop,
+            hint="the loop that `tile` makes over a reduction is sequential: `let (k, step) = tile tile_mm [_, _, 16]`",
+        )
+    if len(loop.results):
+        raise refusal("W0374", "this loop hands values from iteration to iteration", loop, hint="`bufferize` first")
+    for outer, around in enclosing_maps(loop):
+        if around.space != "blocks":
+            raise refusal(
+                "W0374",
+                "each thread runs this loop by itself: the block has no tile in it",
+                loop,
+                f"`{around}` on {describe(outer)} stands around it",
+                hint="pipeline the loop that stands in the loop over blocks and holds the copies",
+            )
+    made = producer(loop.operands[2])
+    if made is None or made.name != "arith.constant":
+        raise refusal("W0374", "the step of this loop is known only at run time", loop, hint="tile with a number")
+    return ir.IntegerAttr(made.attributes["value"]).value
+
+
+def _check_fresh(loop: ir.Operation) -> None:
+    for op in operations(loop):
+        if any(is_stage(operand) for operand in op.operands):
+            raise refusal("W0389", "this loop is pipelined already", loop, hint="pipeline it once")
+    for barrier in operations(loop, "gpu.barrier"):
+        raise refusal(
+            "W0388",
+            "there are barriers in this loop already, placed for copies that do not run ahead",
+            barrier,
+            hint="`pipeline` first, and then `insert-barriers`",
+        )
+
+
+def _filled_buffers(loop: ir.Operation) -> list[ir.Operation]:
+    """The allocations in shared memory, outside the loop, that something in the loop writes."""
+    found: dict[ir.Operation, None] = {}
+    for op in operations(loop):
+        for buffer in written(op):
+            base = base_of(buffer)
+            alloc = None if base is None else producer(base)
+            if alloc is not None and alloc.name == "memref.alloc" and is_shared(alloc.results[0].type):
+                found[alloc] = None
+    return list(found)
+
+
+def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
+    """The one op that fills a shared buffer, if it is a copy that can be split in two."""
+    buffer = alloc.results[0]
+    writers = [op for op in operations(loop) if any(may_share(target, buffer) for target in written(op))]
+    op = writers[0]
+    if len(writers) > 1:
+        raise refusal("W0376", f"{spelled_buffer(alloc)} is written by several ops in the loop", op)
+    if op.parent is None or op.parent.operation != loop or not is_parallel_op(op) or mapping_of(op) is None:
+        tiled = [outer for outer, _ in enclosing_maps(op) if outer != loop]
+        how = (
+            "is filled inside another loop"
+            if tiled or op.parent != loop
+            else "is filled by an op that no map distributes"
+        )
+        raise refusal(
+            "W0376",
+            f"{spelled_buffer(alloc)} {how}",
+            op,
+            hint="map the copy itself: `map copy_a to threads(*) cyclic`",
+        )
+    mapping = mapping_of(op)
+    if mapping is not None and mapping.space not in ("threads", "warps", "lanes"):
+        raise refusal("W0376", f"the copy goes to `{mapping}`, and not to the threads of the block", op)
+    _check_shape(op, alloc)
+    views = tuple(_views(loop, op, alloc))
+    return StagedCopy(op, alloc, views, tuple(_needs(loop, op, set(views))))
+
+
+def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
+    maps = indexing_maps(op) or []
+    terminator = list(op.regions[0].blocks[0].operations)[-1]
+    target = len(op.operands) - 1
+    if len(terminator.operands) != 1 or any(True for _ in op.regions[0].blocks[0].arguments[target].uses):
+        raise refusal(
+            "W0376", f"the op that fills {spelled_buffer(alloc)} also reads or writes something else there", op
+        )
+    identity = ir.AffineMap.get_identity(maps[-1].n_dims)
+    if None in static_extents(op) or maps[-1] != identity:
+        raise refusal(
+            "W0376",
+            f"the op that fills {spelled_buffer(alloc)} does not walk a tile of static shape, element by element",
+            op,
+            hint="tile with static sizes, and let `promote-to-shared` make the copy",
+        )
+
+
+def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterator[ir.Operation]:
+    """The views between a buffer and what the copy writes, the buffer's own first."""
+    found: list[ir.Operation] = []
+    value = op.operands[len(op.operands) - 1]
+    while value != alloc.results[0]:
+        view = producer(value)
+        assert view is not None, "a view leads to its buffer"
+        if not _relocatable(view) or any(_inside(loop, o) for o in list(view.operands)[1:]):
+            raise refusal("W0376", f"which part of {spelled_buffer(alloc)} is filled changes within the loop", view)
+        found.append(view)
+        value = view.operands[0]
+    return reversed(found)
+
+
+def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> list[ir.Operation]:
+    """The ops of the loop's body that make the copy's operands, and what its body takes from outside."""
+    body = [inner.operation for inner in loop.regions[0].blocks[0].operations]
+    wanted: set[ir.Operation] = set()
+    waiting = [operand for inner in operations(op) for operand in inner.operands]
+    while waiting:
+        made = producer(waiting.pop())
+        if made is None or made in wanted or made in views or made not in body:
+            continue
+        if not is_pure(made) and (made.regions or written(made) or accesses(made) is None):
+            raise refusal("W0376", "what the copy takes is computed in the loop, by an op with effects", made)
+        wanted.add(made)
+        waiting += list(made.operands)
+    return [inner for inner in body if inner in wanted]
+
+
+def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation, int]) -> None:
+    """W0377: the buffer's content is the loop's own, and each iteration reads what it has copied."""
+    for user in _all_users(copy.alloc.results[0]):
+        place = _child_of(loop, user)
+        if place is None:
+            raise refusal(
+                "W0377",
+                f"{spelled_buffer(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is meant",
+                user,
+            )
+        if is_view(user) and not _relocatable(user):
+            raise refusal("W0377", f"{spelled_buffer(copy.alloc)} is seen through an absolute view", user)
+        if order[place] < order[copy.op]:
+            raise refusal(
+                "W0377",
+                f"{spelled_buffer(copy.alloc)} is read before it is filled: what the iteration before has copied",
+                user,
+            )
+
+
+def _all_users(value: ir.Value) -> Iterator[ir.Operation]:
+    for user in users(value):
+        if _relocatable(user):
+            yield from _all_users(user.results[0])
+        elif user.name != "memref.dealloc":
+            yield user
+
+
+def _relocatable(op: ir.Operation) -> bool:
+    """A view that means the same of another buffer: it counts from the view behind it, and not from where the buffer begins."""
+    return is_view(op) and VIEWS[op.name] in ("same", "subview", "transpose", "reshape")
+
+
+def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> None:
+    """W0378: what the copies read stays as it is while the loop runs."""
+    writers = [(buffer, op) for op in operations(loop) for buffer in written(op)]
+    for copy in copies:
+        for source in _sources(copy):
+            for buffer, op in writers:
+                if may_share(source, buffer):
+                    raise _dependence(copy, op)
+
+
+def _sources(copy: StagedCopy) -> Iterator[ir.Value]:
+    for op in (*copy.needs, *operations(copy.op)):
+        for buffer in read(op):
+            base = base_of(buffer)
+            if base is not None and not (op == copy.op and base == copy.alloc.results[0]):
+                yield base
+
+
+def _dependence(copy: StagedCopy, writer: ir.Operation) -> WeftError:
+    return refusal(
+        "W0378",
+        f"what is copied to {spelled_buffer(copy.alloc)} is written in the same loop: "
+        "the tile of iteration i + 1 would be read before iteration i has written it",
+        copy.op,
+        f"{describe(writer)} writes it",
+        hint="pipeline a loop that only reads what its copies read",
+    )
+
+
+def _inside(loop: ir.Operation, value: ir.Value) -> bool:
+    owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+    return owner == loop or _child_of(loop, owner) is not None
+
+
+def _child_of(loop: ir.Operation, op: ir.Operation) -> ir.Operation | None:
+    """The op directly in the loop's body that is or holds `op`."""
+    parent = op.parent
+    while parent is not None:
+        if parent.operation == loop:
+            return op
+        op, parent = parent.operation, parent.operation.parent
+    return None
+
+
+def spelled_buffer(alloc: ir.Operation) -> str:
+    """`A_shared`, as the reports call it."""
+    return (
+        f"`{ir.StringAttr(alloc.attributes['weft.name']).value}`"
+        if "weft.name" in alloc.attributes
+        else "a shared buffer"
+    )

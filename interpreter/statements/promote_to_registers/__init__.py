@@ -1,0 +1,92 @@
+"""`promote-to-registers OP.operand across LOOP`: keep an accumulator in each thread's registers while a loop runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import WeftError
+from ...ir.mlir import ir, operations
+from ...ir.structured import is_structured, operand_names, segments
+from ...session.rewriter import Rewriter
+from ...session.statement import Handle, Operand, Results, Statement, handle, operand, statement
+from ..bufferize import ensure_bufferized
+
+
+@statement("promote-to-registers", returns=("buffer",))
+@dataclass(frozen=True, kw_only=True)
+class PromoteToRegisters(Statement):
+    """Keep an accumulator in each thread's registers while a loop runs.
+
+    Before the loop each thread loads the part of the operand that it owns (or, where a fill stands there, fills it: the fill
+    moves into the registers), and after the loop it writes that part back. Bufferizes first where the payload has tensors. A
+    temporary that ragged tiles accumulate in already is no longer written to memory at all. In the IR the accumulator is a
+    temporary of the whole tile, of which each iteration of the loops over threads takes its own part; `launch` makes that part
+    each thread's own array.
+
+    Args:
+        operand: an operand that the op writes, by name: `micro.acc`. The op stays alive.
+        loop: the sequential loop around the op, inside the mapped loops or around them; stays alive.
+
+    Returns:
+        buffer: the accumulator.
+
+    Errors:
+        W0380: at `launch`: threads look at each other's parts of the accumulator.
+        W0381: no such operand, or one that is only read.
+        W0382: the op does not stand in the loop, or the loop is no sequential one.
+        W0383: which part a thread owns changes from one iteration of the loop to the next.
+        W0384: something else in the loop looks at the same buffer.
+        W0385: no loop over threads says which thread owns what.
+        W0386: a part without a static shape.
+        W0387: more than a thread's registers hold.
+        W0395: it is kept in registers already.
+
+    Source: LICM's scalar promotion, for tiles; design, section The language.
+
+    Example:
+        promote-to-registers micro.acc across k
+        before: linalg.fill … linalg.matmul
+        after:  memref.alloc() {weft.name = "acc", weft.registers} : memref<16x16xf32> … scf.for … linalg.matmul
+    """
+
+    reach = "handles"
+
+    operand: Operand = operand()
+    loop: Handle = handle()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from .accumulators import keep_in_registers
+
+        ensure_bufferized(rewrite)
+        op, loop = rewrite.find(self.operand.handle), rewrite.find(self.loop)
+        position = self._position(rewrite, op)
+        if loop.name != "scf.for" or op == loop or op not in set(operations(loop)):
+            what = "is no sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
+            raise rewrite.error(
+                "W0382", f"{loop.name} {what}", at="loop", payload=loop,
+                hint="name the loop that `tile` made of the reduction, around the op",
+            )  # fmt: skip
+        try:
+            kept = keep_in_registers(op, position, loop)
+        except WeftError as error:
+            raise rewrite.placed(error, at="operand", payload=op) from error
+        for remark in kept.remarks:
+            rewrite.remark(remark)
+        return {"buffer": rewrite.new_handle(kept.buffer)}
+
+    def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
+        names = operand_names(op) if is_structured(op) else ()
+        inputs = segments(op)[0] if names else 0
+        if self.operand.name == "acc" and names and len(names) == inputs + 1:
+            return inputs  # a contraction whose masked reads stand in its body has fewer inputs, and still its accumulator
+        if self.operand.name not in names[inputs:]:
+            read = self.operand.name in names
+            raise rewrite.error(
+                "W0381",
+                f"`{self.operand.name}` is only read, and so accumulates nothing" if read
+                else f"{op.name} has no operand `{self.operand.name}`",
+                at="operand", payload=op,
+                notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
+                hint="`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
+            )  # fmt: skip
+        return names.index(self.operand.name)

@@ -1,0 +1,259 @@
+"""Accumulators in registers: a buffer that a loop updates in place, kept by its owners while the loop runs.
+
+On memrefs, and in sequential terms: a temporary takes the buffer's place in the loop. Where loops over threads stand inside that
+loop, they own tiles of the temporary; a copy of their nest fills those tiles before the loop, another one writes them back behind
+it. Because each iteration of the nest looks at its own tile only, `launch` turns the temporary into an array per thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import fail
+from ...buffers.alone import widest
+from ...buffers.temporaries import REGISTERS
+from ...buffers.tiles import Tile, clone_nest, end_of, thread_nest, tiles_of
+from ...buffers.views import base_of, is_temporary, retype
+from ...ir.mlir import ir, linalg, memref, operations, producer
+from ...ir.nesting import is_within
+from ...memory.views import is_view, may_share
+from .copies import copy
+from .hoisting import depends_on_loop, hoist
+
+MOST_BYTES = 255 * 4
+"""A thread has at most 255 registers of 4 bytes."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The accumulator's allocation, and what was done."""
+
+    buffer: ir.Operation
+    remarks: tuple[str, ...]
+
+
+def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Kept:
+    """Keep the operand at `position` of a structured op on memrefs in registers while `loop` (a `scf.for` around it) runs.
+
+    Raises W0383 to W0387 and W0395, without spans.
+    """
+    base = hoist(op.operands[position], loop)
+    made = producer(base)
+    if made is not None and made.name == "memref.alloc" and is_within(made, loop):
+        raise fail(
+            "W0383",
+            "the operand is a buffer of its own in each iteration: a tile that does not divide, or the op was vectorized before",
+            hint="choose sizes that divide the tile around; `promote-to-registers` first, then `vectorize`",
+        )
+    if depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
+        raise fail(
+            "W0383",
+            "which part of the buffer the op writes changes within the loop",
+            hint="name an inner loop, one that does not move the accumulator",
+        )
+    _check_alone(base, loop)
+    around = thread_nest(loop)
+    if len(thread_nest(op)) > len(around):
+        return _across_threads(op, base, loop)
+    if not around:
+        raise fail(
+            "W0385",
+            "no loop over threads says which thread owns what, so every thread would keep all of it",
+            hint="tile the op's parallel dimensions, and map the loop to threads",
+        )
+    return _within_a_thread(base, loop)
+
+
+def _check_new(buffer: ir.Operation) -> None:
+    if REGISTERS in buffer.attributes:
+        raise fail("W0395", "the operand is kept in registers already", hint="once is enough; name another operand")
+
+
+def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
+    """W0384: inside the loop the buffer is looked at through this base alone."""
+    for inner in operations(loop):
+        for operand in inner.operands:
+            if _is_of(operand, base) and base not in _sources(operand):
+                raise fail(
+                    "W0384",
+                    f"{inner.name} in the loop looks at the same buffer in another way",
+                    hint="promote what it looks at first, or name an inner loop",
+                )
+
+
+def _is_of(value: ir.Value, base: ir.Value) -> bool:
+    """Whether a value is (a view of) the buffer that `base` is a view of."""
+    return all(isinstance(v.type, ir.MemRefType) for v in (base, value)) and may_share(base, value)
+
+
+def _sources(value: ir.Value) -> list[ir.Value]:
+    """A view, and what it is a view of."""
+    found = [value]
+    while (view := producer(found[-1])) is not None and is_view(view):
+        found.append(view.operands[0])
+    return found
+
+
+# ---- the loops over threads stand inside the loop --------------------------------------------------------------------
+
+
+def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kept:
+    tile = _own_tile(op, base, loop)
+    part = _affordable(tile.kind)
+    if is_temporary(base):
+        kept = producer(base)
+        assert kept is not None
+        _check_new(kept)
+        first, base_remark = _first_value(base, loop), "it accumulates in a temporary already, which stays in registers"
+        remarks = [base_remark]
+    else:
+        first = _first_value(base, loop)
+        kept = _temporary(ir.MemRefType(base.type), first or loop)
+        _replace(base, kept.results[0], loop)
+        tile = _own_tile(op, kept.results[0], loop)
+        remarks = [_write_back(tile, kept.results[0], base, loop)]
+    kept.attributes[REGISTERS] = ir.UnitAttr.get()
+    kept.attributes["weft.name"] = ir.StringAttr.get("acc")
+    remarks.insert(0, _first_values(tile, kept.results[0], base, first, loop))
+    return Kept(kept, (f"each thread keeps {part} in registers", *(r for r in remarks if r)))
+
+
+def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> Tile:
+    for tile in tiles_of(buffer, loop):
+        if not is_within(op, tile.nest[-1]):
+            continue
+        if depends_on_loop(tile.view.results[0], loop):
+            raise fail(
+                "W0383",
+                "which part of the operand a thread owns changes within the loop",
+                hint="name an inner loop, one that does not move the tile",
+            )
+        return tile
+    raise fail(
+        "W0385",
+        "no loop over threads takes a tile of the operand, so every thread would keep all of it",
+        hint="tile the op's parallel dimensions, and map the loop to threads",
+    )
+
+
+def _affordable(kind: ir.MemRefType) -> str:
+    """What a thread keeps, in words. W0386, W0387."""
+    if not kind.has_static_shape:
+        raise fail("W0386", f"a thread's part, {kind}, has no static shape", hint="tile with static sizes")
+    count = 1
+    for extent in kind.shape:
+        count *= extent
+    size = count * max(getattr(kind.element_type, "width", 64) // 8, 1)
+    shape = "x".join(str(e) for e in kind.shape) or "1"
+    if size > MOST_BYTES:
+        raise fail(
+            "W0387",
+            f"a thread's part, {shape} {kind.element_type}, takes {-(-size // 4)} registers, and a thread has 255",
+            hint="smaller tiles per thread",
+        )
+    return f"{shape} {kind.element_type}"
+
+
+def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
+    """The fill before the loop that overwrites all of the base, if nobody looks at the buffer in between."""
+    before = [o.operation for o in loop.block.operations]
+    for op in reversed(before[: before.index(loop)]):
+        if is_view(op) or not any(_is_of(v, base) for inner in operations(op) for v in inner.operands):
+            continue
+        return op if op.name == "linalg.fill" and op.operands[1] == base else None
+    return None
+
+
+def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
+    if not kind.has_static_shape:
+        raise fail("W0386", f"the block's part, {kind}, has no static shape", hint="tile with static sizes")
+    with ir.InsertionPoint(before), before.location:
+        return memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], []).operation
+
+
+def _replace(base: ir.Value, kept: ir.Value, loop: ir.Operation) -> None:
+    """Let the loop look at `kept` where it looks at `base`."""
+    for inner in operations(loop):
+        for number, operand in enumerate(inner.operands):
+            if operand == base:
+                inner.operands[number] = kept
+    kind = kept.type
+    assert isinstance(kind, ir.MemRefType)
+    retype(kept, kind)
+
+
+def _write_back(tile: Tile, kept: ir.Value, base: ir.Value, loop: ir.Operation) -> str:
+    following = [o.operation for o in loop.block.operations]
+    owned = clone_nest(tile, following[following.index(loop) + 1])
+    with end_of(owned.nest[-1]), loop.location:
+        return "written back behind the loop" + _at_once(copy(owned.view.results[0], _same_tile(owned, kept, base)))
+
+
+def _first_values(tile: Tile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
+    """Give each thread's part its first value before the loop."""
+    if first is None and base == kept:
+        return ""
+    owned = clone_nest(tile, first or loop)
+    with end_of(owned.nest[-1]), loop.location:
+        if first is None:
+            return "loaded before the loop" + _at_once(copy(_same_tile(owned, kept, base), owned.view.results[0]))
+        linalg.fill(first.operands[0], outs=[owned.view.results[0]])
+    moved = list(owned.nest[-1].regions[0].blocks[0].operations)[-2].operation
+    for key in first.attributes:
+        if key.startswith("weft.h"):
+            moved.attributes[key] = first.attributes[key]
+    first.erase()
+    return "the fill before the loop is their first value"
+
+
+def _at_once(made: ir.Operation) -> str:
+    lanes = widest(made)
+    return f", {lanes} elements at once" if lanes > 1 else ""
+
+
+def _same_tile(owned: Tile, kept: ir.Value, base: ir.Value) -> ir.Value:
+    """The tile of `base` that `owned` is of `kept`, at the insertion point: the same views of another buffer."""
+    views: list[ir.Operation] = []
+    value = owned.view.results[0]
+    while value != kept:
+        view = producer(value)
+        assert view is not None
+        views.append(view)
+        value = view.operands[0]
+    source = base
+    for view in reversed(views):
+        made = view.clone(ir.InsertionPoint.current).operation
+        made.operands[0] = source
+        source = made.results[0]
+    kind = base.type
+    assert isinstance(kind, ir.MemRefType)
+    retype(base, kind)
+    return source
+
+
+# ---- the loop stands inside a loop over threads ----------------------------------------------------------------------
+
+
+def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
+    kind = ir.MemRefType(base.type)
+    part = _affordable(kind)
+    root = base_of(base)
+    made = None if root is None else producer(root)
+    if made is not None and root is not None and (is_temporary(root) or made.name == "memref.alloca"):
+        _check_new(made)
+        made.attributes[REGISTERS] = ir.UnitAttr.get()
+        return Kept(made, (f"each thread keeps {part} in registers", "it is a thread's own already"))
+    first = _first_value(base, loop)
+    kept = _temporary(kind, first or loop)
+    kept.attributes["weft.name"] = ir.StringAttr.get("acc")
+    _replace(base, kept.results[0], loop)
+    following = [o.operation for o in loop.block.operations]
+    with ir.InsertionPoint(following[following.index(loop) + 1]), loop.location:
+        stored = "written back behind the loop" + _at_once(copy(kept.results[0], base))
+    if first is not None:
+        first.operands[1] = kept.results[0]
+        loaded = "the fill before the loop is their first value"
+    else:
+        with ir.InsertionPoint(loop), loop.location:
+            loaded = "loaded before the loop" + _at_once(copy(base, kept.results[0]))
+    return Kept(kept, (f"each thread keeps {part} in registers", loaded, stored))

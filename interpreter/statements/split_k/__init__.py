@@ -1,0 +1,115 @@
+"""`split-k OP n [by m] [atomic]`: cut a sum into parts that run side by side, and add them up afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.mlir import ir
+from ...ir.structured import ATOMIC, element_type, is_structured, structure
+from ...padding.rounding import absorb_pads
+from ...session.rewriter import Rewriter
+from ...session.statement import Handle, Results, Statement, consumed, flag, integer, statement
+from ...tensors import levels
+
+
+@statement("split-k", returns=("gemm", "zeros", "sum"))
+@dataclass(frozen=True, kw_only=True)
+class SplitK(Statement):
+    """Cut the sum of a structured op into parts that run side by side, and add them up afterwards.
+
+    A matrix product with a small result and a long sum makes few tiles, and leaves most of a GPU without work. Here its sum over k
+    becomes n sums over a part of k each: the parts are a new outermost parallel dimension, `partial[s, m, n] = Σ over part s`. A
+    second op then adds the parts to what the op started with (a fill, or an accumulator), once. Both are scheduled like any
+    other, as two launches, so that no two blocks ever write the same element and the result does not depend on their order.
+
+    A part has as many summands as the others, the last one fewer where n does not divide; operands are then read under a mask. The
+    partial sums stand in a buffer of their own, n times as large as the result. Consumers of the result stay behind `sum`.
+
+    With `atomic` the parts may be added up by the blocks that make them: `fuse` the sum into the loop over the tiles of `gemm`, and
+    each tile is added to the result as it is done, by atomic additions. There is no buffer and no second launch of sums then, but
+    what the op started with has to stand in the result before (a fill is launched on its own), and floating-point results
+    depend on the order in which blocks run, in their last digits.
+
+    Args:
+        target: a structured op with one reduction dimension, which adds something to its result in each iteration; of static sizes,
+            in no loop; consumed.
+        parts: how many, 2 or more; fewer are made where the last ones would be empty.
+        factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
+            tile, or the width of loads.
+        atomic: let the sum be fused into the loop over the parts.
+
+    Returns:
+        gemm: the partial sums, a `linalg.generic` with the parts as its first dimension; its operands are called as before.
+        zeros: the `linalg.fill` in front of them; fuse it into the tiles of `gemm`.
+        sum: the op that adds them up; its last dimension is the parts. The fill in front of the original op is in front of it.
+
+    Errors:
+        W0450: no sum.
+        W0451: several reduction dimensions.
+        W0452: dynamic sizes.
+        W0453: more parts than summands, fewer than two.
+        W0454: on memrefs, where it can't be raised to tensors.
+        W0455: a body that reads memory by itself, in parts that do not divide.
+        W0456: in a loop.
+        W0457: atomic additions of a type that has none.
+
+    Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose parts have to divide.
+
+    Example:
+        let (part, zeros, sum) = split-k gemm 4
+        before: linalg.matmul
+        after:  linalg.fill … tensor<4x64x64xf32> … iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+    """
+
+    target: Handle = consumed()
+    parts: int = integer(minimum=2)
+    factor: int | None = integer(optional=True, minimum=1)
+    atomic: bool = flag()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ...tensors.raising import obstacle
+        from .atomics import has_atomics
+        from .parts import NoSplitError, read, split
+
+        op = rewrite.find(self.target)
+        if not is_structured(op):
+            raise rewrite.error(
+                "W0450", f"`split-k` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
+            )
+        op = levels.on_tensors(rewrite, self.target)
+        if op.parent is not None and op.parent.operation.name != "func.func":
+            raise rewrite.error(
+                "W0456", f"this op stands in {op.parent.operation.name}, and the parts of its sum need launches of their own",
+                at="target", payload=op, hint="use `split-k` before `tile`",
+            )  # fmt: skip
+        if levels.is_memref(op):
+            why, hint = obstacle(op)
+            raise rewrite.error("W0454", f"the op is on memrefs, and {why}", at="target", payload=op, hint=hint)
+        try:
+            cut = read(op, self.parts, self.factor or 1)
+        except NoSplitError as reason:
+            at = "parts" if reason.code == "W0453" else "target"
+            notes = (f"dimensions {structure(op).spelled()}",)
+            raise rewrite.error(reason.code, str(reason), at=at, payload=op, notes=notes, hint=reason.hint) from reason
+        kind = element_type(op.results[0])
+        if self.atomic and not has_atomics(kind):
+            raise rewrite.error(
+                "W0457", f"there are no atomic additions of {kind}", at="atomic", payload=op,
+                hint="sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then",
+            )  # fmt: skip
+        for done in absorb_pads(op):
+            rewrite.remark(done)
+        made = split(cut)
+        if self.atomic:
+            made.total.attributes[ATOMIC] = ir.UnitAttr.get()
+            rewrite.remark("`fuse` the sum into the loop over the tiles of the parts, behind the zeros")
+        last = cut.extent - (cut.parts - 1) * cut.length
+        ends = "" if not cut.ragged else f", the last of {last}"
+        fewer = "" if cut.parts == self.parts else f" (not {self.parts}: the others would be empty)"
+        rewrite.remark(f"{cut.parts} parts of {cut.length} summands{ends}{fewer}; partial sums in {made.partial.results[0].type}")
+        return {
+            "gemm": rewrite.new_handle(made.partial),
+            "zeros": rewrite.new_handle(made.zeros),
+            "sum": rewrite.new_handle(made.total),
+        }
+

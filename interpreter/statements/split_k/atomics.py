@@ -1,0 +1,152 @@
+"""Parts that are added up as they are made: the sum of `split-k … atomic`, fused into the loop over the parts.
+
+On tensors the loop over (part, m, n) makes `partial[s, m, n]`, and the sum behind it reads all of that. Fused, the loop gets the
+sum's own destination as its shared output; each iteration computes its tile in a place of its own, and adds it to the
+destination's tile in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their additions become
+`memref.atomic_rmw`s when threads get their elements (`distribution/elements.py`). The loop does nothing else with the destination.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir import mlir
+from ...ir.mlir import arith, ir, linalg, producer
+from ...ir.structured import ATOMIC, WRITEBACK, bare_generic, element_type, shape_of
+from ...padding import gathers
+from ...padding.rounding import sliced, uncut
+from ...tensors.clipping import insert, inside_of, mixed_offsets, part_of, rebuilt
+from ...tensors.fusing import loop_inits
+
+
+class NotFusedError(Exception):
+    """The sum can't go into the loop."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def has_atomics(kind: ir.Type) -> bool:
+    """Whether a GPU adds to an element of this type atomically, in its precision."""
+    if isinstance(kind, ir.IntegerType):
+        return kind.width in (32, 64)
+    return isinstance(kind, (ir.F32Type, ir.F64Type))
+
+
+def adds_into(loop: ir.Operation, start: ir.Value) -> bool:
+    """Whether the loop adds atomically to a shared output that starts as `start`."""
+    body = loop.regions[0].blocks[0]
+    inits = loop_inits(loop)
+    first = len(body.arguments) - len(inits)
+    outputs = [body.arguments[first + n] for n, init in enumerate(inits) if init == start]
+    return any(sliced(op.operands[1]) in outputs for op in mlir.operations(loop) if ATOMIC in op.attributes)
+
+
+def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
+    """Let each iteration of `loop` add its tile of partial sums to the result of `total`, which is erased, as is `loop`.
+
+    Returns the op in the new loop that adds. Its attributes are those of `total`. Raises `NotFusedError`.
+    """
+    found = _Sum.of(total, loop)
+    start = total.operands[1]
+    inits = loop_inits(loop)
+    new = rebuilt(loop, [start if n == found.number else init for n, init in enumerate(inits)])
+    body = new.regions[0].blocks[0]
+    output = body.arguments[len(body.arguments) - len(inits) + found.number]
+    insertion = _on_its_own(output)
+    with total.location:
+        added = _added(insertion, output)
+    for name in total.attributes:
+        if name.startswith("weft."):
+            added.attributes[name] = total.attributes[name]
+    for n, (old, made) in enumerate(zip(loop.results, new.results, strict=True)):
+        if n != found.number:
+            old.replace_all_uses_with(made)
+    total.results[0].replace_all_uses_with(new.results[found.number])
+    total.erase()
+    if found.cut is not None:
+        found.cut.erase()
+    loop.erase()
+    return added
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Which result of the loop the sum adds up, and the slice that cuts it back, if one does."""
+
+    number: int
+    cut: ir.Operation | None
+
+    @classmethod
+    def of(cls, total: ir.Operation, loop: ir.Operation) -> _Sum:
+        partial = total.operands[0]
+        result = uncut(partial)
+        cut = producer(partial) if partial != result else None
+        number = ir.OpResult(result).result_number
+        if any(len(list(value.uses)) != 1 for value in {partial, result}):
+            raise NotFusedError(
+                "others read the partial sums, which will not be kept", hint="leave `atomic` out, and launch the sum on its own"
+            )
+        if not gathers.is_empty(loop_inits(loop)[number]):
+            raise NotFusedError(
+                "the partial sums start from an op in front of the loop",
+                hint="`fuse` the zeros that `split-k` returned into the loop first",
+            )
+        start = producer(total.operands[1])
+        if start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
+            raise NotFusedError(
+                "what the sum is added to is made behind the loop", hint="leave `atomic` out, and launch the sum on its own"
+            )
+        body = loop.regions[0].blocks[0]
+        output = body.arguments[len(body.arguments) - len(loop.results) + number]
+        parts = next(iter(ir.DenseI64ArrayAttr(_insertion(output).attributes["static_sizes"])))
+        if parts != 1:
+            raise NotFusedError(
+                f"an iteration of the loop makes {parts} parts", hint="tile the parts by 1: the first size of `tile` is theirs"
+            )
+        return cls(number, cut)
+
+
+def _insertion(output: ir.Value) -> ir.Operation:
+    """Where the loop's body puts its tile of the shared output."""
+    return next(
+        use.owner.operation for use in output.uses
+        if use.owner.operation.name == "tensor.parallel_insert_slice" and use.operand_number == 1
+    )  # fmt: skip
+
+
+def _on_its_own(output: ir.Value) -> ir.Operation:
+    """Give the tile a place of its own instead of its slice of the shared output; the insertion is all that still uses that."""
+    insertion = _insertion(output)
+    for use in list(output.uses):
+        op = use.owner.operation
+        if op != insertion:
+            with ir.InsertionPoint(op), op.location:
+                place = gathers.empty([n or 0 for n in shape_of(op.results[0])], element_type(output))
+            op.results[0].replace_all_uses_with(place)
+            op.erase()
+    return insertion
+
+
+def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
+    """`output[m, n] += tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
+    sizes = list(ir.DenseI64ArrayAttr(insertion.attributes["static_sizes"]))[1:]
+    shape = [n or 0 for n in shape_of(output)]
+    rank = len(shape)
+    with ir.InsertionPoint(insertion.parent.operation):
+        offsets = mixed_offsets(insertion)[1:]
+        inside = inside_of(offsets, sizes, shape)
+        tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
+        place = part_of(output, inside, offsets)
+        all_of_it = ir.AffineMap.get_identity(rank + 1)
+        made = bare_generic([tile], [place], [all_of_it, all_of_it.get_submap(list(range(1, rank + 1)))], ["parallel"] * (rank + 1))
+        block = made.regions[0].blocks[0]
+        with ir.InsertionPoint(block):
+            add = arith.addi if isinstance(element_type(output), ir.IntegerType) else arith.addf
+            linalg.YieldOp([add(block.arguments[1], block.arguments[0])])
+        made.attributes[WRITEBACK] = ir.UnitAttr.get()
+    with ir.InsertionPoint(insertion), insertion.location:
+        insert(made.results[0], output, offsets, inside)
+    insertion.erase()
+    return made

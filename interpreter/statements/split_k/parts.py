@@ -1,0 +1,211 @@
+"""A sum in parts: `partial[s, …] = Σ over part s`, and behind it a sum of the parts.
+
+With k = s·c + k' the parts s are a dimension like any other: outermost, parallel. Operands that are indexed with k become gathers
+over (s, …, k'), which read where the operand lies, under a mask where the last part is shorter: as what adds nothing
+(`identities`), or as anything, where nothing does and the addition itself is masked (`masking`). So they tile, fuse and promote as
+a convolution's image does; upstream's `split_reduction` reshapes operands instead, wants parts that divide, and its reshapes stop
+gathers from following their consumer into its tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir.mlir import affine, arith, ir, linalg, operations, producer
+from ...ir.structured import Structure, bare_generic, dimensions_of, element_type, shape_of, structure
+from ...padding import gathers
+from ...padding.gathers import Neutral, clone_body, index
+from ...padding.identities import SUMS, combination, fillings
+from ...padding.masking import mask_update, runs_anywhere
+from ...tensors.fusing import remove_if_dead
+
+
+class NoSplitError(Exception):
+    """The op's sum can't be cut."""
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.hint = code, hint
+
+
+@dataclass(frozen=True)
+class Split:
+    """A sum and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter)."""
+
+    op: ir.Operation
+    space: Structure
+    summed: int
+    extent: int
+    parts: int
+    length: int
+
+    @property
+    def ragged(self) -> bool:
+        return self.parts * self.length != self.extent
+
+
+@dataclass(frozen=True)
+class Made:
+    """The partial sums, the zeros they start from, and the op that adds them up."""
+
+    partial: ir.Operation
+    zeros: ir.Operation
+    total: ir.Operation
+
+
+# ---- what is cut -----------------------------------------------------------------------------------------------------------
+
+
+def read(op: ir.Operation, parts: int, multiple: int) -> Split:
+    """How to cut the sum of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
+
+    No part is empty: there are fewer where the others hold all summands. Raises `NoSplitError` (W0450 … W0453, W0455).
+    """
+    space = structure(op)
+    _expect_sum(op, space)
+    summed = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
+    if len(summed) != 1:
+        raise NoSplitError(
+            "W0451",
+            f"{op.name} is summed over {len(summed)} dimensions, and one is cut",
+            hint="`as-gemm` makes one dimension of a convolution's several",
+        )
+    extent = space.extents[summed[0]]
+    if extent is None or None in space.extents:
+        raise NoSplitError("W0452", f"the extents of {op.name} are not all known", hint="give the payload static shapes")
+    if parts > extent:
+        raise NoSplitError("W0453", f"{extent} summands make no {parts} parts", hint=f"at most {extent}")
+    length = -(-extent // parts)
+    length = -(-length // multiple) * multiple
+    found = Split(op, space, summed[0], extent, -(-extent // length), length)
+    if found.parts < 2:
+        raise NoSplitError(
+            "W0453",
+            f"parts of a multiple of {multiple} leave all {extent} summands in a single one",
+            hint="leave `split-k` out, or round to a smaller multiple",
+        )
+    if found.ragged and any(True for _ in operations(op, "tensor.extract", "memref.load")):
+        raise NoSplitError(
+            "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {extent} summands",
+            hint=f"choose a number of parts that divides {extent}",
+        )  # fmt: skip
+    return found
+
+
+def _expect_sum(op: ir.Operation, space: Structure) -> None:
+    """W0450 where the op does not add one term to its result in each iteration."""
+    found = combination(op)
+    if found is None or found.combiner not in SUMS or "reduction" not in space.iterators:
+        raise NoSplitError(
+            "W0450", f"{op.name} does not add up what it computes of its inputs",
+            hint="`split-k` takes matrix products, convolutions behind `as-gemm`, and sums",
+        )  # fmt: skip
+    written = [d for e in space.maps[-1].results for d in dimensions_of(e)]
+    if not space.maps[-1].is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
+        raise NoSplitError("W0450", f"the result of {op.name} is indexed with more than single dimensions: {space.maps[-1]}")
+
+
+# ---- the two ops -----------------------------------------------------------------------------------------------------------
+
+
+def split(cut: Split) -> Made:
+    """Put the partial sums and their total in the place of the op, which is erased."""
+    op, space = cut.op, cut.space
+    start = op.operands[space.inputs]
+    kind = element_type(start)
+    filled = fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
+    outside = filled or (None,) * space.inputs
+    with ir.InsertionPoint(op), op.location:
+        inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
+        whole = [cut.parts, *(n or 0 for n in shape_of(start))]
+        zeros = linalg.fill(gathers.constant(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation
+        partial = _partial(cut, inputs, zeros.results[0])
+        if cut.ragged and filled is None:
+            mask_update(partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True)
+        total = _total(cut, partial.results[0], start)
+    op.results[0].replace_all_uses_with(total.results[0])
+    before = [owner for v in op.operands if (owner := producer(v)) is not None]
+    op.erase()
+    for owner in dict.fromkeys(before):
+        if gathers.is_gather(owner):
+            remove_if_dead(owner)
+    return Made(partial, zeros, total)
+
+
+def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros: ir.Value) -> ir.Operation:
+    space = cut.space
+    d = ir.AffineDimExpr.get
+    result = [d(0), *(_shifted(e) for e in space.maps[-1].results)]
+    made = bare_generic(
+        [v for v, _ in inputs], [zeros], [*(m for _, m in inputs), ir.AffineMap.get(space.rank + 1, 0, result)],
+        ["parallel", *space.iterators],
+    )  # fmt: skip
+    block = made.regions[0].blocks[0]
+    with ir.InsertionPoint(block):
+        indices: list[ir.Value] = []
+        if any(True for _ in operations(cut.op, "linalg.index")):
+            part, *indices = [linalg.IndexOp(n).result for n in range(space.rank + 1)]
+            indices[cut.summed] = _whole_index(cut, part, indices[cut.summed])
+        linalg.YieldOp(clone_body(cut.op.regions[0].blocks[0], list(block.arguments), indices))
+    return made
+
+
+def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
+    """`start + Σ partial[s]`: what the op started with is counted once."""
+    rank = len(shape_of(start))
+    d = ir.AffineDimExpr.get
+    dimensions = [d(n) for n in range(rank)]
+    made = bare_generic(
+        [partial], [start],
+        [ir.AffineMap.get(rank + 1, 0, [d(rank), *dimensions]), ir.AffineMap.get(rank + 1, 0, dimensions)],
+        [*["parallel"] * rank, "reduction"],
+    )  # fmt: skip
+    block = made.regions[0].blocks[0]
+    with ir.InsertionPoint(block):
+        add = arith.addi if isinstance(element_type(start), ir.IntegerType) else arith.addf
+        linalg.YieldOp([add(block.arguments[1], block.arguments[0])])
+    return made
+
+
+# ---- operands --------------------------------------------------------------------------------------------------------------
+
+
+def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.AffineMap]:
+    """An input of the partial sums and its indexing map: as it is where it does not depend on k, else a gather over (s, …, k')."""
+    value, indexing = cut.op.operands[number], cut.space.maps[number]
+    rank = cut.space.rank + 1
+    read = list(dict.fromkeys(d for e in indexing.results for d in sorted(dimensions_of(e))))
+    if cut.summed not in read:
+        return value, ir.AffineMap.get(rank, 0, [_shifted(e) for e in indexing.results])
+    extents = {d: cut.space.extents[d] or 0 for d in read} | {cut.summed: cut.length}
+    kind = element_type(value)
+    op = gathers.generic([cut.parts, *(extents[d] for d in read)], kind)
+    with ir.InsertionPoint(op.regions[0].blocks[0]):
+        part = linalg.IndexOp(0).result
+        axes = {d: linalg.IndexOp(n).result for n, d in enumerate(read, start=1)}
+        axes[cut.summed] = _whole_index(cut, part, axes[cut.summed])
+        zero = index(0)
+        indices = [axes.get(d, zero) for d in range(cut.space.rank)]
+        where = [gathers.apply_map(e, indexing, indices) for e in indexing.results]
+        mask = _inside(cut, axes[cut.summed]) if cut.ragged else None
+        linalg.YieldOp([gathers.read_at(value, where, mask, outside)])
+    d = ir.AffineDimExpr.get
+    return op.results[0], ir.AffineMap.get(rank, 0, [d(0), *(d(n + 1) for n in read)])
+
+
+def _inside(cut: Split, whole: ir.Value) -> ir.Value:
+    """k < extent: false for what the last part has too many."""
+    return arith.cmpi(arith.CmpIPredicate.slt, whole, index(cut.extent))
+
+
+def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
+    """k = s·c + k'."""
+    d = ir.AffineDimExpr.get
+    total = ir.AffineExpr.get_add(ir.AffineExpr.get_mul(d(0), cut.length), d(1))
+    return affine.AffineApplyOp(ir.AffineMap.get(2, 0, [total]), [part, within]).result
+
+
+def _shifted(e: ir.AffineExpr) -> ir.AffineExpr:
+    """The expression behind one more dimension in front of all others."""
+    return e.compose(ir.AffineMap.get(64, 0, [ir.AffineDimExpr.get(n + 1) for n in range(63)]))

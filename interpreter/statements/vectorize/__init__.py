@@ -1,0 +1,145 @@
+"""`vectorize OP`: let one thread load and store an op's tiles in wide accesses, and compute in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.mlir import ir, operations
+from ...ir.structured import is_structured, operand_names, segments
+from ...session.rewriter import Rewriter
+from ...session.statement import Handle, Results, Statement, handle, statement
+from ...tensors.levels import refuse_overlap
+from ..bufferize import ensure_bufferized
+
+MOST_REGISTERS = 255
+
+
+@statement("vectorize")
+@dataclass(frozen=True, kw_only=True)
+class Vectorize(Statement):
+    """Let one thread load and store an op's tiles in wide accesses, and compute in registers.
+
+    Each operand in shared or global memory gets a fragment: an array of the thread's own that holds its tile, in the order in which
+    the tile lies in memory. It is loaded before the op, and stored behind it if the op writes it, in accesses of up to 16 bytes
+    where the alignment is proven, and element by element otherwise; the step's report says which. Operands that are registers
+    already (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
+
+    An op that meets each element once (bias, residual, ReLU behind a product) has nothing to keep in a fragment: it is itself done
+    up to 16 bytes at a time. So are reads under a mask in its body, where the mask is proven to be the same for all of an access,
+    and the copy that brings a ragged tile of its results to where they belong.
+
+    Args:
+        target: a structured op on a static tile, in a loop over threads; stays alive.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0390: not a structured op, or one that is mapped itself.
+        W0391: the op stands in no loop over threads.
+        W0392: a tile without a static shape.
+        W0393: the fragments take more registers than a thread has.
+        W0394: every operand of an op with a reduction is in registers already, or read under a mask in the op's body.
+        W0396: an input and an output overlap.
+
+    Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
+    of the whole tile instead, of which no readable text can be made.
+
+    Example:
+        vectorize micro
+        before: linalg.matmul ins(
+        after:  memref.alloc() {weft.name = "A_frag"} : memref<4xf32> … weft.vector = 4 … linalg.matmul
+    """
+
+    reach = "handles"
+
+    target: Handle = handle()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ...buffers.alone import goes_along
+        from ...buffers.tiles import thread_nest
+        from .fragments import fragment, in_own_array
+
+        ensure_bufferized(rewrite)
+        op = rewrite.find(self.target)
+        if not is_structured(op) or "weft.map" in op.attributes:
+            mapped = "weft.map" in op.attributes
+            what = "this op is mapped: its map says how wide it is"
+            other = f"`vectorize` takes a structured (linalg) op, and this is {op.name}"
+            hint = "`map … vector n`" if mapped else None
+            raise rewrite.error("W0390", what if mapped else other, at="target", payload=op, hint=hint)
+        if not thread_nest(op):
+            raise rewrite.error(
+                "W0391", "the op stands in no loop over threads, so that no thread does it alone", at="target", payload=op,
+                hint="tile it, and map the loop to threads; or `map` the op with `vector n`",
+            )  # fmt: skip
+        refuse_overlap(rewrite, op, "target")
+        self._check_shapes(rewrite, op)
+        if goes_along(op):
+            self._mark(rewrite, op)
+            return {}
+        inputs, names = segments(op)[0], operand_names(op)
+        numbers = [
+            n for n, v in enumerate(op.operands)  # a scalar in memory has no neighbours
+            if isinstance(v.type, ir.MemRefType) and ir.MemRefType(v.type).rank and not in_own_array(v)
+        ]  # fmt: skip
+        if not numbers:
+            masked = any(True for inner in operations(op, "memref.load"))
+            what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"
+            hint = "`promote-to-shared` the inputs of ragged tiles: then the copies are masked" if masked else None
+            raise rewrite.error("W0394", what, at="target", payload=op, hint=hint)
+        self._check_room(rewrite, op, numbers)
+        for number in numbers:
+            reads = any(True for _ in op.regions[0].blocks[0].arguments[number].uses)
+            rewrite.remark(
+                fragment(op, number, read=number < inputs or reads, written=number >= inputs, name=names[number])
+            )
+        if any(True for _ in operations(op, "memref.load")):
+            rewrite.remark("what the op reads under a mask stays in its body, element by element")
+        return {}
+
+    @staticmethod
+    def _mark(rewrite: Rewriter, op: ir.Operation) -> None:
+        from ...buffers.alone import VECTOR, in_memory, widest
+        from ...buffers.elements import StructuredOp
+        from ..promote_to_registers.copies import most_lanes
+
+        structured, names = StructuredOp.of(op), operand_names(op)
+        kinds = [ir.MemRefType(v.type).element_type for v in op.operands if isinstance(v.type, ir.MemRefType)]
+        most = min(most_lanes(kind) for kind in kinds)
+        op.attributes[VECTOR] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), most)
+        lanes = widest(op)
+        for number, operand in enumerate(op.operands):
+            if in_memory(operand):
+                written = number in structured.output_numbers()
+                added = written and structured.atomic is not None
+                wide = lanes > 1 and structured.wide(number, lanes) and not added
+                what = "added to atomically," if added else "stored" if written else "loaded"
+                rewrite.remark(f"{names[number]}: {what} {f'{lanes} elements at once' if wide else 'element by element'}")
+        masked = sum(1 for _ in operations(op, "memref.load"))
+        if masked:
+            wide = len(structured.masked(lanes)) if lanes > 1 else 0
+            few = f"{wide} of {masked} reads {lanes} elements at once" if wide else "element by element"
+            rewrite.remark(f"what stands in the op's body: {few}")
+
+    @staticmethod
+    def _check_shapes(rewrite: Rewriter, op: ir.Operation) -> None:
+        for kind in (ir.MemRefType(v.type) for v in op.operands if isinstance(v.type, ir.MemRefType)):
+            if not kind.has_static_shape:
+                raise rewrite.error(
+                    "W0392", f"a tile of type {kind} has no static shape", at="target", payload=op,
+                    hint="tile with static sizes",
+                )  # fmt: skip
+
+    @staticmethod
+    def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
+        from .fragments import registers_of
+
+        kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
+        total = sum(registers_of(kind) for kind in kinds)
+        if total > MOST_REGISTERS:
+            shapes = ", ".join("x".join(map(str, kind.shape)) for kind in kinds)
+            raise rewrite.error(
+                "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", at="target",
+                payload=op, notes=(f"tiles of {shapes}",), hint="tile the reduction by 1 first, or take smaller tiles",
+            )  # fmt: skip

@@ -1,0 +1,116 @@
+"""Fragments: the tiles of an op's operands in a thread's own arrays, loaded and stored as wide as alignment allows.
+
+A fragment lies as its tile does in memory (the dimension with stride 1 runs fastest, dimensions of extent 1 dropped), so that a
+wide access is one on both sides; the op sees it through a view of the tile's own shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...buffers.alone import widest
+from ...buffers.views import base_of, is_temporary
+from ...ir.mlir import DYNAMIC, ir, memref, producer
+from ...memory.strides import strided
+from ...tensors.origin import origin
+from ..promote_to_registers.copies import copy
+
+
+def in_own_array(value: ir.Value) -> bool:
+    """Whether a memref is (a part of) what is, or becomes, a thread's own array."""
+    base = base_of(value)
+    made = None if base is None else producer(base)
+    return base is not None and made is not None and (is_temporary(base) or made.name == "memref.alloca")
+
+
+def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name: str) -> str:
+    """Put the operand at `position` of `op` into a fragment, loaded before the op and stored after it; says how."""
+    tile = op.operands[position]
+    order = _memory_order(ir.MemRefType(tile.type))
+    with ir.InsertionPoint(op), op.location:
+        outer = _permuted(tile, order)
+        kind = ir.MemRefType(outer.type)
+        kept = [axis for axis, extent in enumerate(kind.shape) if extent != 1] or [kind.rank - 1]
+        own = memref.AllocOp(ir.MemRefType.get([kind.shape[a] for a in kept], kind.element_type), [], []).result
+        own.owner.attributes["weft.name"] = ir.StringAttr.get(
+            f"{(_name_of(tile) or name).removesuffix('_shared')}_frag"
+        )
+        maps = [ir.AffineMap.get_identity(kind.rank), _selected(kind.rank, kept)]
+        made: list[ir.Operation] = []
+        if read:
+            made.append(copy(outer, own, maps))
+        op.operands[position] = _permuted(_expanded(own, kind.shape, kept), _inverse(order))
+    if written:
+        following = [o.operation for o in op.block.operations]
+        with ir.InsertionPoint(following[following.index(op) + 1]), op.location:
+            made.append(copy(own, outer, maps[::-1]))
+    lanes = min(widest(one) for one in made)
+    what = "loaded and stored" if read and written else "loaded" if read else "stored"
+    how = f"{lanes} elements at once" if lanes > 1 else f"element by element ({_why_not(kind)})"
+    return f"{name}: {what} {how}"
+
+
+def _why_not(kind: ir.MemRefType) -> str:
+    """Why the accesses of a tile, in the order in which it lies in memory, are not wide."""
+    strides, _ = strided(kind)
+    if all(extent == 1 for extent in kind.shape):
+        return "a single one"
+    return "alignment not proven" if strides[-1] == 1 else "they do not lie side by side"
+
+
+def registers_of(kind: ir.MemRefType) -> int:
+    """How many registers of 4 bytes a fragment of this type takes."""
+    return -(-math.prod(kind.shape) * max(getattr(kind.element_type, "width", 64), 8) // 32)
+
+
+def _name_of(value: ir.Value) -> str | None:
+    base = base_of(value)
+    made = None if base is None else producer(base)
+    if made is not None and "weft.name" in made.attributes:
+        return ir.StringAttr(made.attributes["weft.name"]).value
+    return origin(value)
+
+
+def _memory_order(kind: ir.MemRefType) -> list[int]:
+    """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not known."""
+    strides, _ = strided(kind)
+    if DYNAMIC in strides:
+        return list(range(kind.rank))
+    return sorted(range(kind.rank), key=lambda axis: (kind.shape[axis] != 1, -strides[axis]))
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    return [list(order).index(axis) for axis in range(len(order))]
+
+
+def _permuted(value: ir.Value, order: Sequence[int]) -> ir.Value:
+    """The buffer with its dimensions in this order."""
+    if list(order) == sorted(order):
+        return value
+    kind = ir.MemRefType(value.type)
+    strides, offset = strided(kind)
+    layout = ir.StridedLayoutAttr.get(offset, [strides[a] for a in order])
+    shape = [kind.shape[a] for a in order]
+    permuted = ir.MemRefType.get(shape, kind.element_type, layout=layout, memory_space=kind.memory_space)
+    permutation = ir.AffineMapAttr.get(ir.AffineMap.get_permutation(list(order)))
+    return memref.TransposeOp(permuted, value, permutation).result
+
+
+def _selected(rank: int, kept: Sequence[int]) -> ir.AffineMap:
+    return ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(axis) for axis in kept])
+
+
+def _expanded(own: ir.Value, shape: Sequence[int], kept: Sequence[int]) -> ir.Value:
+    """The fragment with its dimensions of extent 1 again."""
+    if len(kept) == len(shape):
+        return own
+    kind = ir.MemRefType(own.type)
+    groups = [[axis for axis in range(len(shape)) if _group(axis, kept) == number] for number in range(len(kept))]
+    result = ir.MemRefType.get(list(shape), kind.element_type)
+    return memref.ExpandShapeOp(result, own, groups, [], list(shape)).result
+
+
+def _group(axis: int, kept: Sequence[int]) -> int:
+    """Which dimension of the fragment a dimension belongs to: the next kept one, or the last."""
+    return next((number for number, k in enumerate(kept) if axis <= k), len(kept) - 1)

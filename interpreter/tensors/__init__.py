@@ -1,0 +1,1 @@
+"""The way from tensors to memrefs and back: fusion, destinations, write-backs, bufferization."""

@@ -1,0 +1,146 @@
+"""Bring producers into loops, through upstream's `transform.structured.fuse_into_containing_op`."""
+
+from __future__ import annotations
+
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..ir.nesting import is_within
+from ..ir.structured import is_structured
+from ..padding.gathers import is_gather
+from ..padding.rounding import uncut
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle
+
+_FUSING = "weft.fusing"
+_INTO = "weft.into"
+
+
+def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
+    """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311.
+
+    Where something behind the loop reads the producer, too, upstream makes a `scf.forall` anew, with one more result: the new one
+    gets the old one's attributes, its tags and map among them. It takes a `scf.for` for a `scf.forall` there, and the process ends:
+    such a loop gets a copy of the producer that nothing else reads, and the original stays, without the tag.
+    """
+    old = rewrite.find(loop)
+    if old.name != "scf.forall":
+        for op in [op for op in mlir.operations(rewrite.module.operation) if producer in op.attributes]:
+            if _own_copy(op, old) != op:
+                leave_outside(rewrite, op, producer)
+    kept = {name: old.attributes[name] for name in old.attributes if name.startswith("weft.")}
+    rewrite.transform(
+        f"%p = transform.structured.match attributes{{{producer}}} in %root : (!transform.any_op) -> !transform.any_op\n"
+        + rewrite.matcher("l", loop)
+        + "\n%f, %n = transform.structured.fuse_into_containing_op %p into %l"
+        " : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)\n"
+        + rewrite.annotate("n", loop)
+    )
+    new = rewrite.find(loop)
+    for name, attribute in kept.items():
+        new.attributes[name] = attribute
+
+
+def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
+    """Let a `scf.forall` of one iteration compute what its shared output starts with: `op`, whose result the body takes whole.
+
+    Returns whether it did: upstream's fusion follows slices, and of all of a tensor there is none.
+    """
+    if loop.name != "scf.forall" or not _runs_once(loop):
+        return False
+    body = loop.regions[0].blocks[0]
+    starts = [n for n, init in enumerate(loop_inits(loop)) if init in list(op.results)]
+    if not (len(op.results) == len(starts) == 1 and is_structured(op)):
+        return False
+    position = len(loop.operands) - len(loop.results) + starts[0]
+    output = body.arguments[len(body.arguments) - len(loop.results) + starts[0]]
+    readers = [use for use in output.uses if use.owner.operation.name != "tensor.parallel_insert_slice"]
+    if any(use.owner.operation.name == "tensor.extract_slice" for use in readers):  # one tile is all there is: upstream's
+        return False
+    copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
+    last = len(op.operands) - 1
+    loop.operands[position] = op.operands[last]
+    copy.operands[last] = output
+    for use in readers:
+        use.owner.operation.operands[use.operand_number] = copy.results[0]
+    return True
+
+
+def _runs_once(loop: ir.Operation) -> bool:
+    bounds = [list(ir.DenseI64ArrayAttr(loop.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step")]
+    return all(upper - lower == step == 1 for lower, upper, step in zip(*bounds, strict=True))
+
+
+def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
+    """The op stays where it is for its other readers, and a copy of it in the loop is what `tag` names from now on."""
+    del op.attributes[tag]
+    rewrite.remark(f"a copy of {op.name} stays outside: others read it")
+
+
+def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
+    """Fuse every gather that the ops in `loop` read slices of: gathers follow their consumer into each tile."""
+    while (found := _outside_gather(rewrite.find(loop))) is not None:
+        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
+        fuse_tagged(rewrite, _FUSING, loop)
+        inside = rewrite.find(loop)
+        for op in list(mlir.operations(rewrite.module.operation)):
+            if _FUSING in op.attributes:
+                del op.attributes[_FUSING]
+                if not is_within(op, inside):
+                    remove_if_dead(op)
+
+
+def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
+    """The op, or where others read it, too, a copy of it for the loop."""
+    uses = [(result.result_number, use) for result in op.results for use in result.uses]
+    inside = [(number, use) for number, use in uses if is_within(use.owner.operation, loop)]
+    if len(inside) == len(uses):
+        return op
+    copy = op.clone(ip=ir.InsertionPoint(op)).operation
+    for number, use in inside:
+        use.owner.operation.operands[use.operand_number] = copy.results[number]
+    return copy
+
+
+def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
+    """A gather outside `loop` of which something in it takes a slice, directly or as what the loop is initialised with."""
+    values = [v for op in mlir.operations(loop) if op.name == "tensor.extract_slice" for v in [op.operands[0]]]
+    for value in values:
+        source = _initial(value, loop)
+        owner = source.owner
+        if isinstance(owner, ir.Block):
+            continue
+        if is_gather(owner.operation) and not is_within(owner.operation, loop):
+            return owner.operation
+    return None
+
+
+def _initial(value: ir.Value, loop: ir.Operation) -> ir.Value:
+    """The value outside that a shared output of a `scf.forall` starts with; iterations of a `scf.for` see their predecessor's."""
+    owner = value.owner
+    if loop.name != "scf.forall" or not isinstance(owner, ir.Block) or owner != loop.regions[0].blocks[0]:
+        return value
+    carried = loop_inits(loop)
+    position = value.arg_number - (len(owner.arguments) - len(carried))
+    return carried[position] if position >= 0 else value
+
+
+def loop_inits(loop: ir.Operation) -> list[ir.Value]:
+    """What the shared outputs of a `scf.forall`, or the iteration arguments of a `scf.for`, start with."""
+    count = len(loop.results)
+    operands = list(loop.operands)
+    return operands[len(operands) - count :] if count else []
+
+
+
+def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether the value is a result of the loop, or that cut back to its real shape."""
+    maker = mlir.producer(uncut(value))
+    return maker is not None and maker == loop
+
+
+def remove_if_dead(op: ir.Operation) -> bool:
+    """Erase `op` if nothing uses its results. Returns whether it did."""
+    if any(True for result in op.results for _ in result.uses):
+        return False
+    op.erase()
+    return True

@@ -1,0 +1,28 @@
+"""Where a value comes from: the function argument behind slices, views and gathers, for naming what is made of it."""
+
+from __future__ import annotations
+
+from ..ir import mlir
+from ..ir.mlir import ir
+from ..memory.views import VIEWS
+from ..padding.gathers import is_gather
+
+_THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
+
+
+def origin(value: ir.Value) -> str | None:
+    """The `weft.name` of the function argument that `value` is a part of; None where it was computed."""
+    while not isinstance(value.owner, ir.Block):
+        op = value.owner.operation
+        if op.name in _THROUGH:
+            value = op.operands[0]
+        elif is_gather(op) and (images := [o.operands[0] for o in mlir.operations(op, "tensor.extract")]):
+            value = images[0]
+        else:
+            return None
+    block = value.owner
+    function = block.owner.operation
+    if function.name != "func.func" or "arg_attrs" not in function.attributes:
+        return None
+    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[value.arg_number])
+    return ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else None

@@ -1,0 +1,121 @@
+"""Results that are computed in another shape than they have: a convolution's, as a matrix.
+
+`expand_shape` of a loop's result would bufferize to a buffer of the loop's shape and a copy. Here the loop is given the result's
+own buffer to write in, seen in its shape: before bufferization where that is an argument (`start_reshaped`), and behind it for the
+buffers that bufferization allocates, whatever they start with (`allocate_expanded`).
+"""
+
+from __future__ import annotations
+
+from ..ir import mlir
+from ..ir.mlir import ir, producer, tensor
+from ..ir.structured import is_structured, segments, shape_of
+from ..memory.strides import is_plain
+from ..padding import gathers
+
+_MATERIALIZE, _TO_TENSOR = "bufferization.materialize_in_destination", "bufferization.to_tensor"
+
+
+def start_reshaped(module: ir.Module) -> None:
+    """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
+    with module.context, ir.Location.unknown():
+        for op in mlir.operations(module.operation, "tensor.expand_shape"):
+            made = producer(op.operands[0])
+            if made is None or made.name != "scf.forall" or None in shape_of(op.results[0]):
+                continue
+            first, number = _first(made, ir.OpResult(op.operands[0]).result_number)
+            if gathers.is_empty(first.operands[number]):
+                _start(first, number, op)
+
+
+def _first(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
+    """Of the loops and ops that write a result one after the other, the first one, and its operand that the result starts from."""
+    number = _written_over(op, result)
+    before = producer(op.operands[number])
+    if before is None or before.block != op.block or not (before.name == "scf.forall" or is_structured(before)):
+        return op, number
+    return _first(before, ir.OpResult(op.operands[number]).result_number)
+
+
+def _written_over(op: ir.Operation, result: int) -> int:
+    outputs = len(op.results) if op.name == "scf.forall" else segments(op)[1]
+    return len(op.operands) - outputs + result
+
+
+def _start(first: ir.Operation, number: int, expanded: ir.Operation) -> None:
+    with ir.InsertionPoint(first):
+        place = _destination(expanded.results[0], first)
+        if place is not None:
+            kind = first.operands[number].type
+            first.operands[number] = tensor.CollapseShapeOp(kind, place, expanded.attributes["reassociation"]).result
+
+
+def _destination(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
+    """The argument that the result goes to and nothing else does with it, as a tensor; made at the insertion point."""
+    users = [use.owner.operation for use in result.uses]
+    if len(users) != 1 or users[0].name != _MATERIALIZE or users[0].block != loop.block:
+        return None
+    buffer = users[0].operands[1]
+    if not isinstance(buffer.type, ir.MemRefType) or not isinstance(buffer.owner, ir.Block):
+        return None
+    for use in buffer.uses:
+        made = use.owner.operation
+        if made.name == _TO_TENSOR:
+            return made.results[0] if made.block == loop.block and made.is_before_in_block(loop) else None
+        if made != users[0]:
+            return None
+    return ir.Operation.create(
+        _TO_TENSOR,
+        results=[result.type],
+        operands=[buffer],
+        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
+    ).results[0]
+
+
+def allocate_expanded(module: ir.Module) -> None:
+    """Allocate what is expanded later in its expanded shape; those that fill it see it collapsed.
+
+    A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and no copy of
+    that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was scheduled.
+    """
+    with module.context, ir.Location.unknown():
+        for op in mlir.operations(module.operation, "memref.expand_shape"):
+            made = producer(op.operands[0])
+            kind = op.results[0].type
+            if made is None or made.name != "memref.alloc" or not _is_plain(kind) or not _on_host(made):
+                continue
+            with ir.InsertionPoint(made), made.location:
+                whole = ir.Operation.create(
+                    "memref.alloc", results=[kind], attributes={n: made.attributes[n] for n in made.attributes}
+                ).results[0]
+                seen = ir.Operation.create(
+                    "memref.collapse_shape",
+                    results=[made.results[0].type],
+                    operands=[whole],
+                    attributes={"reassociation": op.attributes["reassociation"]},
+                ).results[0]
+            for use in list(made.results[0].uses):
+                freed = use.owner.operation.name == "memref.dealloc"
+                use.owner.operation.operands[use.operand_number] = whole if freed else seen
+            made.erase()
+
+
+def _on_host(op: ir.Operation) -> bool:
+    """Whether an allocation stands in a function's own body and is not itself what the function returns."""
+    parent = op.parent.operation.name if op.parent is not None else None
+    return parent == "func.func" and all(use.owner.operation.name != "func.return" for use in op.results[0].uses)
+
+
+def _is_plain(kind: ir.Type) -> bool:
+    """Whether it is a memref of static shape without a layout."""
+    return isinstance(kind, ir.MemRefType) and kind.has_static_shape and is_plain(kind)
+
+
+def fold_reshapes(module: ir.Module) -> None:
+    """A reshape of a reshape back to the type it came from is what it came from."""
+    for op in mlir.operations(module.operation, "memref.expand_shape", "memref.collapse_shape"):
+        before = producer(op.operands[0])
+        other = "memref.collapse_shape" if op.name == "memref.expand_shape" else "memref.expand_shape"
+        if before is not None and before.name == other and before.operands[0].type == op.results[0].type:
+            op.results[0].replace_all_uses_with(before.operands[0])
+            op.erase()

@@ -1,0 +1,195 @@
+"""A bundle: a folder that runs with NumPy and CuPy alone. `kernels.cu`, `module.mlir`, `plan.json`, perhaps arrays.
+
+It is written whole or not at all, and read with suspicion: nothing in it is trusted before it is checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...dsl.diagnostics import Diagnostic, fail
+from ..plan.codec import dump, load
+from ..plan.plan import Plan
+from ..plan.signature import FunctionSignature, plan_signature
+from .inputs import read_npz, write_npz
+from .kernel_text import check_text
+from .reading import open_regular
+
+PLAN, CUDA, MODULE = "plan.json", "kernels.cu", "module.mlir"
+INPUTS, EXPECTED = "inputs.npz", "expected.npz"
+FILES = (PLAN, CUDA, MODULE, INPUTS, EXPECTED)
+MAX_BYTES = 1 << 28
+"""Of one text file."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data."""
+
+    path: Path
+    plan: Plan
+    cuda: str
+    module: str
+    inputs: Mapping[str, np.ndarray] | None = None
+    expected: Mapping[str, np.ndarray] | None = None
+
+    @property
+    def edited(self) -> tuple[str, ...] | None:
+        """The files that are not those that were written with the plan; None where the plan does not say (an older bundle).
+
+        What the simulator finds out about the module does not hold for kernels that were edited, and the other way round.
+        """
+        if not self.plan.texts:
+            return None
+        known = dict(self.plan.texts)
+        return tuple(name for name, text in ((CUDA, self.cuda), (MODULE, self.module)) if known.get(name) != _digest(text))
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """W0738 for files that were edited."""
+        return tuple(_edited(self.path / name) for name in self.edited or ())
+
+    @property
+    def signature(self) -> FunctionSignature:
+        return plan_signature(self.plan)
+
+
+def comparable(bundle: Bundle) -> FunctionSignature:
+    """The bundle's signature with those outputs that are expected.
+
+    A scheduled module may overwrite an input that the payload leaves alone (a tensor bufferized in place): nobody expects
+    anything there. Error: W0716 for expected arrays that the plan does not make.
+    """
+    signature, expected = bundle.signature, bundle.expected or {}
+    unknown = sorted(expected.keys() - {o.name for o in signature.outputs})
+    if unknown:
+        raise fail("W0716", f"{bundle.path / EXPECTED} has `{unknown[0]}`, which is no output of @{signature.entry}")
+    arguments = tuple(a if a.name in expected else replace(a, role="input") for a in signature.arguments)
+    return FunctionSignature(signature.entry, arguments, signature.results)
+
+
+def write_bundle(
+    path: Path | str,
+    plan: Plan,
+    cuda: str,
+    module: str,
+    *,
+    inputs: Mapping[str, np.ndarray] | None = None,
+    expected: Mapping[str, np.ndarray] | None = None,
+) -> Path:
+    """Write a bundle to the folder `path`; an older bundle that stands there is replaced.
+
+    Errors: W0711 (it cannot be written, or something that is no bundle stands there). Nothing half written stays.
+    """
+    target = Path(path)
+    expect_place(target)
+    try:
+        made = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}."))
+    except OSError as error:
+        raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
+    try:
+        signed = replace(plan, texts=((CUDA, _digest(cuda)), (MODULE, _digest(module))))
+        for name, text in ((PLAN, dump(signed)), (CUDA, cuda), (MODULE, module)):
+            (made / name).write_text(text, encoding="utf-8")
+        for name, arrays in ((INPUTS, inputs), (EXPECTED, expected)):
+            if arrays is not None:
+                write_npz(made / name, arrays)
+        made.chmod(0o755)
+        _replace(target, made)
+    except OSError as error:
+        raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return target
+
+
+def expect_place(target: Path) -> None:
+    """Refuse a place that no bundle can be written to. Only a bundle or an empty folder is overwritten. Raises W0711."""
+    if not target.absolute().parent.exists():
+        raise fail("W0711", f"cannot write the bundle {target}: the folder `{target.parent}` does not exist")
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise fail("W0711", f"cannot write the bundle {target}: there is a file of that name")
+    if target.is_dir():
+        there = {p.name for p in target.iterdir()}
+        whole = {PLAN, CUDA, MODULE} <= there
+        if others := sorted(there - set(FILES) if whole else there):
+            raise fail(
+                "W0711", f"cannot write the bundle {target}: the folder holds other things ({', '.join(others[:3])})"
+            )
+
+
+def _replace(target: Path, made: Path) -> None:
+    """Put `made` where `target` is. An old bundle stands aside until the new one is there."""
+    if not target.exists():
+        os.rename(made, target)
+        return
+    aside = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}.old."))
+    try:
+        os.rename(target, aside / "old")
+        try:
+            os.rename(made, target)
+        except OSError:
+            os.rename(aside / "old", target)
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def read_bundle(path: Path | str) -> Bundle:
+    """The bundle in the folder `path`, fully checked.
+
+    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712, W0713 (the plan launches a
+        kernel that the text does not have, or that takes other arguments there), W0715 … W0717 (its arrays).
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise fail(
+            "W0710", f"{folder} is no bundle: {'it is a file' if folder.exists() else 'there is no such folder'}"
+        )
+    plan = load(_text(folder / PLAN), str(folder / PLAN))
+    cuda, module = _text(folder / CUDA), _text(folder / MODULE)
+    for kernel in plan.kernels:
+        check_text(kernel, cuda, str(folder / CUDA))
+    bundle = Bundle(folder, plan, cuda, module)
+    inputs = read_npz(folder / INPUTS, bundle.signature) if (folder / INPUTS).exists() else None
+    expected = read_npz(folder / EXPECTED) if (folder / EXPECTED).exists() else None
+    return Bundle(folder, plan, cuda, module, inputs, expected)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _edited(path: Path) -> Diagnostic:
+    return Diagnostic(
+        "W0738",
+        f"{path} was edited after the bundle was built",
+        notes=(f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more",),
+        hint="`weft build` writes both from the schedule",
+        severity="warning",
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        with open_regular(path) as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise fail("W0710", f"{path} is larger than {MAX_BYTES} bytes")
+        return data.decode("utf-8")
+    except OSError as error:
+        raise fail("W0710", f"{path} is no bundle's: {_reason(error)}", hint="`weft build` writes a bundle") from error
+    except UnicodeDecodeError as error:
+        raise fail("W0710", f"{path} is no text: {error.reason} at byte {error.start}") from error

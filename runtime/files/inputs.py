@@ -1,0 +1,152 @@
+"""Input arrays: random ones by signature, `.npz` files (never unpickled), and the check that they fit."""
+
+from __future__ import annotations
+
+import lzma
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ...dsl.diagnostics import WeftError, fail
+from ..plan.dtypes import BF16, NUMPY, is_float, narrow
+from ..plan.signature import Argument, FunctionSignature, type_text
+from .reading import open_regular
+from .writing import write_whole
+
+SMALL_INTEGERS = (-8, 8)
+"""Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in f32."""
+
+
+def random_inputs(
+    signature: FunctionSignature, seed: int = 0, sizes: Mapping[str, tuple[int, ...]] | None = None
+) -> dict[str, np.ndarray]:
+    """An array per argument: floats standard normal, integers in -8 … 7, booleans. The same seed gives the same numbers.
+
+    Args:
+        sizes: the shapes of arguments that have dynamic dimensions.
+
+    Errors: W0719 for a dynamic dimension that `sizes` does not settle.
+    """
+    generator = np.random.default_rng(seed)
+    return {a.name: _random(a, generator, (sizes or {}).get(a.name)) for a in signature.arguments}
+
+
+def _random(argument: Argument, generator: np.random.Generator, given: tuple[int, ...] | None) -> np.ndarray:
+    shape = given if given is not None else argument.shape or ()
+    if None in shape:
+        raise fail(
+            "W0719",
+            f"the shape of `{argument}` is not known",
+            hint="give the inputs as a file (--inputs x.npz), or make the payload's shapes static",
+        )
+    sizes = tuple(s for s in shape if s is not None)
+    if is_float(argument.dtype):
+        values = generator.standard_normal(sizes)
+    elif argument.dtype == "i1":
+        values = generator.integers(0, 2, sizes)
+    elif argument.shape is None:
+        values = generator.integers(1, SMALL_INTEGERS[1], sizes)
+    else:
+        values = generator.integers(*SMALL_INTEGERS, sizes)
+    return narrow(np.asarray(values), argument.dtype)
+
+
+def check_inputs(signature: FunctionSignature, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays by name, fit for the signature. Errors: W0716 (names), W0717 (element types and shapes), all at once."""
+    wanted = {a.name: a for a in signature.arguments}
+    missing, extra = sorted(wanted.keys() - inputs.keys()), sorted(inputs.keys() - wanted.keys())
+    if missing or extra:
+        parts = [f"missing {_names(missing)}"] if missing else []
+        parts += [f"unknown {_names(extra)}"] if extra else []
+        raise fail("W0716", f"the inputs do not fit: {'; '.join(parts)}", notes=(_expected(signature),))
+    wrong = [_misfit(a, inputs[a.name]) for a in signature.arguments]
+    if any(wrong):
+        raise WeftError(
+            *(fail("W0717", text, notes=(_expected(signature),)).diagnostics[0] for text in wrong if text is not None)
+        )
+    return {name: narrow(inputs[name], a.dtype) for name, a in wanted.items()}
+
+
+def _misfit(argument: Argument, array: np.ndarray) -> str | None:
+    dtype, shape = NUMPY[argument.dtype], argument.shape or ()
+    given = type_text(str(array.dtype), array.shape)
+    bits = argument.dtype == "bf16" and array.dtype == np.uint16
+    if array.dtype != dtype and not bits:
+        return f"`{argument.name}` is {given}, expected {type_text(argument.dtype, argument.shape)}"
+    fits = len(shape) == array.ndim and all(s is None or s == n for s, n in zip(shape, array.shape, strict=True))
+    return None if fits else f"`{argument.name}` is {given}, expected {type_text(argument.dtype, argument.shape)}"
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{n}`" for n in names)
+
+
+def _expected(signature: FunctionSignature) -> str:
+    return "expected " + (", ".join(str(a) for a in signature.arguments) or "no inputs")
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+DAMAGED = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError, TypeError,
+    ValueError, lzma.LZMAError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What NumPy lets through of a damaged file: it parses an array's header as a Python literal (TokenError, SyntaxError,
+RecursionError), takes its parts for what they should be (TypeError, IndexError, AttributeError, OverflowError), and
+`zipfile` adds what its members' compression and encryption raise."""
+
+
+def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> dict[str, np.ndarray]:
+    """The arrays of an `.npz` file, checked against `signature` if one is given. Pickled objects are refused, unread.
+
+    bf16 has no type in the file format: its 16 bits stand there as `uint16`.
+    Errors: W0715 (not such a file), W0716, W0717.
+    """
+    try:
+        with open_regular(path) as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers written by Python 2, which a damaged one is taken for
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise fail("W0715", f"{path} holds a single array", hint="save it with np.savez(path, name=array)")
+            with archive:
+                arrays = {name: archive[name] for name in archive.files}
+            if foreign := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+                raise ValueError(f"its member `{foreign[0]}` is no array")
+    except DAMAGED as error:
+        raise fail("W0715", f"{path} is no .npz of plain arrays: {_reason(error)}") from error
+    return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    text = str(error)
+    if text.startswith("Object arrays"):
+        return "it holds pickled objects, which are never read"
+    if "allow_pickle" in text:  # what NumPy takes all unknown bytes for
+        return "it is neither .npz nor .npy (and a pickle is never read)"
+    return text or type(error).__name__
+
+
+def _as_bf16(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dict[str, np.ndarray]:
+    """The bits of bf16 arguments get their type back."""
+    halves = {a.name for a in signature.arguments if a.dtype == "bf16"}
+    return {
+        name: array.view(BF16) if name in halves and array.dtype == np.uint16 else array
+        for name, array in arrays.items()
+    }
+
+
+def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Save arrays as `.npz`: the file is there whole, or not at all. Error: W0718."""
+    plain = {name: array.view(np.uint16) if array.dtype == BF16 else array for name, array in arrays.items()}
+    try:
+        write_whole(Path(path), lambda file: np.savez(file, allow_pickle=False, **plain))
+    except (OSError, ValueError) as error:
+        raise fail("W0718", f"cannot write {path}: {_reason(error)}") from error

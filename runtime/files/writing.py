@@ -1,0 +1,121 @@
+"""Files that a command writes: whole, or not at all; apart from what it reads; and refused before it begins, where that can be
+known."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ...dsl.diagnostics import fail
+
+KINDS = frozenset({".check", ".cu", ".json", ".mlir", ".npy", ".npz", ".py", ".svg", ".weft"})
+"""Endings that say what is in a file. One that is there is never replaced by something of another kind."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file that a command is asked to write; or a folder, which it replaces as a whole.
+
+    Args:
+        name: who asks for it: `-o`, `--save`.
+        path: where it goes.
+        kind: how files that hold such a thing end; empty for a folder.
+    """
+
+    name: str
+    path: Path
+    kind: str = ""
+
+
+def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
+    """Refuse an output that would overwrite what the command reads, another output, or a file of another kind. Raises W0714.
+
+    Paths count as the same where they lead to the same file, however they are spelled and through whatever links.
+
+    Args:
+        read: what the command reads, and what to call it; of a folder, all that lies in it.
+    """
+    taken = dict(read)
+    for output in outputs:
+        for path, name in taken.items():
+            if _same(output.path, path):
+                lost = path if output.path.is_dir() else output.path
+                raise fail("W0714", f"{output.name} would overwrite `{lost}`, which is {name}", hint="name another place")
+        if output.kind and output.path.is_file():
+            _expect_kind(output)
+        taken[output.path] = output.name
+
+
+def _same(written: Path, other: Path) -> bool:
+    if written.is_dir():
+        return any(_is(place, written) for place in (other.parent, Path(os.path.realpath(other)).parent))
+    if other.is_dir():
+        return any(_is(place, other) for place in (written.parent, Path(os.path.realpath(written)).parent))
+    if written.exists() and other.exists():
+        return written.is_file() and _is(written, other)
+    return os.path.realpath(written) == os.path.realpath(other)
+
+
+def _is(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and os.path.samefile(one, other)
+
+
+def _expect_kind(output: Output) -> None:
+    for path in (output.path, Path(os.path.realpath(output.path))):
+        suffix = path.suffix.lower()
+        if suffix in KINDS and suffix != output.kind:
+            raise fail(
+                "W0714",
+                f"{output.name} writes {output.kind}, and would overwrite `{path}`",
+                hint="name another file, or remove this one first",
+            )
+
+
+def expect_place(target: Path) -> None:
+    """Refuse a place that no file can be written to. Raises W0718."""
+    if target.is_dir():
+        raise fail("W0718", f"cannot write {target}: it is a directory", hint="name a file")
+    if not target.parent.exists():
+        raise fail("W0718", f"cannot write {target}: the folder `{target.parent}` does not exist")
+    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise fail("W0718", f"cannot write {target}: permission denied or not a folder")
+
+
+def write_file(target: Path, data: bytes) -> None:
+    """Write a whole file, or nothing. Raises W0718."""
+    try:
+        write_whole(target, lambda file: file.write(data))
+    except OSError as error:
+        raise fail("W0718", f"cannot write {target}: {(error.strerror or str(error)).lower()}") from error
+
+
+def write_whole(target: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Let `write` fill a file beside `target`, and rename it over that; a link stays one, and a file keeps its mode. Errors are
+    those of `write` and of the system."""
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced, and nobody can seek in it
+        whole = io.BytesIO()
+        write(whole)
+        target.write_bytes(whole.getvalue())
+        return
+    real = Path(os.path.realpath(target))
+    handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        os.chmod(temporary, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
+        os.replace(temporary, real)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """The process's umask; reading it means setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""The host function of a scheduled module, and the plan made of it."""

@@ -1,0 +1,124 @@
+"""Host rules for integers, loops, branches and calls: what is known is computed now, the rest becomes an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...interpreter.ir.mlir import ir
+from ..plan.plan import Operator
+from .functions import called, has_body
+from .program import Host, HostValue, rule
+from .values import affine_results, fold
+
+ARITHMETIC: dict[str, Operator] = {
+    "arith.addi": "add",
+    "arith.subi": "sub",
+    "arith.muli": "mul",
+    "arith.divsi": "div",
+    "arith.divui": "div",
+    "arith.ceildivsi": "ceildiv",
+    "arith.ceildivui": "ceildiv",
+    "arith.floordivsi": "floordiv",
+    "arith.remsi": "rem",
+    "arith.remui": "rem",
+    "arith.minsi": "min",
+    "arith.minui": "min",
+    "arith.maxsi": "max",
+    "arith.maxui": "max",
+}
+
+
+@rule(*ARITHMETIC)
+def _arithmetic(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    return [fold(ARITHMETIC[op.name], host.size(op.operands[0], op), host.size(op.operands[1], op))]
+
+
+@rule("arith.constant")
+def _constant(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    value = op.attributes["value"]
+    if isinstance(value, ir.IntegerAttr):
+        return [int(value.value)]
+    if isinstance(value, ir.BoolAttr):
+        return [int(value.value)]
+    if isinstance(value, ir.FloatAttr):
+        return [float(value.value)]
+    raise host.error("W0731", op, f"the host does nothing with a constant of type {op.results[0].type}")
+
+
+@rule("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
+def _same_number(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    return [host.size(op.operands[0], op)]
+
+
+@rule("arith.trunci")
+def _truncate(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    value = host.number(op.operands[0], op, "the operand")
+    width = ir.IntegerType(op.results[0].type).width
+    return [(value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))]
+
+
+PREDICATES: tuple[Callable[[int, int], bool], ...] = (
+    lambda a, b: a == b,
+    lambda a, b: a != b,
+    lambda a, b: a < b,
+    lambda a, b: a <= b,
+    lambda a, b: a > b,
+    lambda a, b: a >= b,
+)
+
+
+@rule("arith.cmpi")
+def _compare(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    left, right = (host.number(v, op, "an operand") for v in op.operands)
+    predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+    if predicate >= len(PREDICATES):  # the unsigned ones follow the signed ones from slt on
+        left, right, predicate = left % 2**64, right % 2**64, predicate - 4
+    return [int(PREDICATES[predicate](left, right))]
+
+
+@rule("arith.select")
+def _select(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    condition = host.number(op.operands[0], op, "the condition")
+    return [host.value(op.operands[1 if condition else 2], op)]
+
+
+@rule("affine.apply", "affine.min", "affine.max")
+def _affine(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    affine_map = ir.AffineMapAttr(op.attributes["map"]).value
+    results = affine_results(affine_map, [host.size(v, op) for v in op.operands])
+    made = results[0]
+    for result in results[1:]:
+        made = fold("min" if op.name == "affine.min" else "max", made, result)
+    return [made]
+
+
+# ---- control ---------------------------------------------------------------------------------------------------------
+
+
+@rule("scf.for")
+def _for(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    low, high, step = (
+        host.number(v, op, what) for v, what in zip(op.operands, ("bound",) * 2 + ("step",), strict=False)
+    )
+    if step <= 0:
+        raise host.error("W0731", op, f"the step {step} of scf.for is not positive")
+    carried = [host.value(v, op) for v in list(op.operands)[3:]]
+    body = op.regions[0].blocks[0]
+    for i in range(low, high, step):
+        host.values.update(zip(body.arguments, [i, *carried], strict=True))
+        carried = host.run_block(body)
+    return carried
+
+
+@rule("scf.if")
+def _if(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    taken = op.regions[0 if host.number(op.operands[0], op, "the condition") else 1]
+    return host.run_block(taken.blocks[0]) if len(taken.blocks) else []
+
+
+@rule("func.call")
+def _call(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    callee, _ = called(op)
+    if callee is None or not has_body(callee):
+        raise host.error("W0731", op, f"{op.name} calls a function that has no body", "give it one: what it does cannot be seen")
+    return host.run_function(callee, [host.value(v, op) for v in op.operands], op)

@@ -1,0 +1,196 @@
+"""Functions of a module: which one runs, what it takes and gives, which of its arguments it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...dsl.diagnostics import fail
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.effects import CALLS, CONTROL, KERNEL_OPERANDS, accesses, is_memref
+from ...interpreter.memory.views import VIEWS
+from ..plan.dtypes import NUMPY
+from ..plan.signature import Argument, FunctionSignature
+
+
+def functions(module: ir.Module) -> list[ir.Operation]:
+    """The host functions that have a body, in the module's order."""
+    return [
+        op.operation for op in module.body.operations if op.operation.name == "func.func" and has_body(op.operation)
+    ]
+
+
+def has_body(function: ir.Operation) -> bool:
+    return len(function.regions[0].blocks) > 0
+
+
+def symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def is_public(function: ir.Operation) -> bool:
+    return "sym_visibility" not in function.attributes or (
+        ir.StringAttr(function.attributes["sym_visibility"]).value == "public"
+    )
+
+
+def launches(function: ir.Operation) -> bool:
+    return any(True for _ in mlir.operations(function, "gpu.launch_func", "gpu.launch"))
+
+
+def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
+    """The function to run: the one called `entry`, else the only public one with launches, else the only public one.
+
+    Errors: W0732, which lists the functions there are.
+    """
+    found = functions(module)
+    listed = ", ".join(f"@{symbol(f)}" for f in found) or "none"
+    if entry is not None:
+        for function in found:
+            if symbol(function) == entry.removeprefix("@"):
+                return function
+        raise fail("W0732", f"no function @{entry.removeprefix('@')} with a body; there are: {listed}")
+    public = [f for f in found if is_public(f)]
+    candidates = [f for f in public if launches(f)] or public
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise fail("W0732", f"no public function to run; functions with a body: {listed}")
+    raise fail(
+        "W0732",
+        f"several functions could run: {', '.join('@' + symbol(f) for f in candidates)}",
+        hint="choose one with --entry",
+    )
+
+
+def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
+    """Names, types and roles of what a function takes and gives, in a payload (tensors or memrefs) or a scheduled
+    module.
+
+    Trailing out-arguments that stand for results (`bufferize.result`) are results here, so that both sides of a
+    comparison use the same names. Errors: W0732, W0733 (a type that no array can be passed for).
+    """
+    function = entry_function(module, entry)
+    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    arguments: list[Argument] = []
+    results: list[Argument] = []
+    for i, (name, is_result) in enumerate(zip(argument_names(function), out_arguments(function), strict=True)):
+        value = function.regions[0].blocks[0].arguments[i]
+        dtype, shape = array_type(value.type, f"argument {i} of @{symbol(function)}")
+        if is_result:
+            results.append(Argument(name, dtype, shape, "output"))
+        else:
+            written = isinstance(value.type, ir.MemRefType) and is_written(value)
+            arguments.append(Argument(name, dtype, shape, "inout" if written else "input"))
+    for type_of_result, attributes in zip(type_.results, result_attributes(function), strict=True):
+        dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
+        results.append(Argument(_given_name(attributes) or f"result{len(results)}", dtype, shape, "output"))
+    return FunctionSignature(symbol(function), tuple(arguments), tuple(results))
+
+
+def argument_names(function: ir.Operation) -> list[str]:
+    """`weft.name` of each argument, else `arg0` …, or `result0` … for those that stand for results."""
+    names: list[str] = []
+    results = 0
+    for i, attributes in enumerate(argument_attributes(function)):
+        is_result = "bufferize.result" in attributes
+        names.append(_given_name(attributes) or (f"result{results}" if is_result else f"arg{i}"))
+        results += is_result
+    if len(set(names)) < len(names):
+        raise fail("W0733", f"two arguments of @{symbol(function)} have the same name: {', '.join(names)}")
+    return names
+
+
+def out_arguments(function: ir.Operation) -> list[bool]:
+    """Which arguments stand for results."""
+    return ["bufferize.result" in attributes for attributes in argument_attributes(function)]
+
+
+def argument_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each argument of a `func.func` or a `gpu.func`."""
+    return _attributes(function, "arg_attrs", len(_type_of(function).inputs))
+
+
+def result_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each result of a `func.func`."""
+    return _attributes(function, "res_attrs", len(_type_of(function).results))
+
+
+def _type_of(function: ir.Operation) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+
+
+def _attributes(function: ir.Operation, key: str, count: int) -> list[dict[str, ir.Attribute]]:
+    if key not in function.attributes:
+        return [{} for _ in range(count)]
+    return [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes[key])]
+
+
+def _given_name(attributes: dict[str, ir.Attribute]) -> str | None:
+    return ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else None
+
+
+def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] | None]:
+    """The element type and the shape (None: a scalar) of a memref, tensor or scalar type. W0733 if it is none of
+    them."""
+    element, shape = type_, None
+    if isinstance(type_, ir.MemRefType | ir.RankedTensorType):
+        element = type_.element_type
+        shape = tuple(None if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank))
+    if str(element) not in NUMPY:
+        raise fail("W0733", f"{what} is {type_}: no array can be passed for it", notes=(f"types: {', '.join(NUMPY)}",))
+    return str(element), shape
+
+
+def is_written(value: ir.Value, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether anything may write to the memory that the memref `value` shows. An unknown user counts as a writer."""
+    return any(_writes(use.owner.operation, use.operand_number, seen) for use in value.uses)
+
+
+def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
+    if op.name in CALLS:
+        return any(_callee_writes(op, position, seen))
+    value, found = op.operands[position], accesses(op)
+    if found is None or op.name == "memref.extract_aligned_pointer_as_index":
+        return True
+    if any(a.kind in ("write", "atomic") and a.value == value for a in found):
+        return True
+    if op.name in VIEWS or op.name == "arith.select":
+        return any(is_written(result, seen) for result in op.results if position == 0 or op.name not in VIEWS)
+    if not is_memref(value):  # a tensor of the buffer's contents, which bufferization may write in place
+        inputs = next(iter(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))) if op.name.startswith("linalg.") else 0
+        return position >= inputs
+    return op.name in CONTROL and op.name != "func.return"
+
+
+def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Iterator[bool]:
+    """Whether the called function writes to the argument in operand `position`; True where it is not known."""
+    callee, index = called(op, position)
+    if callee is None or not has_body(callee):
+        yield True
+    elif index is not None and (key := f"{symbol(callee)}:{index}:{op.name}") not in seen:
+        yield is_written(callee.regions[0].blocks[0].arguments[index], seen | {key})
+
+
+def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:
+    """The function that a `func.call` or `gpu.launch_func` calls, and the argument that operand `position` becomes."""
+    root = op
+    while root.parent is not None:
+        root = root.parent.operation
+    if op.name == "func.call":
+        wanted = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        return _named(root, "func.func", wanted), position
+    outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    start = sum(segments[:KERNEL_OPERANDS])
+    index = position - start if start <= position < start + segments[KERNEL_OPERANDS] else None
+    container = _named(root, "gpu.module", outer)
+    return None if container is None else _named(container, "gpu.func", inner), index
+
+
+def _named(holder: ir.Operation, kind: str, name: str) -> ir.Operation | None:
+    """The op of that kind and symbol right inside of a module: there, and nowhere deeper, symbols are looked up."""
+    for view in holder.regions[0].blocks[0].operations:
+        if view.operation.name == kind and symbol(view.operation) == name:
+            return view.operation
+    return None

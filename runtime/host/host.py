@@ -1,0 +1,206 @@
+"""The host function of a scheduled module → a `Plan`: what is allocated, copied, launched and freed, in which order.
+
+The function is interpreted, not translated: constants fold, loops and branches with known bounds are unrolled, calls
+are followed. What depends on an input's shape or on a scalar stays an expression. Without tokens everything runs on one
+stream in program order; with tokens, on as many as they let be busy at once (`order.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...dsl.diagnostics import fail
+from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.strides import is_plain
+from ..plan.check import validate
+from ..plan.plan import (
+    Alloc,
+    AnyStep,
+    Buffer,
+    BufferView,
+    Copy,
+    DimOf,
+    Free,
+    Kernel,
+    Param,
+    Plan,
+    Role,
+    Scalar,
+    ScalarOf,
+    Size,
+)
+from . import arithmetic, launch, memory
+from .functions import (
+    argument_attributes,
+    argument_names,
+    array_type,
+    entry_function,
+    is_written,
+    out_arguments,
+    symbol,
+)
+from .kernels import kernel_functions, shared_memory, unproven
+from .memory import static_strides
+from .order import on_streams
+from .program import Host, HostValue
+from .values import row_major
+
+STREAMS = "weft.streams"
+"""How many streams a run of the function may use, on a `func.func`."""
+
+RULES_FROM = (arithmetic, launch, memory)
+"""Importing them fills the table of rules."""
+
+
+def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
+    """The plan of the module's entry function.
+
+    Args:
+        module: after `launch`: host functions, and a `gpu.module` per kernel.
+        entry: the function to run; None: the only public one with launches.
+
+    Errors: W0730 (an op that is in no launch), W0731 (an op the host cannot do), W0732 (which function?), W0733 (a
+        type), W0734 (a value that is not known), W0735 (a result of unknown shape), W0736 (too many steps), W0737 (a
+        launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
+    """
+    function = entry_function(module, entry)
+    host = _interpreted(module, function)
+    _free_the_rest(host)
+    steps, fewest = host.steps, None
+    if host.ordered:
+        steps, fewest = on_streams(steps, *_order(host), most=_most_streams(function))
+    plan = replace(_plan(host, function, steps), fewest_streams=fewest)
+    return validate(plan, f"the plan of @{plan.entry}")
+
+
+@dataclass(frozen=True)
+class HostSteps:
+    """A host function's steps in program order, before they are on streams.
+
+    Args:
+        plan: all of them on one stream; memory that the function leaves is left.
+        needs: by step, those that tokens and blocking waits put before it.
+        issuers: by step, the op that does it.
+    """
+
+    plan: Plan
+    needs: tuple[frozenset[int], ...]
+    issuers: tuple[ir.Operation, ...]
+
+
+def host_steps(module: ir.Module, entry: str | None = None) -> HostSteps:
+    """What `make_plan` makes streams of, for those who try other orders. Errors: as there."""
+    function = entry_function(module, entry)
+    host = _interpreted(module, function)
+    results = [function] * (len(host.steps) - len(host.issuers))
+    return HostSteps(_plan(host, function, host.steps), tuple(host.needs), (*host.issuers, *results))
+
+
+def _interpreted(module: ir.Module, function: ir.Operation) -> Host:
+    kernels = kernel_functions(module)
+    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels})
+    given = _declare_arguments(function, host)
+    returned = host.run_function(function, given, function)
+    _declare_results(function, returned, host)
+    return host
+
+
+def _plan(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
+    launched = tuple(
+        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op))
+        for k in kernel_functions(host.module)
+        if k.name in host.launched
+    )
+    return Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), launched)
+
+
+def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:
+    """Buffers and scalars for the arguments; the values that the function's body sees."""
+    given: list[HostValue] = []
+    body = function.regions[0].blocks[0]
+    for name, is_result, value in zip(argument_names(function), out_arguments(function), body.arguments, strict=True):
+        what = f"argument `{name}` of @{symbol(function)}"
+        dtype, shape = array_type(value.type, what)
+        if shape is None:
+            host.scalars.append(Scalar(name, dtype))
+            given.append(ScalarOf(name))
+            continue
+        _check_layout(value.type, what)
+        role: Role = "output" if is_result else "inout" if is_written(value) else "input"
+        sizes: tuple[Size, ...] = tuple(DimOf(name, i) if s is None else s for i, s in enumerate(shape))
+        if is_result and None in shape:
+            host.shapeless.add(name)
+        host.buffers[name] = Buffer(name, dtype, sizes, role)
+        given.append(BufferView(name, 0, sizes, row_major(sizes)))
+    return given
+
+
+def _check_layout(type_: ir.Type, what: str) -> None:
+    """Callers pass contiguous arrays, so a layout must admit that."""
+    if not isinstance(type_, ir.MemRefType):
+        raise fail("W0733", f"{what} is still {type_}", hint="bufferize turns tensors into memrefs")
+    strides, offset = static_strides(type_, what)
+    shape = [DimOf("", i) if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
+    wanted = row_major(shape)
+    if offset not in (0, None) or any(s is not None and s != w for s, w in zip(strides, wanted, strict=True)):
+        raise fail("W0733", f"{what} is {type_}: arrays are passed contiguous", hint="take the subview in the function")
+
+
+def _declare_results(function: ir.Operation, returned: list[HostValue], host: Host) -> None:
+    """A memref that the function returns becomes an output buffer of its own name."""
+    number = sum(out_arguments(function))
+    for value in returned:
+        name, number = f"result{number}", number + 1
+        if not isinstance(value, BufferView):
+            raise fail("W0731", f"@{symbol(function)} returns a scalar: return a memref instead")
+        _return_buffer(host, name, value, symbol(function))
+    if host.shapeless:
+        name = min(host.shapeless)
+        raise fail("W0735", f"the shape of the result `{name}` of @{symbol(function)} is not known on the host")
+
+
+def _return_buffer(host: Host, name: str, view: BufferView, function: str) -> None:
+    """`view` becomes the output `name`: the temporary itself where it is one and all of it, else a copy."""
+    buffer = host.buffers[view.buffer]
+    whole = BufferView(name, 0, view.shape, row_major(view.shape))
+    host.buffers[name] = Buffer(name, buffer.dtype, view.shape, "output")
+    if any(isinstance(s, Free) and s.buffer == view.buffer for s in host.steps):
+        raise fail("W0731", f"@{function} returns memory that it has freed")
+    host.needs.append(frozenset(range(len(host.steps))))  # the caller gets it when all is done
+    host.steps.append(Copy(source=view, target=whole))
+
+
+def _free_the_rest(host: Host) -> None:
+    """Temporaries that the program never frees are freed last."""
+    freed = {step.buffer for step in host.steps if isinstance(step, Free)}
+    for step in tuple(host.steps):
+        if isinstance(step, Alloc) and step.buffer not in freed:
+            host.steps.append(Free(buffer=step.buffer))
+
+
+def _order(host: Host) -> tuple[list[frozenset[int]], list[bool]]:
+    """What each step needs, and whether it stays where it is: only frees without a token move."""
+    rest = len(host.steps) - len(host.needs)
+    needs = [*host.needs, *(frozenset() for _ in range(rest))]
+    return needs, [not isinstance(step, Free) or number in host.ordered for number, step in enumerate(host.steps)]
+
+
+def _most_streams(function: ir.Operation) -> int | None:
+    """What `async-fork streams n` said."""
+    return ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
+
+
+def _params(kernel: ir.Operation) -> tuple[Param, ...]:
+    """The kernel's parameters as its type says."""
+    params: list[Param] = []
+    arguments = kernel.regions[0].blocks[0].arguments
+    for i, (attributes, value) in enumerate(zip(argument_attributes(kernel), arguments, strict=False)):
+        name = ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else f"arg{i}"
+        what = f"parameter `{name}` of @{symbol(kernel)}"
+        dtype, shape = array_type(value.type, what)
+        strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)
+        if None in (strides or ()) and is_plain(value.type):
+            strides = ()  # row-major whatever its sizes are: the text works the strides out
+        params.append(Param(name, dtype, shape, strides, offset))
+    return tuple(params)

@@ -1,0 +1,184 @@
+"""Host rules for memory: allocations, copies, constants, and the windows that kernels get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.strides import strided
+from ...interpreter.session.rewriter import describe
+from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
+from .constants import constant_bytes
+from .functions import array_type, symbol
+from .program import Host, HostValue, Token, rule
+from .values import collapse, expand, reduce_rank, row_major, subview
+
+DYNAMIC = -(2**63)
+"""MLIR's `ShapedType::kDynamic`."""
+
+
+@rule("memref.alloc", "memref.alloca", "gpu.alloc")
+def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    type_ = ir.MemRefType(op.results[0].type)
+    dtype, shape = array_type(type_, describe(op))
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    first = segments[0] if op.name == "gpu.alloc" else 0
+    dynamic = iter([host.size(v, op) for v in list(op.operands)[first : first + segments[-2]]])
+    sizes = tuple(next(dynamic) if s is None else s for s in shape or ())
+    name = f"temp{host.temporaries}"
+    while name in host.buffers:
+        host.temporaries += 1
+        name = f"temp{host.temporaries}"
+    host.temporaries += 1
+    host.buffers[name] = Buffer(name, dtype, sizes, "temp")
+    return [BufferView(name, 0, sizes, row_major(sizes)), *host.issue(Alloc(buffer=name), op)]
+
+
+@rule("memref.dealloc", "gpu.dealloc")
+def _dealloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    view = host.view(op.operands[len(op.operands) - 1], op)
+    if host.buffers[view.buffer].role != "temp":
+        raise host.error("W0731", op, f"{op.name} frees `{view.buffer}`, which belongs to the caller")
+    return host.issue(Free(buffer=view.buffer), op)
+
+
+@rule("memref.copy", "gpu.memcpy", "linalg.copy")
+def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    last = list(op.operands)[-2:]
+    source, target = (last[1], last[0]) if op.name == "gpu.memcpy" else (last[0], last[1])
+    kinds = [getattr(v.type, "element_type", None) for v in (source, target)]
+    if None not in kinds and kinds[0] != kinds[1]:
+        raise host.error(
+            "W0730", op, f"{describe(op)} converts {kinds[0]} to {kinds[1]}, which no copy of memory does, and is in no launch",
+            hint="map it and launch it",
+        )  # fmt: skip
+    from_ = host.view(source, op)
+    to = host.value(target, op)
+    if isinstance(to, BufferView) and to.buffer in host.shapeless:
+        _give_shape(host, to.buffer, from_)
+        host.values[target] = BufferView(to.buffer, 0, from_.shape, row_major(from_.shape))
+    return host.issue(Copy(source=from_, target=host.view(target, op)), op)
+
+
+@rule("gpu.memset")
+def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    target, given = list(op.operands)[-2:]
+    dtype, _ = array_type(given.type, f"the value of {describe(op)}")
+    value = host.value(given, op)
+    if isinstance(value, BufferView | Token):
+        raise host.error("W0731", op, f"{op.name} needs a number")
+    return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
+
+
+def _give_shape(host: Host, name: str, like: BufferView) -> None:
+    host.shapeless.discard(name)
+    buffer = host.buffers[name]
+    host.buffers[name] = Buffer(name, buffer.dtype, like.shape, buffer.role)
+
+
+@rule("gpu.wait")
+def _wait(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    tokens = [t for v in op.operands if isinstance(t := host.value(v, op), Token)]
+    together = Token(frozenset().union(*(t.steps for t in tokens)))
+    if len(op.results):
+        return [together]
+    host.wait(together)
+    return []
+
+
+@rule("memref.get_global")
+def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    wanted = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+    found = next(
+        o.operation for o in host.module.body.operations if "sym_name" in o.attributes and symbol(o.operation) == wanted
+    )
+    dtype, shape = array_type(op.results[0].type, describe(op))
+    sizes = tuple(s for s in shape or () if s is not None)
+    name = f"const_{wanted}"
+    if name not in host.buffers:
+        initial = found.attributes.get("initial_value")
+        data = constant_bytes(initial, dtype)
+        if data is None or "constant" not in found.attributes:
+            raise host.error("W0731", op, f"the global @{wanted} is no constant whose value is known")
+        host.buffers[name] = Buffer(name, dtype, sizes, "constant", data)
+    return [BufferView(name, 0, sizes, row_major(sizes))]
+
+
+# ---- windows ----
+@rule("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
+def _same_view(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    return [host.value(op.operands[0], op)][: len(op.results)]
+
+
+@rule("memref.dim")
+def _dim(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    view, axis = host.view(op.operands[0], op), host.number(op.operands[1], op, "the axis")
+    if not 0 <= axis < len(view.shape):
+        raise host.error("W0731", op, f"memref.dim {axis} of a memref of rank {len(view.shape)}")
+    return [view.shape[axis]]
+
+
+def _mixed(host: Host, op: ir.Operation, name: str, dynamic: list[Size]) -> list[Size]:
+    """Static values of attribute `name`, with those operands that stand for its dynamic entries."""
+    return [dynamic.pop(0) if s == DYNAMIC else s for s in ir.DenseI64ArrayAttr(op.attributes[name])]
+
+
+@rule("memref.subview")
+def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    view = host.view(op.operands[0], op)
+    dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
+    offsets, sizes, strides = (_mixed(host, op, f"static_{k}", dynamic) for k in ("offsets", "sizes", "strides"))
+    type_ = ir.MemRefType(op.results[0].type)
+    wanted, _ = static_strides(type_, describe(op))
+    reduced = reduce_rank(subview(view, offsets, sizes, strides), array_type(type_, describe(op))[1] or (), wanted)
+    if reduced is None:
+        raise host.error("W0731", op, f"cannot tell which dimensions this subview drops ({type_})")
+    return [reduced]
+
+
+@rule("memref.reinterpret_cast")
+def _reinterpret(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    view = host.view(op.operands[0], op)
+    dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
+    offsets, sizes, strides = (_mixed(host, op, f"static_{k}", dynamic) for k in ("offsets", "sizes", "strides"))
+    return [BufferView(view.buffer, offsets[0], tuple(sizes), tuple(strides))]
+
+
+@rule("memref.extract_strided_metadata")
+def _metadata(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    view = host.view(op.operands[0], op)
+    return [BufferView(view.buffer, 0, (), ()), view.offset, *view.shape, *view.strides]
+
+
+@rule("memref.collapse_shape")
+def _collapse(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    return [collapse(host.view(op.operands[0], op), _groups(op))]
+
+
+@rule("memref.expand_shape")
+def _expand(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
+    shape = _mixed(host, op, "static_output_shape", dynamic)
+    return [expand(host.view(op.operands[0], op), _groups(op), shape)]
+
+
+def _groups(op: ir.Operation) -> list[list[int]]:
+    return [[ir.IntegerAttr(i).value for i in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])]
+
+
+@rule("memref.transpose")
+def _transpose(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    view = host.view(op.operands[0], op)
+    order = [ir.AffineDimExpr(e).position for e in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
+    return [
+        BufferView(view.buffer, view.offset, tuple(view.shape[i] for i in order), tuple(view.strides[i] for i in order))
+    ]
+
+
+def static_strides(type_: ir.MemRefType, what: str) -> tuple[tuple[int | None, ...], int | None]:
+    """Strides and offset of a memref type; None where they are dynamic.
+
+    Error: W0398 for a layout that strides cannot express; MLIR takes that of a map that permutes dimensions for one.
+    """
+    strides, offset = strided(type_, what=what)
+    return tuple(None if s == DYNAMIC else s for s in strides), None if offset == DYNAMIC else offset

@@ -1,0 +1,212 @@
+"""The host program under interpretation: its values so far, the plan so far, and the table of what each op does.
+
+The rules stand in `arithmetic.py` and `memory.py`, one small function per op, found by the op's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+from ...interpreter.session.rewriter import describe
+from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Launch, Scalar, Size, Value
+from ..plan.uses import used_buffers
+from .functions import symbol
+
+MAX_STEPS = 100_000
+TOKEN_TYPE = "!gpu.async.token"
+MAX_DEPTH = 32
+
+
+@dataclass(frozen=True)
+class Token:
+    """The value of a `!gpu.async.token`: the numbers of the steps behind which it is."""
+
+    steps: frozenset[int] = frozenset()
+
+
+HostValue = Value | BufferView | Token
+Env = dict[ir.Value, HostValue]
+
+
+@dataclass
+class Host:
+    """The plan under construction, and the host program's values so far."""
+
+    module: ir.Module
+    kernel_names: Mapping[str, str]
+    kernel_ops: Mapping[str, ir.Operation]
+    """By symbol, `module::function`."""
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    scalars: list[Scalar] = field(default_factory=list)
+    steps: list[AnyStep] = field(default_factory=list)
+    needs: list[frozenset[int]] = field(default_factory=list)
+    """For each step those that must be done before, by their numbers. Program order is one order that they allow."""
+    issuers: list[ir.Operation] = field(default_factory=list)
+    """For each step the op that does it."""
+    launched: set[str] = field(default_factory=set)
+    shapeless: set[str] = field(default_factory=set)
+    """Results whose shape only the copy into them will tell."""
+    temporaries: int = 0
+    values: Env = field(default_factory=dict)
+
+    depth: int = 0
+    waited: frozenset[int] = frozenset()
+    """The steps that the host has waited for last: whatever comes later is behind them."""
+    epoch: int = 0
+    """How often the host has waited; by step, the epoch in which it was issued."""
+    epochs: list[int] = field(default_factory=list)
+    allocated: dict[str, int] = field(default_factory=dict)
+    ordered: set[int] = field(default_factory=set)
+    """The steps that have a token."""
+
+    def run_function(
+        self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation
+    ) -> list[HostValue]:
+        """Interpret a function on `arguments`; what it returns."""
+        if self.depth >= MAX_DEPTH:
+            raise self.error("W0731", caller, f"@{symbol(function)} calls itself, or calls are nested {MAX_DEPTH} deep")
+        self.depth += 1
+        body = function.regions[0].blocks[0]
+        self.values.update(zip(body.arguments, arguments, strict=True))
+        returned = self.run_block(body)
+        self.depth -= 1
+        return returned
+
+    def run_block(self, block: ir.Block) -> list[HostValue]:
+        """Interpret the ops of a block; the operands of its terminator."""
+        for op_view in block.operations:
+            op = op_view.operation
+            if op.name in TERMINATORS:
+                return [self.value(v, op) for v in op.operands]
+            rule = RULES.get(op.name)
+            if rule is None:
+                raise self.unmapped(op)
+            results = rule(self, op)
+            self.values.update(zip(op.results, results, strict=True))
+        return []
+
+    def value(self, value: ir.Value, user: ir.Operation) -> HostValue:
+        if value not in self.values:
+            raise self.error("W0734", user, f"operand {value} of {user.name} is not known on the host")
+        return self.values[value]
+
+    def size(self, value: ir.Value, user: ir.Operation) -> Size:
+        """The integer (or expression) behind an operand."""
+        found = self.value(value, user)
+        if isinstance(found, BufferView | Token | float):
+            raise self.error("W0734", user, f"{user.name} needs an integer")
+        return found
+
+    def number(self, value: ir.Value, user: ir.Operation, what: str) -> int:
+        """An integer that must be known now."""
+        found = self.size(value, user)
+        if not isinstance(found, int):
+            raise self.error(
+                "W0734",
+                user,
+                f"{what} of {user.name} depends on an input's shape or on a scalar",
+                hint="make it a constant, or bring the op into a kernel",
+            )
+        return found
+
+    def view(self, value: ir.Value, user: ir.Operation) -> BufferView:
+        found = self.value(value, user)
+        if not isinstance(found, BufferView):
+            raise self.error("W0731", user, f"{user.name} needs a memref")
+        if found.buffer in self.shapeless:
+            raise self.error(
+                "W0735",
+                user,
+                f"the shape of the result `{found.buffer}` is not known when {user.name} uses it",
+                hint="give the result a static shape",
+            )
+        return found
+
+    def issue(self, step: AnyStep, op: ir.Operation) -> list[HostValue]:
+        """Append what `op` does. Its token if it has one; else the host waits for it (not for memory to be there)."""
+        if len(self.steps) >= MAX_STEPS:
+            raise self.error("W0736", op, f"the host program has more than {MAX_STEPS} steps")
+        tokens = [value for v in op.operands if isinstance(value := self.values.get(v), Token)]
+        own = any(str(r.type) == TOKEN_TYPE for r in op.results)
+        number = len(self.steps)
+        self.steps.append(step)
+        self.needs.append(self._behind(tokens) | self._allocations(step))
+        self.epochs.append(self.epoch)
+        self.issuers.append(op)
+        if isinstance(step, Alloc):
+            self.allocated[step.buffer] = number
+        if own:
+            self.ordered.add(number)
+            return [Token(frozenset({number}))]
+        if isinstance(step, Launch | Copy | Fill):
+            self.wait(Token(frozenset({number})))
+        return []
+
+    def _behind(self, tokens: Sequence[Token]) -> frozenset[int]:
+        """What the tokens and the host's last wait stand for; tokens of this epoch imply the latter."""
+        steps = frozenset().union(*(t.steps for t in tokens))
+        return steps if any(self.epochs[s] == self.epoch for s in steps) else steps | self.waited
+
+    def _allocations(self, step: AnyStep) -> frozenset[int]:
+        used = () if isinstance(step, Alloc) else (name for name, _ in used_buffers(step, ""))
+        return frozenset(self.allocated[name] for name in used if name in self.allocated)
+
+    def wait(self, token: Token) -> None:
+        """The host goes on when the token's steps are done."""
+        self.waited = self._behind([token])
+        self.epoch += 1
+
+    def error(self, code: str, op: ir.Operation, message: str, hint: str | None = None) -> WeftError:
+        return WeftError(Diagnostic(code, message, hint=hint, payload=describe(op)))
+
+    def unmapped(self, op: ir.Operation) -> WeftError:
+        """An op that has no place on the host: it computes, and computing is for kernels."""
+        if op.name == "gpu.launch":
+            return self.error(
+                "W0731",
+                op,
+                "this gpu.launch is not outlined",
+                hint='run-pass "gpu-kernel-outlining" makes a kernel of it',
+            )
+        if PADDED_COPY in op.attributes:
+            return self._padded_copy(op)
+        launches = any(True for _ in mlir.operations(self.module.operation, *LAUNCHES))
+        if not launches or op.name.startswith("linalg.") or op.name in PARALLEL:
+            hint = "map it (or the loop around it) and launch it"
+            return self.error("W0730", op, f"{describe(op)} is in no launch", hint=hint)
+        return self.error(
+            "W0730",
+            op,
+            f"{describe(op)} is in no launch, and a run does nothing on the host between launches",
+            hint="move it into a kernel, or return the buffer and go on from there",
+        )
+
+    def _padded_copy(self, op: ir.Operation) -> WeftError:
+        """What upstream made of a `tensor.pad` that nothing reads through."""
+        pad = f"tensor.pad{describe(op).removeprefix(op.name)}"
+        reason, hint = (ir.StringAttr(text).value for text in ir.ArrayAttr(op.attributes[PADDED_COPY]))
+        message = f"{pad} is a copy, and what fills it is in no launch"
+        return WeftError(Diagnostic("W0730", message, notes=(f"not read through: {reason}",), hint=hint, payload=pad))
+
+
+PADDED_COPY = "weft.padded_copy"
+"""On a `linalg.map` that fills a padded copy: why the `tensor.pad` is one, and what to do."""
+
+LAUNCHES = ("gpu.launch_func", "gpu.launch")
+PARALLEL = {"scf.forall", "scf.parallel", "affine.parallel"}
+"""Loops that a schedule can map and launch."""
+TERMINATORS = {"func.return", "scf.yield", "affine.yield", "memref.alloca_scope.return"}
+Rule = Callable[[Host, ir.Operation], Sequence[HostValue]]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register

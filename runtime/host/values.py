@@ -1,0 +1,119 @@
+"""Values of the host program: integers folded as far as they are known, affine maps, and windows into buffers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from ...interpreter.ir.mlir import ir
+from ..plan.plan import Apply, BufferView, Operator, Size
+from ..plan.resolve import apply
+
+
+def fold(operator: Operator, left: Size, right: Size) -> Size:
+    """`operator(left, right)`: a number if both are, else an expression, without the neutral ones."""
+    if isinstance(left, int) and isinstance(right, int):
+        return apply(operator, left, right)
+    if operator == "add" and 0 in (left, right):
+        return right if left == 0 else left
+    if operator == "mul" and 0 in (left, right):
+        return 0
+    if operator == "mul" and 1 in (left, right):
+        return right if left == 1 else left
+    if operator in ("floordiv", "ceildiv", "div") and right == 1:
+        return left
+    if operator == "sub" and right == 0:
+        return left
+    return Apply(operator, left, right)
+
+
+def product(sizes: Sequence[Size]) -> Size:
+    made: Size = 1
+    for size in sizes:
+        made = fold("mul", made, size)
+    return made
+
+
+def row_major(shape: Sequence[Size]) -> tuple[Size, ...]:
+    """The strides of a contiguous buffer."""
+    return tuple(product(shape[i + 1 :]) for i in range(len(shape)))
+
+
+_AFFINE: tuple[tuple[type, Operator], ...] = (
+    (ir.AffineAddExpr, "add"),
+    (ir.AffineMulExpr, "mul"),
+    (ir.AffineModExpr, "mod"),
+    (ir.AffineFloorDivExpr, "floordiv"),
+    (ir.AffineCeilDivExpr, "ceildiv"),
+)
+
+
+def affine_results(affine_map: ir.AffineMap, operands: Sequence[Size]) -> list[Size]:
+    """The results of an affine map applied to its dimensions, then its symbols."""
+    dims, symbols = operands[: affine_map.n_dims], operands[affine_map.n_dims :]
+    return [_affine(expr, dims, symbols) for expr in affine_map.results]
+
+
+def _affine(expr: ir.AffineExpr, dims: Sequence[Size], symbols: Sequence[Size]) -> Size:
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    if isinstance(expr, ir.AffineSymbolExpr):
+        return symbols[expr.position]
+    for kind, operator in _AFFINE:
+        if isinstance(expr, kind):
+            return fold(operator, _affine(expr.lhs, dims, symbols), _affine(expr.rhs, dims, symbols))
+    raise ValueError(f"unknown affine expression {expr}")
+
+
+def subview(view: BufferView, offsets: Sequence[Size], sizes: Sequence[Size], strides: Sequence[Size]) -> BufferView:
+    """`memref.subview`, before rank reduction."""
+    offset = view.offset
+    for start, stride in zip(offsets, view.strides, strict=True):
+        offset = fold("add", offset, fold("mul", start, stride))
+    stepped = tuple(fold("mul", step, stride) for step, stride in zip(strides, view.strides, strict=True))
+    return BufferView(view.buffer, offset, tuple(sizes), stepped)
+
+
+def reduce_rank(view: BufferView, shape: Sequence[int | None], strides: Sequence[int | None]) -> BufferView | None:
+    """`view` without unit dimensions, so that it has `shape` and `strides` (None: any); None if that cannot be."""
+
+    def fits(size: Size, wanted: int | None) -> bool:
+        return wanted is None or not isinstance(size, int) or size == wanted
+
+    for kept in itertools.combinations(range(len(view.shape)), len(shape)):
+        dropped = set(range(len(view.shape))) - set(kept)
+        if (
+            all(view.shape[i] == 1 for i in dropped)
+            and all(fits(view.shape[i], s) for i, s in zip(kept, shape, strict=True))
+            and all(fits(view.strides[i], s) for i, s in zip(kept, strides, strict=True))
+        ):
+            kept_shape, kept_strides = tuple(view.shape[i] for i in kept), tuple(view.strides[i] for i in kept)
+            return BufferView(view.buffer, view.offset, kept_shape, kept_strides)
+    return None
+
+
+def collapse(view: BufferView, groups: Sequence[Sequence[int]]) -> BufferView:
+    """`memref.collapse_shape`: the op's verifier has seen to it that each group is contiguous."""
+    shape = [product([view.shape[i] for i in group]) for group in groups]
+    strides = [_group_stride(view, group) for group in groups]
+    return BufferView(view.buffer, view.offset, tuple(shape), tuple(strides))
+
+
+def _group_stride(view: BufferView, group: Sequence[int]) -> Size:
+    """The stride of a collapsed group: that of its last dimension which has more than one element."""
+    for i in reversed(group):
+        if view.shape[i] != 1:
+            return view.strides[i]
+    return view.strides[group[-1]] if group else 1
+
+
+def expand(view: BufferView, groups: Sequence[Sequence[int]], shape: Sequence[Size]) -> BufferView:
+    """`memref.expand_shape` to `shape`."""
+    strides: list[Size] = [1] * len(shape)
+    for stride, group in zip(view.strides, groups, strict=True):
+        for i in reversed(group):
+            strides[i] = stride
+            stride = fold("mul", stride, shape[i])
+    return BufferView(view.buffer, view.offset, tuple(shape), tuple(strides))

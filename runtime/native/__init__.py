@@ -1,0 +1,1 @@
+"""Kernels as functions of loops: what the oracle compiles where a payload launches kernels itself."""

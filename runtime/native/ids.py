@@ -1,0 +1,82 @@
+"""Which thread of which block this is, in loops over both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+
+Triple = tuple[ir.Value, ir.Value, ir.Value]
+"""x, y, z."""
+
+WARP = 32
+BLOCK_IDS = {
+    "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.cluster_id", "gpu.cluster_dim", "gpu.cluster_dim_blocks",
+    "gpu.cluster_block_id", "gpu.num_subgroups", "gpu.subgroup_size",
+}  # fmt: skip
+"""Ops that give all threads of a block the same."""
+THREAD_IDS = {"gpu.thread_id", "gpu.global_id", "gpu.lane_id", "gpu.subgroup_id"}
+AXES = ("x", "y", "z")
+
+
+def constant(value: int) -> ir.Value:
+    return mlir.arith.constant(ir.IndexType.get(), value)
+
+
+def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir.Value:
+    """The value of one of `BLOCK_IDS` in the block at `place`. A launch without clusters has clusters of one block."""
+    if op.name == "gpu.subgroup_size":
+        return constant(WARP)
+    if op.name == "gpu.num_subgroups":
+        threads = mlir.arith.muli(mlir.arith.muli(block[0], block[1]), block[2])
+        return mlir.arith.ceildivui(threads, constant(WARP))
+    axis = _axis(op)
+    if op.name in ("gpu.block_id", "gpu.cluster_id"):
+        return place[axis]
+    if op.name == "gpu.block_dim":
+        return block[axis]
+    if op.name in ("gpu.grid_dim", "gpu.cluster_dim"):
+        return grid[axis]
+    return constant(0 if op.name == "gpu.cluster_block_id" else 1)
+
+
+def thread_id(op: ir.Operation, thread: Triple, block: Triple, place: Triple) -> ir.Value:
+    """The value of one of `THREAD_IDS` in the thread `thread` of the block at `place`."""
+    if op.name == "gpu.thread_id":
+        return thread[_axis(op)]
+    if op.name == "gpu.global_id":
+        axis = _axis(op)
+        return mlir.arith.addi(mlir.arith.muli(place[axis], block[axis]), thread[axis])
+    number = linear_thread(thread, block)
+    if op.name == "gpu.lane_id":
+        return mlir.arith.remui(number, constant(WARP))
+    return mlir.arith.divui(number, constant(WARP))
+
+
+def linear_thread(thread: Triple, block: Triple) -> ir.Value:
+    """The number of a thread in its block, x fastest, as CUDA counts."""
+    rows = mlir.arith.addi(mlir.arith.muli(thread[2], block[1]), thread[1])
+    return mlir.arith.addi(mlir.arith.muli(rows, block[0]), thread[0])
+
+
+def _axis(op: ir.Operation) -> int:
+    text = str(op.attributes["dimension"])
+    return next(i for i, axis in enumerate(AXES) if f" {axis}>" in text)
+
+
+@contextmanager
+def loops(sizes: Triple) -> Iterator[Triple]:
+    """Loops over x, y, z, x innermost; gives the variables x, y, z inside of them."""
+    zero, one = constant(0), constant(1)
+    around = ir.InsertionPoint.current
+    made = [mlir.scf.ForOp(zero, sizes[2], one, ip=around)]
+    for size in (sizes[1], sizes[0]):
+        with ir.InsertionPoint(made[-1].body):
+            made.append(mlir.scf.ForOp(zero, size, one))
+            mlir.scf.YieldOp([])
+    with ir.InsertionPoint(made[-1].body):
+        z, y, x = (loop.induction_variable for loop in made)
+        yield x, y, z
+        mlir.scf.YieldOp([])

@@ -1,0 +1,181 @@
+"""A module that launches kernels, made one that a CPU runs: launches become calls of loops over the grid and the block.
+
+Tokens vanish: program order is what the operations mean, and whether the tokens keep to it is for `weft verify` to judge.
+What is made here shares nothing with the simulator, so that each is a witness against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.effects import KERNEL_OPERANDS
+from ..host.functions import called, symbol
+from .kernel import serial_function
+from .reading import refused
+
+TOKEN = "!gpu.async.token"
+
+
+def serialize_launches(module: ir.Module) -> None:
+    """Rewrite the module in place; one that neither launches nor uses a device's memory stays as it is.
+
+    Errors: W0802 for what a launch does that loops cannot do.
+    """
+    if not any(op.name.startswith("gpu.") for op in mlir.operations(module.operation)):
+        return
+    if any(True for _ in mlir.operations(module.operation, "gpu.launch")):
+        mlir.run_passes(module, "gpu-kernel-outlining")
+    if any(True for _ in mlir.operations(module.operation, "gpu.module")):
+        mlir.run_passes(module, "gpu.module(lower-affine)")
+    with module.context, ir.Location.unknown():
+        _globals_outside(module)
+        _plain_types(module)
+        _host(module)
+        for op in mlir.operations(module.operation, "gpu.module"):
+            op.erase()
+
+
+# ---- types ----------------------------------------------------------------------------------------------------------
+
+
+def _globals_outside(module: ir.Module) -> None:
+    """Constants of a `gpu.module` move in front of it, under a name that has its name in it."""
+    for holder in mlir.operations(module.operation, "gpu.module"):
+        for op in mlir.operations(holder, "memref.global"):
+            name = symbol(op)
+            wanted = f"{symbol(holder)}__{name}"
+            for use in mlir.operations(holder, "memref.get_global"):
+                if ir.FlatSymbolRefAttr(use.attributes["name"]).value == name:
+                    use.attributes["name"] = ir.FlatSymbolRefAttr.get(wanted)
+            op.attributes["sym_name"] = ir.StringAttr.get(wanted)
+            op.move_before(holder)
+
+
+def _plain_types(module: ir.Module) -> None:
+    """All memory is of one kind, and what stands for a token, in loops and calls too, is a bit that nobody looks at."""
+    for op in mlir.operations(module.operation):
+        for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)):
+            value.set_type(_plain(value.type))
+        for name in list(op.attributes):
+            attribute = op.attributes[name]
+            if isinstance(attribute, ir.TypeAttr):
+                op.attributes[name] = ir.TypeAttr.get(_plain(attribute.value))
+    for op in mlir.operations(module.operation, "memref.memory_space_cast"):
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
+
+
+def _plain(type_: ir.Type) -> ir.Type:
+    if isinstance(type_, ir.FunctionType):
+        return ir.FunctionType.get([_plain(t) for t in type_.inputs], [_plain(t) for t in type_.results])
+    if isinstance(type_, ir.MemRefType) and type_.memory_space is not None:
+        shape = [type_.get_dim_size(i) for i in range(type_.rank)]
+        return ir.MemRefType.get(shape, type_.element_type, type_.layout)
+    return ir.IntegerType.get_signless(1) if str(type_) == TOKEN else type_
+
+
+# ---- the host -------------------------------------------------------------------------------------------------------
+
+
+def _host(module: ir.Module) -> None:
+    """Every op of the device, outside of kernels, becomes what it does."""
+    made: dict[str, ir.Operation] = {}
+    for op in mlir.operations(module.operation):
+        if not op.name.startswith("gpu.") or op.name in ("gpu.module", "gpu.func") or _in_kernel(op):
+            continue
+        if op.name not in RULES:
+            continue  # an id outside of any kernel: what cannot be linked is said there
+        with ir.InsertionPoint(op), op.location:
+            results = RULES[op.name](module, op, made)
+            if len(op.results) > len(results):
+                unused = mlir.arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(False))
+                results = [*results, unused]
+            for old, new in zip(op.results, results, strict=True):
+                old.replace_all_uses_with(new)
+        op.erase()
+
+
+def _in_kernel(op: ir.Operation) -> bool:
+    holder = op.parent
+    while holder is not None and holder.operation.name != "gpu.func":
+        holder = holder.operation.parent
+    return holder is not None
+
+
+def _launch(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    starts = [sum(segments[:i]) for i in range(len(segments))]
+    operands = list(op.operands)
+    outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
+    kernel, _ = called(op)
+    if kernel is None or not len(kernel.regions[0].blocks):
+        raise refused(op, f"the payload launches @{outer}::@{inner}, which it does not have")
+    if sum(segments[7:10]) or segments[12]:
+        raise refused(op, "the CPU reference knows no clusters and no streams that a caller gives")
+    key = f"{outer}::{inner}"
+    if key not in made:
+        made[key] = serial_function(module, kernel, _free_name(module, f"{outer}__{inner}"))
+    sizes = [_index(v) for v in operands[starts[1] : starts[7]]]
+    shared = operands[starts[10] : starts[10] + segments[10]]
+    size = _index(shared[0]) if shared else mlir.arith.constant(ir.IndexType.get(), 0)
+    given = operands[starts[KERNEL_OPERANDS] : starts[KERNEL_OPERANDS] + segments[KERNEL_OPERANDS]]
+    types = ir.FunctionType(ir.TypeAttr(made[key].attributes["function_type"]).value).inputs
+    if [v.type for v in (*sizes, size, *given)] != list(types):
+        raise refused(op, f"the payload launches @{outer}::@{inner} with arguments that do not fit it")
+    mlir.func.CallOp([], ir.FlatSymbolRefAttr.get(symbol(made[key])), [*sizes, size, *given])
+    return []
+
+
+def _index(value: ir.Value) -> ir.Value:
+    return value if isinstance(value.type, ir.IndexType) else mlir.arith.index_cast(ir.IndexType.get(), value)
+
+
+def _free_name(module: ir.Module, wanted: str) -> str:
+    taken = {symbol(o.operation) for o in module.body.operations if "sym_name" in o.operation.attributes}
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def _alloc(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    tokens, dynamic, symbols = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
+    sizes = list(op.operands)[tokens:]
+    attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([dynamic, symbols])}
+    created = ir.Operation.create("memref.alloc", results=[op.results[0].type], operands=sizes, attributes=attributes)
+    return [created.results[0]]
+
+
+def _dealloc(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    mlir.memref.dealloc(op.operands[len(op.operands) - 1])
+    return []
+
+
+def _memcpy(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    target, source = list(op.operands)[-2:]
+    mlir.memref.copy(source, target)
+    return []
+
+
+def _memset(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    target, value = list(op.operands)[-2:]
+    mlir.linalg.fill(value, outs=[target])
+    return []
+
+
+def _nothing(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    return []
+
+
+RULES: dict[str, Callable[[ir.Module, ir.Operation, dict[str, ir.Operation]], list[ir.Value]]] = {
+    "gpu.launch_func": _launch,
+    "gpu.alloc": _alloc,
+    "gpu.dealloc": _dealloc,
+    "gpu.memcpy": _memcpy,
+    "gpu.memset": _memset,
+    "gpu.wait": _nothing,
+    "gpu.host_register": _nothing,
+    "gpu.host_unregister": _nothing,
+    "gpu.set_default_device": _nothing,
+}

@@ -1,0 +1,78 @@
+"""Memory of a kernel whose threads take turns: what a block shares, what each thread has for itself, and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import DYNAMIC, ir
+from .ids import Triple, constant
+
+ALIGNMENT = 64
+"""Bytes; no vector that a register holds needs more."""
+
+
+SMALL = 1 << 12
+"""Bytes that may go on the stack."""
+
+
+@dataclass(frozen=True)
+class PrivateMemory:
+    """An array of each thread's: `stride` bytes of `memory` apart, of type `type_`."""
+
+    memory: ir.Value
+    type_: ir.MemRefType
+    stride: int
+
+    def of(self, thread: ir.Value) -> ir.Value:
+        """The array of the thread with that number."""
+        shift = mlir.arith.muli(thread, constant(self.stride))
+        return mlir.memref.view(self.type_, self.memory, shift, [])
+
+
+def allocated(type_: ir.Type, sizes: Sequence[ir.Value] = ()) -> ir.Value:
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
+    return mlir.memref.alloc(type_, list(sizes), [], alignment=alignment)
+
+
+def private_memory(type_: ir.Type, block: Triple) -> PrivateMemory | None:
+    """An array of that type for each thread of a block; None where its size is not known."""
+    array = ir.MemRefType(type_)
+    element = byte_size(array.element_type)
+    shape = [array.get_dim_size(i) for i in range(array.rank)]
+    if element is None or DYNAMIC in shape:
+        return None
+    stride = -(-element * prod(shape) // ALIGNMENT) * ALIGNMENT
+    threads = mlir.arith.muli(mlir.arith.muli(block[0], block[1]), block[2])
+    flat = ir.MemRefType.get([DYNAMIC], ir.IntegerType.get_signless(8))
+    return PrivateMemory(allocated(flat, [mlir.arith.muli(threads, constant(stride))]), array, stride)
+
+
+def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
+    """An array of that type that all threads take in turn; on the stack if it is small, else one of those to free."""
+    array = ir.MemRefType(type_)
+    element = byte_size(array.element_type) or 8
+    if element * prod(array.get_dim_size(i) for i in range(array.rank)) <= SMALL:
+        return mlir.memref.alloca(type_, [], [])
+    owned.append(allocated(type_))
+    return owned[-1]
+
+
+def spill_memory(type_: ir.Type, block: Triple) -> ir.Value:
+    """An array with an element of that type for each thread of a block, z, y, x."""
+    return allocated(ir.MemRefType.get([DYNAMIC] * 3, type_), list(reversed(block)))
+
+
+def byte_size(type_: ir.Type) -> int | None:
+    """Bytes that LLVM gives an element of that type; None for what no array holds."""
+    if isinstance(type_, ir.IndexType):
+        return 8
+    if isinstance(type_, ir.VectorType):
+        element = byte_size(type_.element_type)
+        count = prod(type_.get_dim_size(i) for i in range(type_.rank))
+        return None if element is None else 1 << (element * count - 1).bit_length()
+    if isinstance(type_, ir.IntegerType | ir.FloatType):
+        return 1 << (-(-type_.width // 8) - 1).bit_length()
+    return None

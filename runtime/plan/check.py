@@ -1,0 +1,367 @@
+"""Is a plan sound? Every reference, bound and lifetime is checked before anything is allocated or launched.
+
+What depends on an input's shape is checked again once `resolve` has made numbers of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import prod
+
+from ...dsl.diagnostics import Diagnostic, WeftError
+from ..run.issue import commands, event_faults, unordered_uses
+from .dtypes import NUMPY, itemsize
+from .plan import (
+    ROLES,
+    Alloc,
+    AnyStep,
+    Apply,
+    Arg,
+    Buffer,
+    BufferView,
+    Copy,
+    DimOf,
+    Fill,
+    Free,
+    Kernel,
+    Launch,
+    Param,
+    Plan,
+    ScalarOf,
+    ScalarValue,
+)
+from .uses import used_buffers
+
+MAX_BLOCK = (1024, 1024, 64)
+MAX_THREADS = 1024
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_SHARED_BYTES = 227 * 1024
+"""Of one block, on the largest chip (sm_90). CUDA C++ Programming Guide, technical specifications per compute
+capability.
+"""
+
+MAX_BYTES = 2**40
+MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
+MAX_STREAMS = 4096
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def validate(plan: Plan, name: str = "plan.json") -> Plan:
+    """The plan itself, or a `WeftError` with all that is wrong with it. `name` is what messages call it."""
+    found = list(check(plan, name))
+    if found:
+        raise WeftError.of(found[:20])
+    return plan
+
+
+def check(plan: Plan, name: str = "plan.json") -> Iterator[Diagnostic]:
+    """All that is wrong with `plan`."""
+    checker = _Checker(plan, name)
+    yield from checker.declarations()
+    if not checker.duplicates:
+        yield from checker.schedule()
+
+
+@dataclass
+class _Checker:
+    plan: Plan
+    name: str
+    buffers: dict[str, Buffer] = field(init=False)
+    kernels: dict[str, Kernel] = field(init=False)
+    scalars: dict[str, str] = field(init=False)
+    duplicates: bool = False
+
+    def __post_init__(self) -> None:
+        self.buffers = {b.name: b for b in self.plan.buffers}
+        self.kernels = {k.name: k for k in self.plan.kernels}
+        self.scalars = {s.name: s.dtype for s in self.plan.scalars}
+
+    def error(self, code: str, place: str, message: str, hint: str | None = None) -> Diagnostic:
+        return Diagnostic(code, f"{place}: {message}", notes=(f"in {self.name}",), hint=hint)
+
+    # ---- declarations ------------------------------------------------------------------------------------------------
+
+    def declarations(self) -> Iterator[Diagnostic]:
+        plan = self.plan
+        named = [("buffers", b.name) for b in plan.buffers] + [("scalars", s.name) for s in plan.scalars]
+        yield from self.names("buffers or scalars", [n for _, n in named])
+        yield from self.names("kernels", [k.name for k in plan.kernels])
+        for i, buffer in enumerate(plan.buffers):
+            yield from self.declared_buffer(buffer, f"buffers[{i}]")
+        for i, scalar in enumerate(plan.scalars):
+            yield from self.dtype(scalar.dtype, f"scalars[{i}].dtype")
+        for i, kernel in enumerate(plan.kernels):
+            place = f"kernels[{i}]"
+            if not IDENTIFIER.fullmatch(kernel.name):
+                yield self.error("W0703", f"{place}.name", f"`{kernel.name}` cannot be the name of a kernel")
+            for key, size in (
+                ("shared_bytes", kernel.shared_bytes),
+                ("dynamic_shared_bytes", kernel.dynamic_shared_bytes),
+            ):
+                if not 0 <= size <= MAX_SHARED_BYTES:
+                    yield self.error("W0704", f"{place}.{key}", f"{size} bytes are not in 0 … {MAX_SHARED_BYTES}")
+            if kernel.dynamic_shared_bytes not in (0, kernel.shared_bytes):
+                message = f"{kernel.dynamic_shared_bytes} bytes: all {kernel.shared_bytes} of shared memory are passed, or none"
+                yield self.error("W0704", f"{place}.dynamic_shared_bytes", message)
+            for j, param in enumerate(kernel.params):
+                yield from self.declared_param(param, f"{place}.params[{j}]")
+
+    def names(self, what: str, names: list[str]) -> Iterator[Diagnostic]:
+        for name in sorted(n for n, uses in Counter(names).items() if uses > 1):
+            self.duplicates = True
+            yield self.error("W0703", what, f"the name `{name}` is used twice")
+
+    def declared_buffer(self, buffer: Buffer, place: str) -> Iterator[Diagnostic]:
+        if not buffer.name:
+            yield self.error("W0703", f"{place}.name", "a buffer needs a name")
+        if buffer.role not in ROLES:
+            yield self.error("W0703", f"{place}.role", f"`{buffer.role}` is no role; roles are {', '.join(ROLES)}")
+        bad = list(self.dtype(buffer.dtype, f"{place}.dtype"))
+        yield from bad
+        for i, size in enumerate(buffer.shape):
+            yield from self.size(size, f"{place}.shape[{i}]")
+        sizes = [s for s in buffer.shape if isinstance(s, int)]
+        if bad or len(sizes) < len(buffer.shape) or min(sizes, default=0) < 0:
+            return
+        bytes_ = prod(sizes) * itemsize(buffer.dtype)
+        if bytes_ > MAX_BYTES:
+            yield self.error("W0703", f"{place}.shape", f"{bytes_} bytes are more than any device has")
+        if buffer.role == "constant" and len(buffer.data or b"") != bytes_:
+            given = len(buffer.data or b"")
+            yield self.error("W0703", f"{place}.data", f"{given} bytes where the shape needs {bytes_}")
+        if buffer.role != "constant" and buffer.data is not None:
+            yield self.error("W0703", f"{place}.data", f"only constants have data, this is {buffer.role}")
+
+    def declared_param(self, param: Param, place: str) -> Iterator[Diagnostic]:
+        yield from self.dtype(param.dtype, f"{place}.dtype")
+        if (param.shape is None) != (param.strides is None) or len(param.strides or ()) not in (
+            0,
+            len(param.shape or ()),
+        ):
+            yield self.error("W0703", place, "shape and strides must both be there, equally many, or neither")
+        for i, size in enumerate(param.shape or ()):
+            if size is not None and size < 0:
+                yield self.error("W0703", f"{place}.shape[{i}]", f"{size} is negative")
+
+    def dtype(self, dtype: str, place: str) -> Iterator[Diagnostic]:
+        if dtype not in NUMPY:
+            yield self.error("W0703", place, f"`{dtype}` is no element type; there are {', '.join(NUMPY)}")
+
+    def size(self, size: object, place: str, *, signed: bool = False, value: bool = False) -> Iterator[Diagnostic]:
+        """Any number of a plan: an integer of 64 bits, its symbols exist, and it is not negative where it is not `signed`. The
+        `value` of a scalar may be a float."""
+        if isinstance(size, int):
+            if size < 0 and not signed:
+                yield self.error("W0703", place, f"{size} is negative")
+            elif not MIN_INT <= size <= (MAX_UNSIGNED if value else MAX_INT):
+                yield self.error("W0703", place, f"{size} has more than 64 bits")
+        elif isinstance(size, DimOf):
+            buffer = self.buffers.get(size.buffer)
+            if buffer is None or buffer.role not in ("input", "inout"):
+                yield self.error("W0702", place, f"`{size.buffer}` is no input whose shape is known")
+            elif not 0 <= size.axis < len(buffer.shape):
+                yield self.error("W0702", place, f"`{size.buffer}` has no dimension {size.axis}")
+        elif isinstance(size, ScalarOf):
+            dtype = self.scalars.get(size.name)
+            if dtype is None:
+                yield self.error("W0702", place, f"no scalar `{size.name}`")
+            elif not value and dtype.startswith(("f", "bf")):
+                yield self.error("W0703", place, f"the scalar `{size.name}` is {dtype}, a size is an integer")
+        elif isinstance(size, Apply):
+            yield from self.size(size.left, place, signed=True)
+            yield from self.size(size.right, place, signed=True)
+        elif not (value and isinstance(size, float)):
+            yield self.error("W0703", place, f"{size!r} is not an integer")
+
+    # ---- steps -------------------------------------------------------------------------------------------------------
+
+    def schedule(self) -> Iterator[Diagnostic]:
+        alive = {b.name for b in self.plan.buffers if b.role != "temp"}
+        freed: set[str] = set()
+        for i, step in enumerate(self.plan.steps):
+            place = f"steps[{i}]"
+            yield from self.order(step, i, place)
+            for name, at in used_buffers(step, place):
+                if name not in self.buffers:
+                    yield self.error("W0702", at, f"no buffer `{name}`")
+                elif name not in alive and not isinstance(step, Alloc):
+                    twice = "freed twice" if isinstance(step, Free) else "used after it was freed"
+                    yield self.error("W0706", at, f"`{name}` is {twice if name in freed else 'used before it is allocated'}")
+            if isinstance(step, Alloc | Free) and step.buffer in self.buffers:
+                yield from self.lifetime(step, alive, freed, place)
+            elif isinstance(step, Copy):
+                yield from self.copied(step, place)
+            elif isinstance(step, Fill):
+                yield from self.filled(step, place)
+            elif isinstance(step, Launch):
+                yield from self.launched(step, place)
+        in_range = all(0 <= step.stream < MAX_STREAMS for step in self.plan.steps)
+        if in_range and all(0 <= earlier < i for i, step in enumerate(self.plan.steps) for earlier in step.after):
+            yield from self.across_streams()
+
+    def across_streams(self) -> Iterator[Diagnostic]:
+        """Events live from where they are recorded to where they are waited for last, memory from stream to stream."""
+        if len({step.stream for step in self.plan.steps}) < 2:
+            return
+        for i, message in event_faults(commands(self.plan.steps)):
+            yield self.error("W0707", f"steps[{i}]", message)
+        for i, message in unordered_uses(self.plan):
+            yield self.error("W0706", f"steps[{i}]", message, "name it in `after`, or put both on one stream")
+
+    def order(self, step: AnyStep, index: int, place: str) -> Iterator[Diagnostic]:
+        if not 0 <= step.stream < MAX_STREAMS:
+            yield self.error("W0707", f"{place}.stream", f"{step.stream} is not in 0 … {MAX_STREAMS - 1}")
+        for i, earlier in enumerate(step.after):
+            if not 0 <= earlier < index:
+                hint = f"it may wait for steps 0 … {index - 1}" if index else "the first waits for none"
+                yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is no earlier step", hint)
+
+    def lifetime(self, step: Alloc | Free, alive: set[str], freed: set[str], place: str) -> Iterator[Diagnostic]:
+        name = step.buffer
+        if self.buffers[name].role != "temp":
+            role = self.buffers[name].role
+            yield self.error("W0706", f"{place}.buffer", f"`{name}` is {role}: only temp is allocated and freed")
+        elif isinstance(step, Alloc):
+            if name in alive or name in freed:
+                yield self.error("W0706", f"{place}.buffer", f"`{name}` is allocated twice")
+            alive.add(name)
+        else:
+            alive.discard(name)
+            freed.add(name)
+
+    def copied(self, step: Copy, place: str) -> Iterator[Diagnostic]:
+        yield from self.view(step.source, f"{place}.source")
+        yield from self.view(step.target, f"{place}.target")
+        source, target = self.buffers.get(step.source.buffer), self.buffers.get(step.target.buffer)
+        if source and target and source.dtype != target.dtype:
+            yield self.error("W0705", place, f"copies {source.dtype} to {target.dtype}")
+        if is_static(step.source.shape) and is_static(step.target.shape) and step.source.shape != step.target.shape:
+            yield self.error("W0705", place, f"copies shape {list(step.source.shape)} to {list(step.target.shape)}")
+
+    def filled(self, step: Fill, place: str) -> Iterator[Diagnostic]:
+        yield from self.view(step.target, f"{place}.target")
+        yield from self.scalar_value(step.value, f"{place}.value")
+        target = self.buffers.get(step.target.buffer)
+        if target is not None and target.dtype != step.value.dtype:
+            yield self.error("W0705", place, f"fills {target.dtype} with {step.value.dtype}")
+
+    def view(self, view: BufferView, place: str) -> Iterator[Diagnostic]:
+        buffer = self.buffers.get(view.buffer)
+        yield from self.size(view.offset, f"{place}.offset")
+        for i, size in enumerate(view.shape):
+            yield from self.size(size, f"{place}.shape[{i}]")
+        for i, stride in enumerate(view.strides):
+            yield from self.size(stride, f"{place}.strides[{i}]", signed=True)
+        if len(view.shape) != len(view.strides):
+            yield self.error("W0703", place, f"{len(view.shape)} sizes but {len(view.strides)} strides")
+        elif buffer is not None and is_static((view.offset, *view.shape, *view.strides, *buffer.shape)):
+            first, last = extent(view)
+            count = prod(int(s) for s in buffer.shape)  # type: ignore[arg-type]
+            if first < 0 or last >= count:
+                yield self.error(
+                    "W0708", place, f"elements {first} … {last} are touched, `{view.buffer}` has {count} of them"
+                )
+
+    def launched(self, step: Launch, place: str) -> Iterator[Diagnostic]:
+        yield from self.launch_shape(step, place)
+        kernel = self.kernels.get(step.kernel)
+        if kernel is None:
+            known = ", ".join(f"`{k}`" for k in self.kernels) or "none"
+            yield self.error("W0702", f"{place}.kernel", f"no kernel `{step.kernel}`; there are: {known}")
+            return
+        if len(kernel.params) != len(step.args):
+            yield self.error(
+                "W0705", f"{place}.args", f"{len(step.args)} arguments, `{kernel.name}` takes {len(kernel.params)}"
+            )
+            return
+        for i, (arg, param) in enumerate(zip(step.args, kernel.params, strict=True)):
+            yield from self.argument(arg, param, f"{place}.args[{i}]")
+
+    def scalar_value(self, scalar: ScalarValue, place: str) -> Iterator[Diagnostic]:
+        yield from self.dtype(scalar.dtype, f"{place}.dtype")
+        yield from self.size(scalar.value, f"{place}.value", signed=True, value=True)
+
+    def launch_shape(self, step: Launch, place: str) -> Iterator[Diagnostic]:
+        for axis, grid, block, grid_max, block_max in zip(
+            "xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True
+        ):
+            yield from self.size(grid, f"{place}.grid")
+            yield from self.size(block, f"{place}.block")
+            if isinstance(grid, int) and grid > grid_max:
+                yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {grid_max}")
+            if isinstance(block, int) and not 1 <= block <= block_max:
+                yield self.error("W0704", f"{place}.block", f"{block} threads in {axis} are not in 1 … {block_max}")
+        if is_static(step.block) and prod(int(b) for b in step.block) > MAX_THREADS:  # type: ignore[arg-type]
+            threads = prod(int(b) for b in step.block)  # type: ignore[arg-type]
+            yield self.error("W0704", f"{place}.block", f"{threads} threads are more than {MAX_THREADS} in a block")
+        yield from self.size(step.shared_bytes, f"{place}.shared_bytes")
+        kernel = self.kernels.get(step.kernel)
+        if isinstance(step.shared_bytes, int) and kernel is not None:
+            total = step.shared_bytes + kernel.shared_bytes
+            if total > MAX_SHARED_BYTES:
+                yield self.error(
+                    "W0704", f"{place}.shared_bytes", f"{total} bytes in all are more than {MAX_SHARED_BYTES}"
+                )
+
+    def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:
+        if isinstance(arg, ScalarValue):
+            yield from self.scalar_value(arg, place)
+            if not param.scalar or arg.dtype != param.dtype:
+                yield self.error("W0705", place, f"a scalar of {arg.dtype} for {described(param)}")
+            return
+        yield from self.view(arg, place)
+        buffer = self.buffers.get(arg.buffer)
+        if buffer is None:
+            return
+        if param.scalar or param.dtype != buffer.dtype or len(param.shape or ()) != len(arg.shape):
+            what = f"`{buffer.name}` of {buffer.dtype}, rank {len(arg.shape)},"
+            yield self.error("W0705", place, f"{what} for {described(param)}")
+            return
+        parts = (
+            ("offset", (arg.offset,), (param.offset,)),
+            ("shape", arg.shape, param.shape),
+            ("strides", arg.strides, param.strides),
+        )
+        for what, given, wanted in parts:
+            pairs = zip(given, wanted or (), strict=False)
+            if any(w is not None and isinstance(g, int) and g != w for g, w in pairs):
+                yield self.error("W0705", f"{place}.{what}", f"{list(given)} for {described(param)}")
+        if param.strides == () and is_static((*arg.shape, *arg.strides)) and not _row_major(arg):
+            yield self.error(
+                "W0705", f"{place}.strides", f"{list(arg.strides)} for {described(param)}, which is row-major"
+            )
+
+
+def is_static(sizes: Iterable[object]) -> bool:
+    return all(isinstance(s, int) for s in sizes)
+
+
+def extent(view: BufferView) -> tuple[int, int]:
+    """The first and the last element that a static view touches; (0, -1) if it is empty."""
+    shape, strides = [int(s) for s in view.shape], [int(s) for s in view.strides]  # type: ignore[arg-type]
+    if 0 in shape:
+        return 0, -1
+    reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+    start = int(view.offset)  # type: ignore[arg-type]
+    return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)
+
+
+def _row_major(view: BufferView) -> bool:
+    """Whether a static view is contiguous; the stride of a dimension of one element says nothing."""
+    shape = [int(s) for s in view.shape]  # type: ignore[arg-type]
+    return 0 in shape or all(
+        n == 1 or stride == prod(shape[i + 1 :]) for i, (n, stride) in enumerate(zip(shape, view.strides, strict=True))
+    )
+
+
+def described(param: Param) -> str:
+    """`the parameter `A` (f32, 4x?)`, for messages."""
+    if param.shape is None:
+        return f"the parameter `{param.name}` (scalar {param.dtype})"
+    dims = "x".join("?" if s is None else str(s) for s in param.shape)
+    strides = ", ".join("?" if s is None else str(s) for s in param.strides or ())
+    offset = "?" if param.offset is None else param.offset
+    return f"the parameter `{param.name}` ({param.dtype}, shape [{dims}], strides [{strides}], offset {offset})"

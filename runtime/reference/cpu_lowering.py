@@ -1,0 +1,174 @@
+"""A payload as LLVM dialect for the CPU: bufferized, its contractions tiled for the caches, lowered by upstream's passes."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+from ...interpreter.tensors.cropping import crop_before_padding
+from .cpu_math import lower_functions
+
+BUFFERIZE = (
+    "empty-tensor-to-alloc-tensor,"
+    "one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map "
+    "allow-return-allocs-from-loops unknown-type-conversion=identity-layout-map}"
+)
+DEALLOCATE = "buffer-deallocation-pipeline,convert-bufferization-to-memref"
+GENERALIZE = "func.func(linalg-generalize-named-ops)"
+LOWER = (
+    "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),func.func(lower-vector-multi-reduction),"
+    "func.func(convert-vector-to-scf),convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
+    "func.func(arith-emulate-unsupported-floats{source-types=f16,bf16 target-type=f32}),math-extend-to-supported-types,"
+    "arith-expand{include-bf16},math-expand-ops{ops=clampf},convert-math-to-funcs,"
+    "func.func(convert-math-to-llvm{approximate-log1p=false}),convert-math-to-libm,"
+    "convert-vector-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
+    "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
+)
+"""Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no compiler-rt."""
+
+AGGREGATES = ("linalg.softmax",)
+
+LARGE = 1 << 18
+"""Iterations of a loop nest from which it is worth while to tile it."""
+
+PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
+
+
+def lower(module: ir.Module) -> None:
+    """Lower the module in place. Raises `ir.MLIRError` where upstream cannot."""
+    decompose(module)
+    crop_before_padding(module)
+    if _has_tensors(module):
+        mlir.run_passes(module, "convert-elementwise-to-linalg")
+        mlir.run_passes(module, BUFFERIZE)
+        if not any(True for _ in mlir.operations(module.operation, "memref.dealloc")):
+            mlir.run_passes(module, DEALLOCATE)
+    copies_to_linalg(module)
+    mlir.run_passes(module, GENERALIZE)
+    tile_contractions(module)
+    lower_functions(module)
+    mlir.run_passes(module, LOWER)
+
+
+def decompose(module: ir.Module) -> None:
+    """Ops that are several structured ops in one (a softmax) become those."""
+    names = sorted({op.name for op in mlir.operations(module.operation, *AGGREGATES)})
+    for number, name in enumerate(names):
+        mlir.run_transform(
+            module,
+            f'%s{number} = transform.structured.match ops{{["{name}"]}} in %root : (!transform.any_op) -> !transform.any_op\n'
+            f"%d{number} = transform.structured.decompose_interface %s{number} : (!transform.any_op) -> !transform.any_op",
+        )
+
+
+def _has_tensors(module: ir.Module) -> bool:
+    return any(
+        isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType)
+        for op in mlir.operations(module.operation)
+        for value in (*op.operands, *op.results)
+    )
+
+
+def copies_to_linalg(module: ir.Module) -> None:
+    """`memref.copy` of strided memrefs needs a runtime function that the JIT lacks; `linalg.copy` is plain loops."""
+    for op in mlir.operations(module.operation, "memref.copy"):
+        source, target = op.operands
+        with module.context, ir.InsertionPoint(op), op.location:
+            if not (_identity(source.type) and _identity(target.type)):
+                mlir.linalg.copy(source, outs=[target])
+                op.erase()
+
+
+def _identity(type_: ir.Type) -> bool:
+    if not isinstance(type_, ir.MemRefType):
+        return False
+    shape = [type_.get_dim_size(i) for i in range(type_.rank)]
+    return type_ == ir.MemRefType.get(shape, type_.element_type, None, type_.memory_space)
+
+
+def tile_contractions(module: ir.Module) -> None:
+    """Tile and interchange large reductions, so that the innermost loop is contiguous and its data in the cache.
+
+    No element's accumulation order changes: only the outermost reduction dimension is tiled, reductions keep their order
+    among each other, and tiles run in ascending order.
+    """
+    script: list[str] = []
+    for number, op in enumerate(mlir.operations(module.operation, "linalg.generic")):
+        plan = _tiling(op)
+        if plan is None:
+            continue
+        sizes, order = plan
+        tag = f"weft.reference{number}"
+        op.attributes[tag] = ir.UnitAttr.get(module.context)
+        script.append(_tile_and_interchange(number, tag, sizes, order))
+    if script:
+        mlir.run_transform(module, "\n".join(script))
+
+
+def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[int]) -> str:
+    """The transform ops for one tagged op; `number` keeps the names of values apart."""
+    handle = "!transform.any_op"
+    lines = [f"%m{number} = transform.structured.match attributes{{{tag}}} in %root : ({handle}) -> {handle}"]
+    tiled, loops = f"%m{number}", sum(size > 0 for size in sizes)
+    if loops:
+        tiled = f"%t{number}#0"
+        results = ", ".join([handle] * (1 + loops))
+        lines.append(
+            f"%t{number}:{1 + loops} = transform.structured.tile_using_for %m{number} tile_sizes {sizes} "
+            f": ({handle}) -> ({results})"
+        )
+    lines.append(
+        f"%i{number} = transform.structured.interchange {tiled} iterator_interchange = {order} : ({handle}) -> {handle}"
+    )
+    return "\n".join(lines)
+
+
+def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
+    """Tile sizes and loop order for a `linalg.generic`; None if it is small, or no reduction, or dynamic."""
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    kinds = ["reduction" in str(k) for k in ir.ArrayAttr(op.attributes["iterator_types"])]
+    ranges = _ranges(op, maps, len(kinds))
+    inner = _inner_dimension(maps, kinds)
+    if ranges is None or inner is None or True not in kinds or prod(ranges) < LARGE:
+        return None
+    wanted = [0 if reduction else PARALLEL_TILE for reduction in kinds]
+    wanted[kinds.index(True)] = REDUCTION_TILE
+    wanted[inner] = INNER_TILE
+    sizes = [_tile(count, size) for count, size in zip(ranges, wanted, strict=True)]
+    order = [d for d, reduction in enumerate(kinds) if not reduction and d != inner]
+    order += [d for d, reduction in enumerate(kinds) if reduction] + [inner]
+    return sizes, order
+
+
+def _tile(count: int, wanted: int) -> int:
+    """About `wanted`, and a divisor of `count` if there is one: ragged tiles take LLVM long to compile. 0: one tile."""
+    if wanted == 0 or 2 * count <= 3 * wanted:
+        return 0
+    divisors = [size for size in range(wanted, wanted // 2 - 1, -1) if count % size == 0]
+    return divisors[0] if divisors else wanted
+
+
+def _ranges(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int] | None:
+    """Trip counts of all loops; None if one is not known."""
+    found: dict[int, int] = {}
+    for operand, affine_map in zip(op.operands, maps, strict=True):
+        if not isinstance(operand.type, ir.MemRefType):
+            continue
+        for axis, expr in enumerate(affine_map.results):
+            if isinstance(expr, ir.AffineDimExpr) and not operand.type.is_dynamic_dim(axis):
+                found[ir.AffineDimExpr(expr).position] = operand.type.get_dim_size(axis)
+    return [found[d] for d in range(count)] if len(found) == count else None
+
+
+def _inner_dimension(maps: list[ir.AffineMap], kinds: list[bool]) -> int | None:
+    """The parallel dimension along which most operands are contiguous, the result's own first."""
+    last: list[int] = []
+    for affine_map in maps:
+        results = list(affine_map.results)
+        if results and isinstance(results[-1], ir.AffineDimExpr):
+            last.append(ir.AffineDimExpr(results[-1]).position)
+    parallel = [d for d in last if not kinds[d]]
+    if not parallel:
+        return None
+    return max(set(parallel), key=lambda d: (parallel.count(d), d == parallel[-1]))

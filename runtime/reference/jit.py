@@ -1,0 +1,141 @@
+"""Call a lowered function through MLIR's execution engine: arrays in, arrays out, also of results whose shape is dynamic."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+from ..plan.dtypes import NUMPY
+from ..plan.signature import Argument
+
+STATIC_MEMORY = 0xDEADBEEF
+"""What upstream writes as the allocated pointer of a `memref.get_global`: memory that is nobody's to free."""
+
+C_TYPES: dict[str, Any] = {
+    "f64": ctypes.c_double,
+    "f32": ctypes.c_float,
+    "f16": ctypes.c_uint16,
+    "bf16": ctypes.c_uint16,
+    "i64": ctypes.c_int64,
+    "index": ctypes.c_int64,
+    "i32": ctypes.c_int32,
+    "i16": ctypes.c_int16,
+    "i8": ctypes.c_int8,
+    "i1": ctypes.c_uint8,
+}
+
+_libc = ctypes.CDLL(None)
+_libc.free.argtypes = [ctypes.c_void_p]
+_libc.free.restype = None
+
+
+def descriptor_type(rank: int) -> type[ctypes.Structure]:
+    """LLVM's struct for a memref of `rank`: allocated, aligned, offset, sizes, strides."""
+    fields: list[tuple[str, Any]] = [
+        ("allocated", ctypes.c_void_p),
+        ("aligned", ctypes.c_void_p),
+        ("offset", ctypes.c_int64),
+    ]
+    if rank:
+        fields += [("shape", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
+    return type(f"MemRef{rank}", (ctypes.Structure,), {"_fields_": fields})
+
+
+def descriptor(array: np.ndarray) -> ctypes.Structure:
+    """A descriptor of `array`, which must outlive it."""
+    made = descriptor_type(array.ndim)()
+    made.allocated = made.aligned = array.ctypes.data
+    made.offset = 0
+    for i in range(array.ndim):
+        made.shape[i] = array.shape[i]
+        made.strides[i] = array.strides[i] // array.itemsize
+    return made
+
+
+def invoke(
+    module: ir.Module,
+    function: str,
+    arguments: Sequence[np.ndarray],
+    scalars: Sequence[bool],
+    results: Sequence[Argument],
+    compiled: Callable[[], None] = lambda: None,
+) -> list[np.ndarray]:
+    """Compile the module (LLVM dialect) and call `function`, which has `llvm.emit_c_interface`.
+
+    Args:
+        arguments: an array each, also for scalars (of one element); memref arguments are changed in place.
+        scalars: which arguments are scalars.
+        results: name, type and rank of each result.
+        compiled: called when it is compiled and will be run.
+
+    Raises `mlir.JitError` if the engine cannot be made.
+    """
+    engine = mlir.execution_engine(module)
+    if not engine.raw_lookup(f"_mlir_ciface_{function}"):
+        raise mlir.JitError(f"it calls functions that are not there, or @{function} is not compiled")
+    compiled()
+    packed: list[Any] = []
+    returned = _result_struct(results)
+    if returned is not None:
+        packed.append(ctypes.pointer(ctypes.pointer(returned)))
+    for array, scalar in zip(arguments, scalars, strict=True):
+        if scalar:
+            packed.append(ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8)))
+        else:
+            packed.append(ctypes.pointer(ctypes.pointer(descriptor(array))))
+    if len(results) == 1 and results[0].shape is None:
+        value = C_TYPES[results[0].dtype]()
+        engine.invoke(function, *packed[1:], ctypes.pointer(value))
+        return [_scalar(value, results[0].dtype)]
+    engine.invoke(function, *packed)
+    return _take(returned, results, arguments) if returned is not None else []
+
+
+def _result_struct(results: Sequence[Argument]) -> ctypes.Structure | None:
+    """What the C interface returns through its first argument: one descriptor, or a struct of several results."""
+    if not results:
+        return None
+    types = [C_TYPES[r.dtype] if r.shape is None else descriptor_type(len(r.shape)) for r in results]
+    fields = [(f"result{i}", t) for i, t in enumerate(types)]
+    return type("Results", (ctypes.Structure,), {"_fields_": fields})()
+
+
+def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Copies of the results; memory that the function allocated for them is freed, each piece once."""
+    mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, None}
+    taken: list[np.ndarray] = []
+    allocated: set[int] = set()
+    for i, result in enumerate(results):
+        value = getattr(returned, f"result{i}")
+        if result.shape is None:
+            taken.append(_scalar(value, result.dtype))
+            continue
+        taken.append(_copy(value, result))
+        if value.allocated not in mine:
+            allocated.add(value.allocated)
+    for pointer in allocated:
+        _libc.free(pointer)
+    return taken
+
+
+def _copy(value: Any, result: Argument) -> np.ndarray:
+    dtype = NUMPY[result.dtype]
+    shape = tuple(value.shape) if result.shape else ()
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    strides = tuple(s * dtype.itemsize for s in value.strides) if result.shape else ()
+    steps = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    before = -sum(s for s in steps if s < 0)
+    reach = before + sum(s for s in steps if s > 0) + dtype.itemsize
+    raw = (ctypes.c_uint8 * reach).from_address(value.aligned + value.offset * dtype.itemsize - before)
+    return np.ndarray(shape, dtype, memoryview(raw), before, strides).copy()
+
+
+def _scalar(value: Any, dtype: str) -> np.ndarray:
+    number = value.value if hasattr(value, "value") else value
+    return np.array(number, C_TYPES[dtype]).view(NUMPY[dtype])

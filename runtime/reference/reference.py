@@ -1,0 +1,149 @@
+"""The oracle: the untouched payload, JIT-compiled on the CPU by MLIR's execution engine, in a process of its own."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...interpreter.ir import mlir
+from ...interpreter.ir.mlir import ir
+from ...interpreter.session.rewriter import describe, upstream_messages
+from ..files.inputs import check_inputs
+from ..host.functions import argument_names, entry_function, out_arguments, signature
+from ..native.launches import serialize_launches
+from ..plan.dtypes import NUMPY, widen
+from ..plan.signature import Argument, FunctionSignature
+from .cpu_lowering import lower
+from .deaths import ended_by
+from .jit import invoke
+from .rounding import own_rounding
+from .widening import HALVES, widen_halves
+from .worker import Died, begin, call, fork_early
+
+WAY_OUT = "run without a reference: --reference none"
+
+LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
+"""What a worker is about."""
+
+
+def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
+
+    f16 and bf16 payloads are computed in f32, and their outputs come in f32. The payload is not changed, and neither are
+    the inputs. It is compiled and run in a worker: a payload that divides by zero ends that, and not this process.
+
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803 (one that
+        ended the worker).
+    """
+    named = signature(payload, entry)
+    given = check_inputs(named, inputs)
+    code = io.BytesIO()
+    payload.operation.write_bytecode(code)
+    try:
+        return call(computed, code.getvalue(), named.entry, given)
+    except Died as death:
+        raise _ended(named.entry, death) from None
+
+
+def prepare() -> None:
+    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be called."""
+    mlir.load_jit()
+    fork_early()
+
+
+def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
+    begin("the reading")
+    module = ir.Module.parse(code, mlir.context())
+    named = signature(module, entry)
+    function = entry_function(module, entry)
+    _refuse_foreign(module)
+    function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
+    function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
+    names, is_out = argument_names(function), out_arguments(function)
+    try:
+        begin(LOWERING)
+        if widen_halves(module):
+            named, given = _widened(named, given)
+        serialize_launches(module)
+        lower(module)
+        return _call(module, named, given, names, is_out)
+    except (ir.MLIRError, mlir.TransformError) as error:
+        notes = upstream_messages(error)[:4]
+        raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
+    except mlir.JitError as error:
+        raise fail("W0801", f"the CPU reference cannot link @{named.entry}: {error}", hint=WAY_OUT) from error
+
+
+def _ended(entry: str, death: Died) -> WeftError:
+    """What a worker's death says of the payload."""
+    words = ended_by(death.status)
+    said = [line for line in death.said.splitlines() if line.strip()][:2]
+    if death.stage != RUNNING:
+        message = f"{words.signal} has ended {death.stage or 'the start of the worker'} for the CPU reference of @{entry}"
+        return fail("W0803", message, notes=tuple(said), hint=WAY_OUT)
+    return fail(
+        "W0803",
+        f"{words.signal} has ended @{entry}, compiled for the CPU as the reference",
+        notes=(*([f"probably {words.cause}"] if words.cause else []), *said),
+        hint=f"give it inputs that it is defined for (`--inputs x.npz`), or {WAY_OUT}",
+    )
+
+
+def _refuse_foreign(module: ir.Module) -> None:
+    """What cannot run on the CPU is refused before any pass sees it."""
+    for op in mlir.operations(module.operation):
+        if op.name == "func.func" and not op.regions[0].blocks:
+            message = f"the payload calls @{ir.StringAttr(op.attributes['sym_name']).value}, which has no body"
+        elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
+            message = f"the payload has `{op.name}`, an op of a dialect that is not upstream's"
+        elif own_rounding(op) is not None:  # LLVM would take it that the processor rounds so already
+            message = f"the payload has `{op.name}` that rounds {own_rounding(op)}; the reference rounds to nearest"
+        else:
+            continue
+        raise WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))
+
+
+def _widened(
+    named: FunctionSignature, given: Mapping[str, np.ndarray]
+) -> tuple[FunctionSignature, dict[str, np.ndarray]]:
+    """The signature and the inputs of the payload in f32."""
+    halves = {a.name for a in named.arguments if a.dtype in HALVES}
+    wide = {name: widen(array, _dtype(named, name)) if name in halves else array for name, array in given.items()}
+    arguments = tuple(replace(a, dtype="f32") if a.dtype in HALVES else a for a in named.arguments)
+    results = tuple(replace(r, dtype="f32") if r.dtype in HALVES else r for r in named.results)
+    return FunctionSignature(named.entry, arguments, results), wide
+
+
+def _dtype(named: FunctionSignature, name: str) -> str:
+    return next(a.dtype for a in named.arguments if a.name == name)
+
+
+def _call(
+    module: ir.Module,
+    named: FunctionSignature,
+    given: Mapping[str, np.ndarray],
+    names: list[str],
+    is_out: list[bool],
+) -> dict[str, np.ndarray]:
+    """Call the lowered function on copies; out-arguments that stand for results are made here."""
+    declared = {a.name: a for a in (*named.arguments, *named.results)}
+    arrays = {
+        name: _fresh(declared[name]) if out else given[name].copy() for name, out in zip(names, is_out, strict=True)
+    }
+    returned = [r for r in named.results if r.name not in arrays]
+    scalars = [declared[name].shape is None for name in names]
+    begin(COMPILING)
+    values = invoke(module, named.entry, [arrays[n] for n in names], scalars, returned, lambda: begin(RUNNING))
+    outputs = arrays | {r.name: value for r, value in zip(returned, values, strict=True)}
+    return {o.name: outputs[o.name] for o in named.outputs}
+
+
+def _fresh(result: Argument) -> np.ndarray:
+    if result.shape is None or None in result.shape:
+        raise fail("W0800", f"the shape of the result `{result}` is not known", hint="give it a static shape")
+    return np.zeros([s for s in result.shape if s is not None], NUMPY[result.dtype])

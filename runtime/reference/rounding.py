@@ -1,0 +1,16 @@
+"""Rounding modes that an op asks for. Everything here rounds to nearest, ties to even, which is what an op without one means."""
+
+from __future__ import annotations
+
+from ...interpreter.ir.mlir import ir
+
+MODES = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away")
+"""By their numbers in MLIR's `RoundingMode`."""
+
+
+def own_rounding(op: ir.Operation) -> str | None:
+    """The mode of an op that rounds otherwise."""
+    if "roundingmode" not in op.attributes:
+        return None
+    mode = ir.IntegerAttr(op.attributes["roundingmode"]).value
+    return MODES[mode] if mode else None

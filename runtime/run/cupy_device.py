@@ -1,0 +1,233 @@
+"""`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports CuPy.
+
+CuPy's `RawModule` is not used: it adds `-ftz=true`, which changes f32 results, and drops the `a` of `sm_90a`. The text is
+compiled through `cupy.cuda.nvrtc` with exactly our options, and the cubin loaded through `cupy.cuda.function.Module`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from ..cuda.nvrtc import compile_options
+from ..plan.dtypes import itemsize
+from ..plan.plan import Kernel
+from ..simulator.report import Race
+from .cubin_cache import cached
+from .cupy_work import CupyWork, Sized
+from .device import Event, Graph, Memory, Stream
+
+ACCELERATED = 90
+"""From this compute capability on, chips have instructions of their own: `sm_90a`."""
+
+
+def cuda_problem() -> str | None:
+    """Why there is no GPU to run on; None if there is one."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed"
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except (cupy.cuda.runtime.CUDARuntimeError, RuntimeError, OSError) as error:
+        return f"CUDA does not start: {error}"
+    return None if count else "there is no CUDA device"
+
+
+class CupyDevice(CupyWork):
+    """The current CUDA device.
+
+    Raises:
+        WeftError: W0720 (no GPU, or no CuPy), W0721 (the text does not compile), W0722 (out of memory), W0723 (CUDA
+            reports a failure: of a launch, or later of what it did).
+    """
+
+    wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
+    unordered: tuple[Race, ...] = ()
+
+    def __init__(self) -> None:
+        problem = cuda_problem()
+        if problem is not None:
+            raise fail(
+                "W0720",
+                problem,
+                hint="pip install 'weft[cuda12]' or 'weft[cuda13]', or run on the simulator: `weft run … --target sim`",
+            )
+        import cupy
+
+        super().__init__(cupy)
+        with self._failures("starting the device"):
+            device = cupy.cuda.Device()
+            self.arch = architecture(int(device.compute_capability))
+            properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+        name = properties["name"]
+        self.name: str = name.decode() if isinstance(name, bytes) else str(name)
+        self._modules: dict[str, Any] = {}
+        self._streams = 0
+        self._freed: list[Memory] = []
+        """Memory that kernels under way may still use: given back when the device is idle."""
+
+    # ---- kernels -----------------------------------------------------------------------------------------------------
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        module = self._module(text)
+        for kernel in kernels:
+            self._functions[kernel.name] = self._function(module, kernel.name)
+            self._dynamic[kernel.name] = 0
+
+    def _module(self, text: str) -> Any:
+        if text not in self._modules:
+            cubin = self.compiled(text)
+            with self._failures("loading the kernels"):
+                module = self._cupy.cuda.function.Module()
+                module.load(cubin)
+            self._modules[text] = module
+        return self._modules[text]
+
+    def compiled(self, text: str) -> bytes:
+        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side."""
+        options = (f"--gpu-architecture={self.arch}", *compile_options())
+        version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
+        return cached(text, options, version, lambda: self._compile(text, options))
+
+    def _compile(self, text: str, options: Sequence[str]) -> bytes:
+        nvrtc = self._cupy.cuda.nvrtc
+        program = nvrtc.createProgram(text, "kernels.cu", (), ())
+        try:
+            nvrtc.compileProgram(program, options)
+            return nvrtc.getCUBIN(program)
+        except nvrtc.NVRTCError as error:
+            log = tuple(line for line in nvrtc.getProgramLog(program).splitlines() if line.strip())
+            raise fail("W0721", f"NVRTC refuses the kernels for {self.arch}: {error}", notes=log[:20]) from error
+        finally:
+            nvrtc.destroyProgram(program)
+
+    # ---- memory ------------------------------------------------------------------------------------------------------
+
+    def alloc(self, name: str, dtype: str, count: int) -> Memory:
+        size = max(count * itemsize(dtype), 1)
+        out_of_memory = self._cupy.cuda.memory.OutOfMemoryError
+        with self._failures(f"allocating `{name}`"):
+            try:
+                return Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
+            except out_of_memory:
+                self.synchronize()
+                self._cupy.get_default_memory_pool().free_all_blocks()
+            try:
+                return Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
+            except out_of_memory as error:
+                raise fail("W0722", f"the device has no {size} bytes left for `{name}`: {error}") from error
+
+    def free(self, memory: Memory) -> None:
+        if self._streams:
+            self._freed.append(memory)
+
+    def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
+        with self._failures("filling memory"):
+            memory.pointer.memset_async(byte, memory.size, stream)
+
+    def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        with self._failures("copying to the device"):
+            memory.pointer.copy_from_host_async(ctypes.c_void_p(array.ctypes.data), memory.size, stream)
+            stream.synchronize()  # the array may be gone when this returns
+
+    def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        with self._failures("copying from the device"):
+            memory.pointer.copy_to_host_async(ctypes.c_void_p(array.ctypes.data), memory.size, stream)
+            stream.synchronize()
+
+    # ---- streams and events ------------------------------------------------------------------------------------------
+
+    def create_stream(self) -> Stream:
+        with self._failures("making a stream"):
+            stream = self._cupy.cuda.Stream(non_blocking=True)
+        self._streams += 1
+        return stream
+
+    def destroy_stream(self, stream: Stream) -> None:
+        """CuPy destroys a stream with its last reference; what it still has to do is waited for."""
+        self._streams -= 1
+        try:
+            with self._failures("finishing a stream"):
+                stream.synchronize()
+        finally:
+            if not self._streams:
+                self._freed.clear()
+
+    def create_event(self) -> Event:
+        with self._failures("making an event"):
+            return self._cupy.cuda.Event()
+
+    def record(self, event: Event, stream: Stream) -> None:
+        try:
+            event.record(stream)
+        except self._errors as error:
+            raise self._failed("recording an event", error) from error
+
+    def wait(self, stream: Stream, event: Event) -> None:
+        try:
+            stream.wait_event(event)
+        except self._errors as error:
+            raise self._failed("waiting for an event", error) from error
+
+    def destroy_event(self, event: Event) -> None:
+        """CuPy destroys an event with its last reference; CUDA keeps it until the work that waits for it is done."""
+
+    def elapsed(self, start: Event, end: Event) -> float | None:
+        with self._failures("reading the clock"):
+            return self._cupy.cuda.get_elapsed_time(start, end) / 1000
+
+    # ---- graphs: by CuPy's runtime functions, since `Stream.end_capture` loses the graph where it can't be instantiated ----
+
+    def begin_capture(self, stream: Stream) -> None:
+        """In relaxed mode: whatever the garbage collector gives back meanwhile must not break the capture."""
+        runtime = self._cupy.cuda.runtime
+        with self._failures("capturing a graph"):
+            runtime.streamBeginCapture(stream.ptr, runtime.streamCaptureModeRelaxed)
+
+    def end_capture(self, stream: Stream) -> Graph:
+        runtime = self._cupy.cuda.runtime
+        with self._failures("capturing a graph"):
+            captured = runtime.streamEndCapture(stream.ptr)
+        with self._failures("instantiating a graph"):
+            try:
+                return runtime.graphInstantiate(captured)
+            finally:
+                runtime.graphDestroy(captured)
+
+    def abandon_capture(self, stream: Stream) -> None:
+        """What CUDA says to it matters no more: another failure led here. It gives no graph for a capture that is broken."""
+        runtime = self._cupy.cuda.runtime
+        with suppress(*self._errors):
+            captured = runtime.streamEndCapture(stream.ptr)
+            if captured:
+                runtime.graphDestroy(captured)
+
+    def launch_graph(self, graph: Graph, stream: Stream, order: int | None) -> tuple[()]:
+        """The GPU sees to the order itself."""
+        try:
+            self._cupy.cuda.runtime.graphLaunch(graph, stream.ptr)
+        except self._errors as error:
+            raise self._failed("launching a graph", error) from error
+        return ()
+
+    def destroy_graph(self, graph: Graph) -> None:
+        with self._failures("destroying a graph"):
+            self._cupy.cuda.runtime.graphExecDestroy(graph)
+
+    def synchronize(self) -> None:
+        try:
+            with self._failures("running the kernels"):
+                self._cupy.cuda.runtime.deviceSynchronize()
+        finally:
+            self._freed.clear()
+
+
+def architecture(capability: int) -> str:
+    """`sm_90a` for compute capability 90, `sm_86` for 86."""
+    return f"sm_{capability}{'a' if capability >= ACCELERATED else ''}"

@@ -1,0 +1,189 @@
+"""What a GPU does on a stream, worked out beforehand: launches, copies and fills. CuPy is given here, not imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...dsl.diagnostics import WeftError, fail
+from ..cuda import moves
+from ..plan.dtypes import itemsize
+from ..plan.plan import Kernel, Param
+from .device import Stream, View
+
+MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+"""`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
+
+NUM_REGS = 4
+"""`CU_FUNC_ATTRIBUTE_NUM_REGS`: to be asked for an attribute, a kernel must be loaded."""
+
+
+class CupyWork:
+    """The part of `CupyDevice` that makes the functions which do work on a stream.
+
+    What they do is all that the host does for a launch when it is done again and again: CuPy's own call.
+    """
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._errors = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
+        self._functions: dict[str, Any] = {}
+        self._dynamic: dict[str, int] = {}
+        self._moves: dict[str, Any] = {}
+
+    def _module(self, text: str) -> Any:
+        raise NotImplementedError
+
+    def _function(self, module: Any, name: str) -> Any:
+        """The kernel, loaded: CUDA otherwise does that at its first launch, where it makes all streams wait, and captures fail."""
+        with self._failures(f"looking for the kernel `{name}`"):
+            function = module.get_function(name)
+            self._cupy.cuda.driver.funcGetAttribute(NUM_REGS, function.ptr)
+        return function
+
+    def launcher(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[View | np.generic],
+        stream: Stream,
+    ) -> Callable[[], None]:
+        function = self._functions.get(kernel.name)
+        if function is None:
+            raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")
+        dynamic = kernel.dynamic_shared_bytes + shared_bytes
+        values = tuple(v for arg, param in zip(args, kernel.params, strict=True) for v in parameters(arg, param))
+        what = f"launching `{kernel.name}`"
+        if dynamic > self._dynamic[kernel.name]:
+            with self._failures(what):
+                self._cupy.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
+            self._dynamic[kernel.name] = dynamic
+        return self._launching(function, grid, block, values, dynamic, stream, what)
+
+    def _launching(
+        self,
+        function: Any,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        values: tuple[np.generic, ...],
+        shared: int,
+        stream: Stream,
+        what: str,
+    ) -> Callable[[], None]:
+        errors, failed = self._errors, self._failed
+
+        def launch() -> None:
+            try:
+                function(grid, block, values, shared_mem=shared, stream=stream)
+            except errors as error:
+                raise failed(what, error) from error
+
+        return launch
+
+    def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
+        what = f"copying `{source.name}` to `{target.name}`"
+        count, width = source.count, itemsize(source.dtype)
+        if not count:
+            return _nothing
+        if target.contiguous and source.contiguous:
+            to, from_, size = _start(target), _start(source), count * width
+            return self._doing(what, lambda: to.copy_from_device_async(from_, size, stream))
+        dimensions = moves.extents(source.shape, target.strides, source.strides)
+        pointers = (np.uint64(_start(target).ptr), np.uint64(_start(source).ptr))
+        return self._move("copy", width, pointers, count, dimensions, stream, what)
+
+    def filler(self, target: View, value: np.generic, stream: Stream) -> Callable[[], None]:
+        what = f"filling `{target.name}`"
+        count, width = target.count, itemsize(target.dtype)
+        if not count:
+            return _nothing
+        raw = value.tobytes()
+        if target.contiguous and len(set(raw)) == 1:
+            to, byte, size = _start(target), raw[0], count * width
+            return self._doing(what, lambda: to.memset_async(byte, size, stream))
+        bits = np.frombuffer(raw, np.dtype(f"u{width}"))[0]
+        dimensions = moves.extents(target.shape, target.strides)
+        return self._move("fill", width, (np.uint64(_start(target).ptr), bits), count, dimensions, stream, what)
+
+    def _move(
+        self,
+        move: moves.Move,
+        width: int,
+        ends: tuple[np.generic, np.generic],
+        count: int,
+        dimensions: Sequence[Sequence[int]],
+        stream: Stream,
+        what: str,
+    ) -> Callable[[], None]:
+        """A launch of the kernel that copies or fills elements so many bytes wide in so many dimensions."""
+        name = moves.move_name(move, width, len(dimensions))
+        if name not in self._moves:
+            module = self._module(moves.move_text(move, width, len(dimensions)))
+            self._moves[name] = self._function(module, name)
+        values = (*ends, *moves.numbers(count, dimensions))
+        grid, block = (moves.blocks(count), 1, 1), (moves.THREADS, 1, 1)
+        return self._launching(self._moves[name], grid, block, values, 0, stream, what)
+
+    def _doing(self, what: str, do: Callable[[], None]) -> Callable[[], None]:
+        errors, failed = self._errors, self._failed
+
+        def once() -> None:
+            try:
+                do()
+            except errors as error:
+                raise failed(what, error) from error
+
+        return once
+
+    @contextmanager
+    def _failures(self, what: str) -> Iterator[None]:
+        """CUDA's errors as diagnostics."""
+        try:
+            yield
+        except self._errors as error:
+            raise self._failed(what, error) from error
+
+    @staticmethod
+    def _failed(what: str, error: Exception) -> WeftError:
+        return fail("W0723", f"{what}: {error}")
+
+
+class Sized:
+    """A CuPy memory pointer and how many bytes are in use behind it."""
+
+    def __init__(self, pointer: Any, size: int) -> None:
+        self.pointer = pointer
+        self.size = size
+
+
+def _nothing() -> None:
+    """What copying no elements takes: CUDA's graphs know no empty copies."""
+
+
+def _start(view: View) -> Any:
+    """A pointer to the first element of a view."""
+    return view.memory.pointer + view.offset * itemsize(view.dtype)
+
+
+def parameters(arg: View | np.generic, param: Param) -> Iterator[np.generic]:
+    """The values that a kernel takes for one argument, see `cuda/abi.py`."""
+    if not isinstance(arg, View):
+        yield scalar_bits(arg)
+        return
+    yield np.uint64(arg.memory.pointer.ptr)
+    yield from (np.int64(n) for n, fixed in zip(arg.shape, param.shape or (), strict=True) if fixed is None)
+    yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=False) if fixed is None)
+    if param.offset is None:
+        yield np.int64(arg.offset)
+
+
+def scalar_bits(value: np.generic) -> np.generic:
+    """A scalar in a type that CuPy passes by its bits: bf16 and booleans as unsigned integers."""
+    if value.dtype.kind in "iuf" and value.dtype.isbuiltin == 1:
+        return value
+    return np.array([value]).view(np.dtype(f"u{value.dtype.itemsize}"))[0]

@@ -1,0 +1,169 @@
+"""What the runner needs of a device. `CupyDevice` and `SimDevice` implement it, so that one runner drives both.
+
+No MLIR here: a bundle's runner imports this file on a machine that has NumPy and CuPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from ..plan.plan import Kernel
+from ..simulator.report import LaunchReport, Race
+
+Memory = Any
+"""A device's own handle for one allocation: opaque to the runner."""
+
+Stream = Any
+Event = Any
+Graph = Any
+
+Replayed = tuple[str, LaunchReport]
+"""A kernel's name, and what a simulator found when a graph launched it."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A strided window into an allocation, as a kernel argument or one side of a copy.
+
+    Args:
+        memory: what `alloc` returned.
+        name: the buffer's name in the plan, for reports.
+        dtype: the element type.
+        offset, shape, strides: in elements.
+    """
+
+    memory: Memory
+    name: str
+    dtype: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements lie side by side in row-major order."""
+        expected = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size != 1 and stride != expected:
+                return False
+            expected *= size
+        return True
+
+    @property
+    def count(self) -> int:
+        """How many elements it shows."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+
+class Device(Protocol):
+    """One device. Failures are `WeftError`s (W072x); whatever was made before stays the caller's to give back."""
+
+    name: str
+    """How reports call it, e.g. `NVIDIA H200` or `simulator`."""
+
+    wants: ClassVar[Literal["cuda", "mlir"]]
+    """What `load` takes: the CUDA C++ text or the text of the scheduled module."""
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        """Make `kernels` of `text` launchable. Loading the same text again is cheap."""
+        ...
+
+    def alloc(self, name: str, dtype: str, count: int) -> Memory:
+        """Memory for `count` elements, not initialised. `name` is for reports. A count of 0 is legal."""
+        ...
+
+    def free(self, memory: Memory) -> None: ...
+
+    def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
+        """Fill with `byte`. Poisoned elements still count as never written."""
+        ...
+
+    def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        """Copy a C-contiguous host array of the allocation's size and element type to the device."""
+        ...
+
+    def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
+        """Copy the whole allocation into the C-contiguous host array, and wait until it is there."""
+        ...
+
+    # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times. The
+    # function that comes back does it, each time it is called; its memory, its stream and its arguments are those given here.
+
+    def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
+        """Copy between views of equal shape and element type; either may be strided."""
+        ...
+
+    def filler(self, target: View, value: np.generic, stream: Stream) -> Callable[[], None]:
+        """Make every element of a view `value`, which is of its element type; the view may be strided."""
+        ...
+
+    def launcher(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[View | np.generic],
+        stream: Stream,
+    ) -> Callable[[], LaunchReport | None]:
+        """Launch `kernel`. A simulator reports what it found, a GPU returns None.
+
+        `shared_bytes` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
+        """
+        ...
+
+    @property
+    def unordered(self) -> Sequence[Race]:
+        """What operations on different streams do to the same memory with nothing to order them, as far as the device looks."""
+        ...
+
+    def create_stream(self) -> Stream: ...
+
+    def destroy_stream(self, stream: Stream) -> None: ...
+
+    def create_event(self) -> Event: ...
+
+    def record(self, event: Event, stream: Stream) -> None:
+        """The event is reached when all that was issued to `stream` before is done. It may have been recorded before:
+        who waits for that already goes on doing so."""
+        ...
+
+    def wait(self, stream: Stream, event: Event) -> None:
+        """What is issued to `stream` from now on waits for `event`."""
+        ...
+
+    def destroy_event(self, event: Event) -> None: ...
+
+    def elapsed(self, start: Event, end: Event) -> float | None:
+        """Seconds between two events that were reached, or None where the device keeps no time."""
+        ...
+
+    # While a stream captures, what is issued to it is kept in a graph and not done. A stream that waits for an event recorded in
+    # the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
+
+    def begin_capture(self, stream: Stream) -> None:
+        """From now on, nothing is allocated, freed, filled with poison, moved to or from the host, or waited for by the host."""
+        ...
+
+    def end_capture(self, stream: Stream) -> Graph:
+        """What was captured, ready to be launched. On failure nothing is left of it, nor of the capture."""
+        ...
+
+    def abandon_capture(self, stream: Stream) -> None:
+        """End a capture of which nothing comes. Never fails, also where none is under way."""
+        ...
+
+    def launch_graph(self, graph: Graph, stream: Stream, order: int | None) -> Sequence[Replayed]:
+        """Do all that was captured, as if it were issued to `stream`. `order`: a seed for a simulator, which does one thing at
+        a time: any order that the graph allows."""
+        ...
+
+    def destroy_graph(self, graph: Graph) -> None: ...
+
+    def synchronize(self) -> None:
+        """Wait until everything issued is done; asynchronous failures are raised here."""
+        ...

@@ -1,0 +1,65 @@
+"""The command line. Each command stands in its own file of `commands/` and is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+
+import rich_click as click
+
+from .. import __version__
+from .console import guarded
+
+COMMANDS = {
+    "run": "run",
+    "apply": "apply",
+    "check": "check",
+    "build": "build",
+    "verify": "verify",
+    "show-map": "show_map",
+    "repl": "repl",
+    "golden": "golden",
+    "fmt": "fmt",
+    "explain": "explain",
+    "statements": "statements",
+    "payloads": "payloads",
+    "bench": "bench",
+    "tune": "later",
+}
+"""Command → its module. The order is that of `weft --help`."""
+
+
+class LazyGroup(click.RichGroup):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".commands.{COMMANDS[cmd_name]}", __package__)
+        return getattr(module, cmd_name.replace("-", "_"))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="weft", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Schedules for GPU kernels: tile, fuse, map, synchronize and launch an MLIR program, then run it and compare.
+
+    FILE is a schedule's path or the name of a recipe that ships, e.g. `weft run shared`.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code. An empty one is wrong: the help goes to stderr."""
+
+    def command() -> int | None:
+        return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
+
+    def usage() -> int:
+        with redirect_stdout(sys.stderr):
+            cli.main(args=["--help"], prog_name="weft", standalone_mode=False)
+        return 2
+
+    return guarded(command if arguments else usage)

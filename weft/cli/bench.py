@@ -1,0 +1,159 @@
+"""`weft bench`: the recipes of a payload against the array library's own function, on a GPU; without one, what can be timed.
+
+Kernels are timed with the device's clock over several runs after one that is not counted; the baseline likewise, in the
+same process, so that ratios hold whatever the machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..clock import Clock
+from ..execution import open_device
+from ..payloads.builder_values import find_layer
+from ..pipeline import Planned, Recipe, applied, planned, read_schedule
+from ..recipes import schedules
+from ..recipes.builder import Builder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is timed: sizes of the payload, those of a layer among them."""
+
+    settings: Mapping[str, str]
+    layer: str | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One recipe in one case. `seconds` of the kernels, `baseline` of the library; `phases` of the host's work."""
+
+    recipe: str
+    layer: str | None
+    values: Mapping[str, int | str]
+    """Of the payload's parameters, those that the layer says left out."""
+    seconds: float
+    baseline: float
+    operations: int
+    phases: Mapping[str, float]
+
+    @property
+    def ratio(self) -> float:
+        """Speed against the baseline: 1 is as fast."""
+        return self.baseline / self.seconds
+
+
+def cases(
+    builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
+) -> list[Case]:
+    """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no size is
+    set; else `sizes`, for all integers that are not set. A builder with layers takes its own sizes instead. Raises W0491, W0492."""
+    for name in layers:
+        find_layer(name, builder)
+    if builder.layers:
+        known = {name for layer in builder.layers.values() for name in layer}
+        every = tuple(builder.layers) if gpu and not known & set(settings) else ()
+        return [Case(settings, name, name) for name in dict.fromkeys(layers or every)] or [Case(settings)]
+    free = [p.name for p in builder.parameters if p.type == "int" and p.name not in settings]
+    return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
+
+
+def recipes_of(builder: Builder) -> list[str]:
+    """The shipped schedules whose payload this builder makes."""
+    files = ((name, read_schedule(str(path))) for name, path in schedules().items())
+    return [name for name, file in files if file.payload is not None and file.payload.builder == builder.name]
+
+
+def bench(builder: Builder, case: Case, repeat: int, *, gpu: bool) -> Iterator[Timing]:
+    """Time every recipe of `builder` in one case."""
+    for name in recipes_of(builder):
+        clock = Clock()
+        file = read_schedule(name)
+        known = {p.name for p in (*file.main.parameters, *builder.parameters)}
+        settings = {n: v for n, v in case.settings.items() if n in known}
+        recipe = Recipe.open(name, None, settings, clock, case.layer)
+        made = planned(applied(recipe))
+        yield _timed(name, builder, made, case, repeat, gpu)
+
+
+def _timed(name: str, builder: Builder, made: Planned, case: Case, repeat: int, gpu: bool) -> Timing:
+    from ..runtime.files.inputs import random_inputs
+    from ..runtime.host.functions import signature
+    from ..runtime.run.runner import run_plan
+
+    device = open_device("cuda" if gpu else "sim")
+    arrays = random_inputs(signature(made.applied.payload, made.plan.entry))
+    text = made.cuda if gpu else made.applied.text
+    result = run_plan(made.plan, device, arrays, text=text, repeat=repeat)
+    best = min(result.repeats)
+    library = _gpu_baseline if gpu else _cpu_baseline
+    phases = {**made.applied.recipe.clock.seconds, "load": result.seconds["load"]}
+    values = made.applied.recipe.payload_values
+    operations = builder.operations(**values)
+    named = builder.layers[case.layer] if case.layer is not None else {}
+    others = {n: v for n, v in values.items() if n not in named or n in case.settings}
+    return Timing(name, case.layer, others, best, library(builder, values, arrays, repeat), operations, phases)
+
+
+def _cpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
+    import numpy
+
+    return _best(lambda: builder.baseline(numpy, arrays, **values), repeat)
+
+
+def _gpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
+    import cupy
+
+    there = {name: cupy.asarray(array) for name, array in arrays.items()}
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+
+    def once() -> float:
+        start.record()
+        builder.baseline(cupy, there, **values)
+        end.record()
+        end.synchronize()
+        return cupy.cuda.get_elapsed_time(start, end) / 1e3
+
+    once()
+    return min(once() for _ in range(repeat))
+
+
+def _best(function: Callable[[], object], repeat: int) -> float:
+    """Seconds of the fastest of several calls, after one that is not counted."""
+    function()
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def table(timings: list[Timing], *, gpu: bool) -> Table:
+    """The timings as a table: on a GPU TFLOP/s against the library, else milliseconds of each phase."""
+    from rich.table import Table
+
+    from .report import duration
+
+    made = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    made.add_column("recipe")
+    made.add_column("payload")
+    columns = ("kernel", "TFLOP/s", "library", "of the library") if gpu else ("schedule", "emit", "simulator", "NumPy")
+    for column in columns:
+        made.add_column(column, justify="right")
+    for t in timings:
+        payload = " ".join([*filter(None, [t.layer]), *(f"{name}={value}" for name, value in t.values.items())])
+        if gpu:
+            cells = (duration(t.seconds), f"{t.operations / t.seconds / 1e12:.2f}", duration(t.baseline), f"{t.ratio:.1%}")
+        else:
+            cells = (*(duration(t.phases[p]) for p in ("schedule", "emit")), duration(t.seconds), duration(t.baseline))
+        made.add_row(t.recipe, payload, *cells)
+    return made

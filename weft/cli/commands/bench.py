@@ -1,0 +1,40 @@
+"""`weft bench [PAYLOAD]`: the recipes that ship against the array library's own function."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+SIZES = ("1024", "2048", "4096")
+SMALL_SIZES = ("64", "128", "256")
+"""On the simulator, which is no stopwatch for kernels."""
+
+
+@click.command(short_help="Time the recipes against CuPy's own function.")
+@click.argument("payload", default="matmul")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the recipes or of the payload.")
+@click.option("--layer", "layers", multiple=True, metavar="NAME", help="Sizes of the payload by name; may be given several times.")
+@click.option("--repeat", type=click.IntRange(1), default=5, metavar="N", help="Runs of each; the best counts.")
+def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int) -> None:
+    """Time every recipe of PAYLOAD on the GPU against CuPy's own function; without a GPU, time what can be timed here.
+
+    Integer parameters of the payload that are not set take several sizes, all the same. Where the payload has layers, each
+    layer is timed instead: on a GPU, and if no size is set.
+    """
+    from ...payloads.builder_values import builder_named
+    from ...runtime.run.cupy_device import cuda_problem
+    from ...settings import parse_settings
+    from ..bench import bench as timed
+    from ..bench import cases, table
+    from ..console import progress, say, stderr
+
+    builder, given = builder_named(payload), parse_settings(settings)
+    problem = cuda_problem()
+    chosen = cases(builder, given, layers, SMALL_SIZES if problem is not None else SIZES, gpu=problem is None)
+    if problem is not None:
+        say(f"no GPU here ({problem}): schedule, emission and simulation are timed, the kernels are not")
+    timings = []
+    with progress(f"weft bench {payload}") as watch:
+        for case in chosen:
+            watch(case.title)
+            timings += timed(builder, case, repeat, gpu=problem is None)
+    stderr().print(table(timings, gpu=problem is None))

@@ -1,0 +1,44 @@
+"""`weft fmt [--check] FILES`: schedules in the one layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+
+@click.command(short_help="Format schedules in place.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 if a file would change.")
+def fmt(files: tuple[str, ...], check: bool) -> int:
+    """Format schedules in place, comments kept. A file that does not parse is left alone and reported.
+
+    A recipe that ships can be checked by its name, and is not rewritten.
+    """
+    from ...dsl.diagnostics import WeftError, fail
+    from ...dsl.files import read_source
+    from ...dsl.formatter import format_text
+    from ..console import say, shortened, show
+    from ..files import resolve_schedule, write_atomically
+
+    wrong = 0
+    for name in files:
+        try:
+            path = resolve_schedule(name)
+            if path != Path(name) and not check:
+                hint = f"`weft fmt --check {name}` looks at it; a copy of `{path}` can be changed"
+                raise fail("W0051", f"`{name}` is a recipe that ships, and is not rewritten", hint=hint)
+            text = read_source(path).text
+            formatted = format_text(text, str(path))
+            if formatted == text:
+                continue
+            if check:
+                say(f"{shortened(str(path))}: would change")
+                wrong += 1
+            else:
+                write_atomically(path, formatted.encode())
+                say(f"{path}: formatted")
+        except WeftError as error:
+            show(error.diagnostics)
+            wrong += 1
+    return 1 if wrong else 0

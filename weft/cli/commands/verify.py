@@ -1,0 +1,133 @@
+"""`weft verify P.mlir`: race check of a complete module that already has its barriers and tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from .options import PATH
+
+if TYPE_CHECKING:
+    from ...dsl.diagnostics import Diagnostic
+    from ...verify import Judged, JudgedHost, Sizes, Verdict
+
+
+class SizesParameter(click.ParamType):
+    """`x`, `x,y` or `x,y,z`."""
+
+    name = "x,y,z"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Sizes:
+        words = str(value).split(",")
+        if len(words) > 3 or not all(w.strip().isascii() and w.strip().isdigit() and int(w) > 0 for w in words):
+            self.fail(f"{value!r} is no size: write one to three positive numbers, e.g. 16,16,1", param, ctx)
+        x, y, z = [*(int(w) for w in words), 1, 1][:3]
+        return (x, y, z)
+
+
+@click.command(short_help="Race check of a complete module.")
+@click.argument("file", type=PATH, metavar="P.mlir")
+@click.option("--block", type=SizesParameter(), help="Threads per block, where the module does not say.")
+@click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
+@click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
+@click.option(
+    "--confirm/--no-confirm",
+    default=None,
+    help="Run operations that nothing orders the other way round on the simulator: whatever it takes, or not at all. "
+    "Without either, where it takes no longer than a few seconds.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the inputs and orders of these runs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as one JSON object on stdout.")
+def verify(
+    file: Path,
+    block: Sizes | None,
+    grid: Sizes | None,
+    may_alias: bool,
+    confirm: bool | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Prove a module that already has its barriers or tokens free of races and of token, stream and memory faults.
+
+    What is wrong is shown by a case of it: two threads, or two launches, that nothing orders. Two launches are also run the
+    other way round, and what then comes out differently is shown.
+
+    P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
+    """
+    from ...confirmation import quick, thorough
+    from ...dsl.files import read_source
+    from ...verify import verify_source
+    from ..console import emit, progress, show
+
+    effort = None if confirm is False else thorough(seed) if confirm else quick(seed)
+    with progress(f"weft verify {file}"):
+        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, effort=effort)
+    if as_json:
+        emit(json.dumps(verdict.to_json(), indent=2))
+        return 0 if verdict.ok else 1
+    groups = _alike(verdict.kernels)
+    if not verdict.ok:
+        show((*(d for group in groups for d in _said(group)), *(d for host in verdict.hosts for d in host.diagnostics)))
+    _summary(verdict, groups)
+    return 0 if verdict.ok else 1
+
+
+def _alike(kernels: Sequence[Judged]) -> list[list[Judged]]:
+    """The launches of which the same is said, together, in the order of the first of each."""
+    groups: dict[Hashable, list[Judged]] = {}
+    for kernel in kernels:
+        groups.setdefault(kernel.verdict, []).append(kernel)
+    return list(groups.values())
+
+
+def _said(group: Sequence[Judged]) -> list[Diagnostic]:
+    """What is wrong with these launches, said once."""
+    first, *more = group
+    return [replace(d, notes=(*d.notes, f"and so by {_more(more)}")) if more else d for d in first.diagnostics]
+
+
+def _more(launches: Sequence[Judged]) -> str:
+    return f"{len(launches)} more launch{'es' * (len(launches) != 1)}"
+
+
+def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
+    from ..console import say
+
+    for kernel, *more in groups:
+        say(_line(kernel, more))
+        for barrier in kernel.superfluous:
+            say(f"  {barrier} could go: what it orders is ordered without it")
+    for host in verdict.hosts:
+        say(_host_line(host))
+    if verdict.compiled:
+        named = ", ".join(f"`{name}`" for name in verdict.compiled)
+        say(f"assumed: {named} read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)")
+    if verdict.distinct:
+        names = ", ".join(f"`{name}`" for name in verdict.distinct)
+        say(f"assumed: {names} are distinct buffers (`--may-alias` assumes the opposite)")
+
+
+def _line(kernel: Judged, more: Sequence[Judged]) -> str:
+    barriers = f"{kernel.barriers} barrier{'s' * (kernel.barriers != 1)}"
+    place = f"{kernel.place} and {_more(more)}" if more else kernel.place
+    where = f"block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place}"
+    if not kernel.diagnostics:
+        return f"✓ {kernel.name}: race-free, {barriers} ({where})"
+    return f"✗ {kernel.name}: not race-free, {barriers} ({where})"
+
+
+def _host_line(host: JudgedHost) -> str:
+    what = f"{host.operations} operation{'s' * (host.operations != 1)}, {host.tokens} token{'s' * (host.tokens != 1)}"
+    if not host.diagnostics:
+        return f"✓ {host.name}: ordered, nothing leaks ({what}, {host.place})"
+    faults = f"{len(host.diagnostics)} fault{'s' * (len(host.diagnostics) != 1)}"
+    return f"✗ {host.name}: {faults} of tokens, streams or memory ({what}, {host.place})"
+
+
+def _sizes(sizes: Sizes) -> str:
+    return "any" if all(n is None for n in sizes) else "×".join("any" if n is None else str(n) for n in sizes)

@@ -1,0 +1,229 @@
+"""What `weft run` shows in a terminal: the steps, the launches, the kernels' text, the comparison, and where the
+time went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from ..result import Report
+from .banks import conflicts
+
+if TYPE_CHECKING:
+    from ..interpreter.session.session import Step
+    from ..runtime.trace.timeline import Timeline
+
+WIDEST = 108
+"""Columns that the report uses at most; text is hard to follow across more."""
+
+INDENT = 2
+"""Of a section's body."""
+
+SHOWN = 5
+"""Races and faults listed before the rest is a number."""
+
+
+def show_report(
+    console: Console,
+    report: Report,
+    *,
+    title: str,
+    steps: Sequence[Step] = (),
+    cuda: str | None = None,
+    timeline: Timeline | None = None,
+) -> None:
+    """Print everything that is known of a run; the verdict comes last, where the eye is."""
+    width = min(console.width, WIDEST)
+    parts: list[RenderableType] = []
+    if steps:
+        total = sum(step.seconds for step in steps)
+        parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
+    parts += _section("Launch", _count(len(report.kernels), "launch", "launches") + _on_streams(report), _launches(report))
+    if cuda:
+        lines = len(cuda.rstrip().splitlines())
+        parts += _section("Kernel text", f"CUDA C++, {_count(lines, 'line', 'lines')}", _kernel(cuda))
+    parts += _section("Comparison", f"with {report.reference}", _comparison(report))
+    parts += _section("Synchronization", None, _synchronization(report))
+    if report.bank_conflicts:
+        parts += _section("Shared memory", "counted exactly, all warps", _banks(report))
+    if timeline is not None:
+        from .streamview import streams
+
+        aside = f"{_count(len(timeline.bars), 'step', 'steps')} on {_count(len(timeline.streams), 'stream', 'streams')}"
+        parts += _section("Streams", aside, streams(timeline, width - INDENT))
+    parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
+    parts.append(_verdict(report))
+    console.print(Group(*parts), width=width)
+
+
+def _on_streams(report: Report) -> str:
+    """How many streams there were, and how many fewer might do, where that is not known exactly."""
+    if report.fewest_streams is None:
+        return ""
+    bound = "" if report.fewest_streams == report.streams_created else f"; no fewer than {report.fewest_streams} can do"
+    return f" on {_count(report.streams_created, 'stream', 'streams')}{bound}"
+
+
+def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[RenderableType]:
+    title = Text.assemble((name, "bold"), (f"  {aside}" if aside else "", "dim"))
+    yield Rule(title, align="left", characters="─", style="dim")
+    yield Padding(body, (0, 0, 1, INDENT))
+
+
+def _steps(steps: Sequence[Step]) -> Table:
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(ratio=1)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    for number, step in enumerate(steps, 1):
+        lines: list[RenderableType] = [_statement(step.text)]
+        lines += [Padding(Text(remark, style="dim"), (0, 0, 0, 2)) for remark in step.remarks]
+        lines += [Padding(Text(text), (0, 0, 0, 2)) for text in step.shown]
+        table.add_row(str(number), Group(*lines), "–" if step.skipped else duration(step.seconds))
+    return table
+
+
+def _statement(text: str) -> RenderableType:
+    from ..dsl.highlighter import WeftLexer
+
+    return Syntax(text, WeftLexer(), theme="ansi_dark", background_color="default", word_wrap=True)
+
+
+def _launches(report: Report) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in ("kernel", "grid", "block"):
+        table.add_column(column, overflow="fold")
+    table.add_column("threads", justify="right")
+    table.add_column("shared", justify="right")
+    for kernel in report.kernels:
+        threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        shared = size(kernel.shared_bytes) if kernel.shared_bytes else "–"
+        table.add_row(Text(kernel.name, "bold"), extent(kernel.grid), extent(kernel.block), f"{threads:,}", shared)
+    unproven = {kernel.name: kernel.unproven for kernel in report.kernels if kernel.unproven is not None}
+    said = [Text.assemble((name, "bold"), f" is not proven race-free: {why}", style="yellow") for name, why in unproven.items()]
+    return Group(table, *said)
+
+
+def _kernel(cuda: str) -> Syntax:
+    return Syntax(
+        cuda.rstrip(), "cuda", theme="ansi_dark", background_color="default", word_wrap=True, line_numbers=True
+    )
+
+
+def _comparison(report: Report) -> RenderableType:
+    if not report.outputs:
+        return Text("the payload writes nothing", "yellow")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in ("output", "type", "shape"):
+        table.add_column(column)
+    table.add_column("max relative error", justify="right")
+    table.add_column("allowed", justify="right")
+    table.add_column("")
+    for output in report.outputs:
+        shape = "×".join(map(str, output.shape)) or "scalar"
+        if output.error is None:
+            table.add_row(output.name, output.dtype, shape, "–", "–", Text("not compared", "dim"))
+            continue
+        mark = Text("✓", "green") if output.ok else Text("✗ differs", "bold red")
+        allowed = f"{output.tolerance:.0e}" if output.tolerance else "exact"
+        table.add_row(Text(output.name, "bold"), output.dtype, shape, f"{output.error:.2e}", allowed, mark)
+    return table
+
+
+def _synchronization(report: Report) -> RenderableType:
+    if report.races is None or report.faults is None:
+        return Text("a GPU does not see races; `--target sim` does", "dim")
+    lines = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
+    for name, found in (
+        ("races", [f"{r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]),
+        ("faults", list(report.faults)),
+    ):
+        none = Text.assemble(f"{name:<10}", ("none", "green"))
+        lines.append(none if not found else Text.assemble(f"{name:<10}", (str(len(found)), "bold red")))
+        lines += [Text(f"  {line}", "red") for line in found[:SHOWN]]
+        if len(found) > SHOWN:
+            lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
+    return Group(*lines)
+
+
+def _banks(report: Report) -> RenderableType:
+    accesses = report.bank_conflicts or ()
+    found = list(conflicts(accesses))
+    if not found:
+        warps = sum(access.executions for access in accesses)
+        return Text.assemble(("no bank conflicts", "green"), f" in {warps:,} accesses by warps")
+    lines: list[RenderableType] = [Text.assemble("bank conflicts  ", (str(len(found)), "bold yellow"))]
+    for one in found[:SHOWN]:
+        lines.append(Padding(Text(one.text, "yellow"), (0, 0, 0, 2)))
+        lines += [Padding(Text(hint, "dim"), (0, 0, 0, 4)) for hint in one.hints]
+    if len(found) > SHOWN:
+        lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
+    return Group(*lines)
+
+
+def _time(report: Report) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    longest = max(report.seconds.values(), default=0.0) or 1.0
+    for phase, seconds in report.seconds.items():
+        table.add_row(phase, duration(seconds), Text(bar(seconds / longest, 40), "cyan"))
+    return table
+
+
+def _verdict(report: Report) -> Text:
+    if report.ok is None:
+        return Text.assemble(("done", "bold"), f" on {report.device}: nothing to compare with")
+    if report.ok:
+        checked = "the outputs match, nothing raced" if report.races is not None else "the outputs match"
+        kernels = list(dict.fromkeys(kernel.name for kernel in report.kernels if kernel.unproven is not None))
+        unproven = (f"; not proven race-free: {', '.join(kernels)}", "yellow") if kernels else ""
+        return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}", unproven)
+    reasons = [_count(len(report.races or ()), "race", "races")] if report.races else []
+    reasons += [_count(len(report.faults or ()), "fault", "faults")] if report.faults else []
+    reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]
+    return Text.assemble(("✗ wrong", "bold red"), f" on {report.device}: {', '.join(reasons)}")
+
+
+# ---- small words ----------------------------------------------------------------------------------------------------
+
+
+def duration(seconds: float) -> str:
+    """`40 µs`, `4.2 ms`, `31 ms`, `1.3 s`."""
+    if seconds >= 1:
+        return f"{seconds:.1f} s"
+    if seconds < 1e-4:
+        return f"{seconds * 1e6:.0f} µs"
+    milliseconds = seconds * 1e3
+    return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
+
+
+def size(count: int) -> str:
+    """`512 B`, `2 KiB`, `16.5 KiB`."""
+    return f"{count} B" if count < 1024 else f"{count / 1024:.4g} KiB"
+
+
+def extent(dims: tuple[int, int, int]) -> str:
+    """`(32, 16, 1)` as x × y × z, without trailing ones."""
+    kept = list(dims)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return " × ".join(map(str, kept))
+
+
+def bar(fraction: float, width: int) -> str:
+    """A bar of eighths of a block."""
+    eighths = round(max(0.0, min(1.0, fraction)) * width * 8)
+    return "█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,182 @@
+"""Two processes for one command line: a child that does the work, and its parent, which does nothing that could fail.
+
+What ends the child (upstream's `abort`, a signal, the system short of memory) becomes a diagnostic and exit code 1. Ctrl-C goes on
+to the child, which mostly answers at once; one that is inside compiled code and does not is ended. A session (`weft repl`) that is
+ended goes on in another child, from its journal.
+
+The two share a page of memory, on which the child writes what is needed if it can't say anything any more. Where processes can't be
+forked there is one process, as there is for the Python API.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
+
+GRACE_SECONDS = 0.7
+"""From Ctrl-C to the end of a child that does not answer."""
+
+_ANSWERED, _STAYS, _DOING, _JOURNAL, _SIZE = 0, 1, 4, 2048, 4096
+"""Where things stand on the page."""
+
+_page: mmap.mmap | None = None
+
+
+def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int:
+    """Do `command` in a child; its exit code, in the child and in its parent.
+
+    Args:
+        resumed: goes on with a session whose journal that is, after its process was ended.
+    """
+    global _page
+    if not hasattr(os, "fork"):
+        return command()
+    page = mmap.mmap(-1, _SIZE)
+    terminal = _Terminal()
+    while True:
+        page[:] = bytes(_SIZE)
+        watch = _Watch(page)
+        if watch.fork() == 0:
+            _page = page
+            return command()
+        status = watch.wait()
+        if status >= 0:
+            return status
+        if status in (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP):  # somebody wanted just that
+            return 128 - status
+        terminal.restore()
+        journal = _read(page, _JOURNAL)
+        _say(status, watch.killed, page, bool(journal))
+        if not journal:
+            return 130 if watch.killed else 1
+
+        command = partial(resumed, journal)
+
+
+class _Watch:
+    """A child, and what its parent does with signals meanwhile."""
+
+    def __init__(self, page: mmap.mmap) -> None:
+        self.page, self.pid, self.killed, self.answered = page, 0, False, 0
+
+    def fork(self) -> int:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        parent = os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            from .interrupt import handle_interrupts
+
+            handle_interrupts()
+            _die_with(parent)
+        else:
+            signal.signal(signal.SIGINT, self._forward)
+            signal.signal(signal.SIGALRM, self._end)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        return self.pid
+
+    def wait(self) -> int:
+        """The child's exit code; of a signal, the negative of its number."""
+        _, status = os.waitpid(self.pid, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return os.waitstatus_to_exitcode(status)
+
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        """A terminal sends Ctrl-C to both processes, `kill` to this one alone: twice is once for the child."""
+        self.answered = self.page[_ANSWERED]
+        os.kill(self.pid, number)
+        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if self.page[_STAYS] and self.page[_ANSWERED] != self.answered:
+            return
+        self.killed = True
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def _die_with(parent: int) -> None:
+    """A child whose parent is killed goes, too, whatever it is about. Elsewhere than on Linux it ends by itself."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it was quicker
+        os._exit(1)
+
+
+class _Terminal:
+    """What a terminal is set to: a process that is ended leaves it as it was just then."""
+
+    def __init__(self) -> None:
+        self.settings: Any = None
+        if os.isatty(0):
+            import termios
+
+            self.settings = termios.tcgetattr(0)
+
+    def restore(self) -> None:
+        if self.settings is not None:
+            import termios
+
+            termios.tcsetattr(0, termios.TCSANOW, self.settings)
+
+
+def _say(status: int, killed: bool, page: mmap.mmap, goes_on: bool) -> None:
+    """What has happened to the child, on its behalf."""
+    from ..dsl.diagnostics import Diagnostic
+    from ..runtime.reference.deaths import ended_by
+    from .console import say, show
+
+    doing = _read(page, _DOING)
+    if killed:
+        if not page[_ANSWERED]:
+            say("\n" * sys.stderr.isatty() + "interrupted" + (f" in the middle of {doing}" if doing and goes_on else ""))
+        return
+    words = ended_by(status)
+    message = f"Weft was ended by {words.signal}" + (f" in the middle of {doing}" if doing else "")
+    cause = (f"probably {words.cause}",) if words.cause else ()
+    hint = None if goes_on else "leave this statement out, or write it in another way" if doing else None
+    show((Diagnostic("W0070", message, notes=cause, hint=hint),))
+
+
+# ---- for the child -------------------------------------------------------------------------------------------------------
+
+
+def is_child() -> bool:
+    """Whether this process does nothing but one command line: it may be forked before it makes threads."""
+    return _page is not None
+
+
+def doing(text: str) -> None:
+    """What is begun now, should it be the end: "`fuse a into b` (x.weft:3:5)"; empty when it is done."""
+    _write(_DOING, text, _JOURNAL)
+
+
+def stays(journal: str) -> None:
+    """Ctrl-C does not end this process, which goes on from `journal` if it is ended; empty for no journal."""
+    if _page is not None:
+        _page[_STAYS] = 1
+    _write(_JOURNAL, journal, _SIZE)
+
+
+def answered() -> None:
+    """Ctrl-C was heard."""
+    if _page is not None:
+        _page[_ANSWERED] = _page[_ANSWERED] % 255 + 1
+
+
+def _write(at: int, text: str, end: int) -> None:
+    if _page is not None:
+        data = text.encode("utf-8", "surrogateescape")[: end - at - 1]
+        _page[at : at + len(data) + 1] = data + b"\0"
+
+
+def _read(page: mmap.mmap, at: int) -> str:
+    return page[at : page.find(b"\0", at)].decode("utf-8", "surrogateescape")

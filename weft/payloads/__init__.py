@@ -1,0 +1,1 @@
+"""Where the program comes from, and how text from elsewhere is read."""

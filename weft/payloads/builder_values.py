@@ -1,0 +1,162 @@
+"""What a payload's builder is given: by the schedule's `payload` line, by `--layer`, by `--set`; and whether it goes together.
+
+A value that is not given is the parameter's default; `--set` wins over `--layer`, and that over the schedule.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..dsl import tree
+from ..dsl.diagnostics import Span, WeftError, fail
+from ..dsl.wording import did_you_mean
+from ..recipes import builders
+from ..recipes.builder import Builder, BuilderParameter, Misfit, Value
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Values of a builder's parameters that have a name."""
+
+    name: str
+    values: Mapping[str, Value]
+
+
+def builder_named(name: str, span: Span | None = None, hint: str | None = None) -> Builder:
+    """A builder that ships. Raises W0484."""
+    if (builder := builders().get(name)) is None:
+        raise fail(
+            "W0484",
+            f"there is no payload builder `{name}`",
+            span=span,
+            notes=(f"builders that ship: {', '.join(builders())}",),
+            hint=hint or did_you_mean(name, builders()),
+        )
+    return builder
+
+
+def builder_of(file: tree.File, override: Path | None) -> Builder | None:
+    """The builder that a schedule's `payload` names; None where the payload is a text. Raises W0484."""
+    payload = file.payload
+    if override is not None or payload is None or payload.builder is None:
+        return None
+    return builder_named(payload.builder, payload.span, 'name one of them, or an MLIR text: `payload "model.mlir"`')
+
+
+def find_layer(name: str, builder: Builder | None) -> Layer:
+    """The layer of this name. Raises W0491 where there is none of this name, W0492 where the payload has none at all."""
+    layers = builder.layers if builder is not None else {}
+    if (values := layers.get(name)) is not None:
+        return Layer(name, values)
+    if builder is None or not layers:
+        having = ", ".join(b.name for b in builders().values() if b.layers)
+        what = f"payload `{builder.name}` has no layers" if builder is not None else "the payload is a text, without layers"
+        raise fail(
+            "W0492",
+            f"there is no layer `{name}`: {what}",
+            notes=(f"payloads with layers: {having}",),
+            hint="leave `--layer` out" + (", and name sizes with `--set`" if builder is not None else ""),
+        )
+    close = [*(n for n in layers if name and name in n), *difflib.get_close_matches(name[:100], layers, len(layers))]
+    raise fail(
+        "W0491",
+        f"payload `{builder.name}` has no layer `{name}`",
+        notes=(f"its layers: {', '.join(dict.fromkeys([*close, *layers]))}",),
+        hint=f"did you mean `{close[0]}`?" if close else f"`weft payloads {builder.name}` lists them with their sizes",
+    )
+
+
+def builder_values(
+    builder: Builder, payload: tree.Payload, settings: Mapping[str, Value], layer: Layer | None
+) -> dict[str, Value]:
+    """All of the builder's parameters. Raises W0486 for a wrong argument in the schedule, and for values that don't go together
+    W0483 or W0486, by where one of them was given."""
+    written = builder_arguments(builder, payload)
+    values: dict[str, Value] = {p.name: p.default for p in builder.parameters}
+    values |= written
+    values |= layer.values if layer is not None else {}
+    values |= settings
+    if builder.misfit is not None and (misfit := builder.misfit(**values)) is not None:
+        raise _misfit(_Origins(builder, payload, written, settings, layer), misfit, values)
+    return values
+
+
+def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
+    """The arguments that the schedule writes, evaluated and checked. Raises W0486."""
+    from ..dsl.expressions import evaluate
+
+    values: dict[str, Value] = {}
+    for parameter, argument in _arguments(builder, payload):
+        if isinstance(argument.value, tree.HandleRef):
+            raise fail("W0486", "a payload's argument is a value, not a handle", span=argument.span)
+        value = evaluate(argument.value, {})
+        if objection := parameter.objection(value):
+            raise fail(
+                "W0486", f"`{parameter.name} = {value}` is no legal argument: {objection}", span=argument.value.span
+            )
+        values[parameter.name] = value  # type: ignore[assignment]
+    return values
+
+
+def _arguments(builder: Builder, payload: tree.Payload) -> Iterator[tuple[BuilderParameter, tree.Argument]]:
+    """Each argument with the parameter that it is for. Raises W0486 for one that is unknown or given twice."""
+    taken: set[str] = set()
+    for argument in payload.arguments:
+        position = len(taken) if argument.name is None else -1
+        parameter = (
+            builder.parameter(argument.name)
+            if argument.name is not None
+            else next(iter(builder.parameters[position : position + 1]), None)
+        )
+        if parameter is None or parameter.name in taken:
+            what = "given twice" if parameter else "unknown"
+            raise fail(
+                "W0486",
+                f"argument `{argument.name or position + 1}` of payload `{builder.name}` is {what}",
+                span=argument.span,
+                notes=(f"parameters of `{builder.name}`: {', '.join(p.name for p in builder.parameters)}",),
+            )
+        taken.add(parameter.name)
+        yield parameter, argument
+
+
+# ---- values that don't go together -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Origins:
+    """Where each value comes from."""
+
+    builder: Builder
+    payload: tree.Payload
+    written: Mapping[str, Value]
+    settings: Mapping[str, Value]
+    layer: Layer | None
+
+    def of(self, name: str) -> str:
+        if name in self.settings:
+            return "--set"
+        if self.layer is not None and name in self.layer.values:
+            return "--layer"
+        return "the schedule" if name in self.written else "default"
+
+    def span(self, name: str) -> Span:
+        """The value's place in the schedule's text, or that of the whole line."""
+        places = {p.name: argument.value.span for p, argument in _arguments(self.builder, self.payload)}
+        return places.get(name, self.payload.span)
+
+
+def _misfit(origins: _Origins, misfit: Misfit, values: Mapping[str, Value]) -> WeftError:
+    """Blames what was given last: a setting, the layer, an argument of the schedule."""
+    ranks = ("--set", "--layer", "the schedule", "default")
+    blamed = min(misfit.parameters, key=lambda name: ranks.index(origins.of(name)))
+    origin = origins.of(blamed)
+    notes = (", ".join(f"{name} = {values[name]} ({origins.of(name)})" for name in misfit.parameters),)
+    if origin in ("--set", "--layer"):
+        what = f"{blamed}={values[blamed]}" if origin == "--set" else origins.layer.name if origins.layer else ""
+        return fail("W0483", f"`{origin} {what}` does not fit: {misfit.reason}", notes=notes, hint=misfit.hint)
+    message = f"`{blamed} = {values[blamed]}` does not fit: {misfit.reason}"
+    return fail("W0486", message, span=origins.span(blamed), notes=notes, hint=misfit.hint)

@@ -1,0 +1,293 @@
+"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing
+it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..dsl import tree
+from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
+from ..dsl.files import read_source
+from ..recipes.builder import Value
+from .builder_values import Layer, builder_of, builder_values
+
+if TYPE_CHECKING:
+    from ..interpreter.ir.mlir import ir
+    from .older_mlir import Older
+
+
+def check_payload(file: tree.File) -> None:
+    """Refuse what is wrong with a schedule's `payload` line as far as it shows without MLIR: the builder and its
+    arguments, or the file that is read. Raises what `payload_source` would."""
+    if file.payload is not None:
+        payload_source(file, None, {})
+
+
+def payload_source(
+    file: tree.File, override: Path | None, settings: Mapping[str, Value], layer: Layer | None = None
+) -> tuple[Source, Mapping[str, Value]]:
+    """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
+
+    `settings` are checked values for the builder's parameters; they win over those of the `layer`, and these over what the
+    schedule writes. Raises W0485 where no payload is given, what `builder_values` raises, and what `read_source` does.
+    """
+    if override is not None:
+        return read_source(override), {}
+    payload = file.payload
+    if payload is None:
+        raise fail(
+            "W0485",
+            f"`{file.source.name}` names no payload",
+            hint='give one with `--payload P.mlir`, or write `payload "P.mlir"` into the schedule',
+        )
+    if (path := payload_path(file, None)) is not None:
+        return read_source(path, at=payload.span), {}
+    builder = builder_of(file, None)
+    if builder is None:
+        raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
+    values = builder_values(builder, payload, settings, layer)
+    return Source(f"{builder.name}.mlir", builder.build(**values)), values
+
+
+def payload_path(file: tree.File, override: Path | None) -> Path | None:
+    """The file that `payload_source` reads; None where a builder makes the text."""
+    if override is not None or file.payload is None or file.payload.path is None:
+        return override
+    return Path(file.source.name).parent / file.payload.path
+
+
+# ---- parsing -------------------------------------------------------------------------------------------------------
+
+
+def parse_payload(source: Source) -> ir.Module:
+    """Parse and verify a payload in a fresh context; its ops bear `source`'s name in their locations, its functions'
+    arguments and results a `weft.name` each. Raises W0487 with the parser's messages, line and column."""
+    from ..interpreter.ir import mlir
+
+    module = parse_module(source)
+    if not any(mlir.operations(module.operation, "func.func")):
+        raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
+    _name_values(module, source.text)
+    return module
+
+
+def parse_module(source: Source) -> ir.Module:
+    """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations.
+
+    Text of older MLIR is read where it can be (`older_mlir.py`, `foreign_constants.py`). Raises W0487, W0625 … W0628,
+    W0410 … W0413.
+    """
+    from ..interpreter.ir import mlir
+    from .foreign_constants import read_constants
+    from .refusals import expect_order, in_our_words
+    from .unregistered import expect_known_holders
+
+    older: Older | None = None
+    context = mlir.context()
+    expect_known_holders(source, context)
+    try:
+        module = mlir.parse(source.text, context)
+    except mlir.ir.MLIRError as error:
+        if (older := older_text(source, error)) is None:
+            raise in_our_words(WeftError(*_parse_diagnostics(source, error))) from error
+        try:
+            module = mlir.parse(older.text, mlir.context())
+        except mlir.ir.MLIRError as other:
+            raise in_our_words(WeftError(*_parse_diagnostics(source, other, older))) from other
+    _name_locations(module, source.name, older)
+    _expect_no_marks(module)
+    expect_order(module, source)
+    read_constants(module, source)
+    return module
+
+
+def older_text(source: Source, error: ir.MLIRError) -> Older | None:
+    """The text with its symbols made dimensions, where they are what the parser objects to."""
+    from .older_mlir import REJECTED, rewritten
+
+    if any(REJECTED in found.message for found in error.error_diagnostics):
+        return rewritten(source.text)
+    return None
+
+
+def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None = None) -> Iterator[Diagnostic]:
+    for number, found in enumerate(error.error_diagnostics):
+        if number == 3:  # what follows the first few is echo
+            return
+        notes = tuple(str(note.message) for note in found.notes)
+        place = re.search(r":(\d+):(\d+)\)?$", str(found.location))
+        line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+        line, column = older.place(line, column) if older is not None else (line, column)
+        span = Span(source, line, column, line, column + 1)
+        yield Diagnostic("W0487", f"the payload does not parse: {found.message}", span, notes=notes)
+    if not error.error_diagnostics:
+        yield Diagnostic("W0487", f"the payload does not parse: {error}", Span(source, 1, 1, 1, 2))
+
+
+def _name_locations(module: ir.Module, name: str, older: Older | None = None) -> None:
+    """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it. Places in text
+    that was rewritten become those of the user's."""
+    from ..interpreter.ir import mlir
+
+    with module.context:
+        for op in mlir.operations(module.operation):
+            location = op.location
+            if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
+                line, column = location.start_line, location.start_col
+                op.location = mlir.ir.Location.file(name, *(older.place(line, column) if older else (line, column)))
+
+
+_OF_FINISHED_MODULES = {
+    "weft.name": "a text",
+    "weft.unroll": "nothing, or how many iterations at a time",
+    "weft.max_registers": "a number",
+}
+"""What a scheduled module says to the emitter, and as what: it may be read again, by `weft verify` for one."""
+
+_OF_ARGUMENTS = ("arg_attrs", "res_attrs", "workgroup_attrib_attrs", "private_attrib_attrs")
+
+
+def _expect_no_marks(module: ir.Module) -> None:
+    """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would be misread.
+    Raises W0489."""
+    from ..interpreter.ir.mlir import operations
+    from ..interpreter.session.rewriter import describe
+
+    for op in operations(module.operation):
+        for name, value in _marks(op):
+            if name not in _OF_FINISHED_MODULES:
+                raise fail(
+                    "W0489",
+                    f"{describe(op)} bears `{name}`, a mark that only statements set",
+                    hint="take the attribute out of the payload; `weft.name` on arguments is fine",
+                )
+            if not _says(name, value):
+                raise fail(
+                    "W0489",
+                    f"{describe(op)} bears `{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}",
+                    hint="take the attribute out: Weft does without it",
+                )
+
+
+def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
+    """The attributes in Weft's name on an op and, of names, those on its arguments and results."""
+    from ..interpreter.ir.mlir import ir
+
+    for name in op.attributes:
+        if name.startswith("weft."):
+            yield name, op.attributes[name]
+        elif name in _OF_ARGUMENTS and isinstance(entries := op.attributes[name], ir.ArrayAttr):
+            for entry in entries:
+                if isinstance(entry, ir.DictAttr) and "weft.name" in entry:
+                    yield "weft.name", entry["weft.name"]
+
+
+def _says(name: str, value: ir.Attribute) -> bool:
+    """Whether the value of a mark is of its kind."""
+    from ..interpreter.ir.mlir import ir
+
+    match name:
+        case "weft.name":
+            return isinstance(value, ir.StringAttr)
+        case "weft.unroll":
+            return isinstance(value, ir.UnitAttr) or _is_positive(value)
+        case _:
+            return _is_positive(value)
+
+
+def _is_positive(value: ir.Attribute) -> bool:
+    from ..interpreter.ir.mlir import ir
+
+    return isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
+
+
+def _name_values(module: ir.Module, text: str) -> None:
+    """Set `weft.name` on the arguments and results of every function that does not have it.
+
+    The parser drops SSA names, so an argument's is looked up in the text (`%lhs` → `lhs`), else it is `arg0`,
+    `arg1`, …;
+    a result is `result0`, `result1`, ….
+    """
+    from ..interpreter.ir.mlir import ir, operations
+
+    for op in operations(module.operation, "func.func"):
+        types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+        written = argument_names(text, ir.StringAttr(op.attributes["sym_name"]).value)
+        count, results = len(types.inputs), len(types.results)
+        names = list(written) if written is not None and len(written) == count else [f"arg{i}" for i in range(count)]
+        names += [f"result{i}" for i in range(results)]
+        given = [*_given(op, "arg_attrs", count), *_given(op, "res_attrs", results)]
+        taken: set[str] = {n for d in given if (n := _name_in(d)) is not None}
+        for index, attributes in enumerate(given):
+            if _name_in(attributes) is None:
+                name = _unused(names[index], taken)
+                attributes["weft.name"] = ir.StringAttr.get(name, module.context)
+                taken.add(name)
+            if index >= count:  # bufferization would set it, but leaves out-arguments alone that have attributes
+                attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
+        for key, part in (("arg_attrs", given[:count]), ("res_attrs", given[count:])):
+            if part:
+                dicts = [ir.DictAttr.get(d, module.context) for d in part]
+                op.attributes[key] = ir.ArrayAttr.get(dicts, module.context)
+
+
+def _given(op: ir.Operation, key: str, count: int) -> list[dict[str, ir.Attribute]]:
+    from ..interpreter.ir.mlir import ir
+
+    if key not in op.attributes:
+        return [{} for _ in range(count)]
+    return [{named.name: named.attr for named in ir.DictAttr(d)} for d in ir.ArrayAttr(op.attributes[key])]
+
+
+def _name_in(attributes: dict[str, ir.Attribute]) -> str | None:
+    from ..interpreter.ir.mlir import ir
+
+    found = attributes.get("weft.name")
+    return ir.StringAttr(found).value if found is not None and isinstance(found, ir.StringAttr) else None
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+_NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*')
+_FUNCTION = re.compile(r"\bfunc\.func\s++(?:\w++\s++)?@([\w$.-]+)\s*+\(")
+_ARGUMENT = re.compile(r"%([A-Za-z0-9_$.-]+)\s*:")
+
+
+def argument_names(text: str, function: str) -> tuple[str, ...] | None:
+    """The names that `func.func @function(%lhs: …, %rhs: …)` gives its arguments, made identifiers; None if the text
+    does not show them (a declaration, the generic form)."""
+    clean, starts = _functions(text)
+    if function not in starts:
+        return None
+    depth, end = 1, starts[function]
+    top: list[str] = []  # the argument list without what stands in its inner brackets
+    while end < len(clean) and depth:
+        character = clean[end]
+        arrow = character == ">" and clean[end - 1] == "-"
+        depth += character in "([{<"
+        if depth == 1:
+            top.append(character)
+        depth -= character in ")]}>" and not arrow
+        end += 1
+    names = [_identifier(name) for name in _ARGUMENT.findall("".join(top))]
+    return tuple(names) if len(set(names)) == len(names) else None
+
+
+@lru_cache(maxsize=1)
+def _functions(text: str) -> tuple[str, dict[str, int]]:
+    """A module's text without texts and comments, and where the arguments of each of its functions begin: the first of a name."""
+    clean = _NOISE.sub(lambda m: " " * len(m.group()), text)
+    return clean, {found[1]: found.end() for found in reversed(list(_FUNCTION.finditer(clean)))}
+
+
+def _identifier(name: str) -> str:
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"arg{plain}" if plain[0].isdigit() else plain
