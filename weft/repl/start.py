@@ -139,5 +139,5 @@ def _import() -> None:
 
     mlir.load()
     package = __name__.rpartition(".repl.")[0]
-    for name in (".interpreter.analysis", ".interpreter.distribution", ".interpreter.analysis.trial"):
+    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.proof.kernels.trial"):
         importlib.import_module(name, package)
