@@ -13,7 +13,6 @@ from .payloads.payload import parse_module
 from .payloads.refusals import in_our_words
 
 if TYPE_CHECKING:
-    from .confirmation import Effort, OtherOrder
     from .interpreter.ir.mlir import ir
     from .interpreter.proof.kernels.launches import KernelUse
     from .interpreter.proof.kernels.model import KernelModel
@@ -64,7 +63,6 @@ class JudgedHost:
         operations: launches, copies, allocations and frees in its text.
         tokens: how many it makes.
         distinct: arguments that were taken as distinct memory.
-        orders: by diagnostic, what running its two operations the other way round shows; None where that is no question.
     """
 
     name: str
@@ -73,7 +71,6 @@ class JudgedHost:
     tokens: int
     diagnostics: tuple[Diagnostic, ...]
     distinct: tuple[str, ...]
-    orders: tuple[OtherOrder | None, ...]
 
 
 @dataclass(frozen=True)
@@ -112,10 +109,7 @@ class Verdict:
                 {
                     "name": h.name, "place": h.place, "operations": h.operations, "tokens": h.tokens,
                     "ok": not h.diagnostics,
-                    "faults": [
-                        {**_diagnostic_json(d), "other_order": order and order.to_json()}
-                        for d, order in zip(h.diagnostics, h.orders, strict=True)
-                    ],
+                    "faults": [_diagnostic_json(d) for d in h.diagnostics],
                 }
                 for h in self.hosts
             ],
@@ -131,14 +125,12 @@ def verify_source(
     block: Sizes | None = None,
     grid: Sizes | None = None,
     may_alias: bool = False,
-    effort: Effort | None = None,
 ) -> Verdict:
     """Judge every kernel of the module that `source` holds, and the tokens, streams and memory of its host functions.
 
     Args:
         block, grid: sizes for what neither the launch nor the kernel says.
         may_alias: buffers from outside may overlap; else they are taken as distinct, and the verdict says so.
-        effort: what running unordered operations the other way round may take; None: they are not run.
 
     Raises:
         WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
@@ -173,7 +165,7 @@ def verify_source(
         except WeftError as error:
             refused += (replace(d, payload=d.payload or use.place) for d in error.diagnostics)
     try:
-        hosts = _judge_hosts(module, source, names, may_alias, called, effort)
+        hosts = _judge_hosts(module, source, names, may_alias, called)
     except WeftError as error:
         refused += error.diagnostics
     if not (found or hosts or refused or compiled_kernels(module)):
@@ -190,10 +182,8 @@ def _judge_hosts(
     names: Callable[[ir.Value], str | None],
     may_alias: bool,
     called: set[str],
-    effort: Effort | None,
 ) -> list[JudgedHost]:
     """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
-    from .confirmation import confirmed
     from .interpreter.ir import mlir
     from .interpreter.memory.effects import FREEING
     from .interpreter.proof.hosts.effects import Effects
@@ -210,14 +200,8 @@ def _judge_hosts(
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
         found = judge_host(function, effects, source=source, names=names, may_alias=may_alias)
-        orders: tuple[OtherOrder | None, ...] = (None,) * len(found.diagnostics)
-        if effort is not None:
-            orders = confirmed(module, function, found.memory, names, effort)
-        said = tuple(
-            d if order is None else replace(d, notes=(*d.notes, order.note()))
-            for d, order in zip(found.diagnostics, orders, strict=True)
-        )
-        out.append(JudgedHost(f"@{name}", describe(function), found.operations, found.tokens, said, found.distinct, orders))
+        said = tuple(found.diagnostics)
+        out.append(JudgedHost(f"@{name}", describe(function), found.operations, found.tokens, said, found.distinct))
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_confirmation import host, launch, program
+from small_hosts import host, launch, program
 from test_lost_edges import Graph, random_graph
 from test_random_launch_graphs import ordered
 

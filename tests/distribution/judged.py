@@ -14,7 +14,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.render import render
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.files.inputs import random_inputs, read_npz
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.plan.plan import Launch
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare

@@ -10,7 +10,7 @@ from judged import codes, refusal
 
 import weft
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 
 PAYLOAD = """\

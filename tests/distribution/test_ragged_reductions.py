@@ -20,7 +20,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.structured import structure
 from weft.interpreter.padding.identities import fillings
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 
 SOAK = "WEFT_SOAK" in os.environ
 REFUSED = {"W0351", "W0730"}

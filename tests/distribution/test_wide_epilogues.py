@@ -12,7 +12,7 @@ from weft.execution import RunOptions, run_schedule
 from weft.interpreter.ir import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice

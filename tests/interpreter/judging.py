@@ -11,7 +11,7 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare

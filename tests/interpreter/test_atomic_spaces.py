@@ -14,7 +14,7 @@ from test_split_k_atomic import made_of, plain, write
 from weft.dsl.diagnostics import Source, WeftError
 from weft.execution import RunOptions, run_schedule
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

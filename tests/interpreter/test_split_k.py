@@ -20,7 +20,7 @@ from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Recipe, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice

@@ -17,7 +17,7 @@ from weft.execution import RunOptions, run_schedule
 from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

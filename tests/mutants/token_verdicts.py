@@ -20,7 +20,8 @@ from weft.interpreter.forking.codes import CODES
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions, host_steps
+from weft.runtime.host import functions
+from weft.runtime.host.host import host_steps
 from weft.runtime.host.program import Host
 from weft.runtime.plan.plan import Alloc, Free
 from weft.runtime.plan.uses import used_buffers

@@ -26,7 +26,8 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import emit
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions, make_plan
+from weft.runtime.host import functions
+from weft.runtime.host.host import make_plan
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel, Plan
 from weft.runtime.reference.reference import reference

@@ -13,7 +13,7 @@ from recipe_space import members
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan

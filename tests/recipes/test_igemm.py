@@ -21,7 +21,7 @@ from weft.interpreter.ir.mlir import ir
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan

@@ -20,7 +20,7 @@ from weft.execution import RunOptions, run_schedule
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.host import functions
+from weft.runtime.host import functions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

@@ -31,7 +31,6 @@ class HostFindings:
     Args:
         launches, tokens: how many its text has.
         distinct: arguments that were taken as distinct memory, where that mattered.
-        memory: by diagnostic, the two operations it is about; None for those about tokens.
     """
 
     function: ir.Operation
@@ -39,7 +38,6 @@ class HostFindings:
     tokens: int
     diagnostics: tuple[Diagnostic, ...]
     distinct: tuple[str, ...]
-    memory: tuple[MemoryFault | None, ...] = ()
 
 
 def judge_host(
@@ -53,8 +51,7 @@ def judge_host(
     order = MemoryOrder(may_alias)
     history = History(function, effects, order.watch, order.attach)
     speak = _Speaker(source, names, effects.opaque)
-    of_tokens = [speak.token(f) for f in token_faults(history)]
-    found = of_tokens + [speak.memory(f) for f in order.faults]
+    found = [*(speak.token(f) for f in token_faults(history)), *(speak.memory(f) for f in order.faults)]
     shown = found[:SHOWN]
     if len(found) > SHOWN:
         last = shown[-1]
@@ -64,8 +61,7 @@ def judge_host(
     distinct = tuple(speak.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
     operations = len({e.op for e in history.events if e.on_device})
     tokens = len({t.value for t in history.tokens})
-    about = (*(None for _ in of_tokens), *order.faults)[: len(shown)]
-    return HostFindings(function, operations, tokens, tuple(shown), distinct, about)
+    return HostFindings(function, operations, tokens, tuple(shown), distinct)
 
 
 _APART = ("these parts of it share no element", "offsets and sizes that are constants, or affine in loop variables and ids,")

@@ -35,38 +35,26 @@ class SizesParameter(click.ParamType):
 @click.option("--block", type=SizesParameter(), help="Threads per block, where the module does not say.")
 @click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
 @click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
-@click.option(
-    "--confirm/--no-confirm",
-    default=None,
-    help="Run operations that nothing orders the other way round on the simulator: whatever it takes, or not at all. "
-    "Without either, where it takes no longer than a few seconds.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the inputs and orders of these runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as one JSON object on stdout.")
 def verify(
     file: Path,
     block: Sizes | None,
     grid: Sizes | None,
     may_alias: bool,
-    confirm: bool | None,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Prove a module that already has its barriers or tokens free of races and of token, stream and memory faults.
 
-    What is wrong is shown by a case of it: two threads, or two launches, that nothing orders. Two launches are also run the
-    other way round, and what then comes out differently is shown.
+    What is wrong is shown by a case of it: two threads, or two launches, that nothing orders.
 
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
     """
-    from ...confirmation import quick, thorough
     from ...dsl.files import read_source
     from ...verify import verify_source
     from ..console import emit, progress, show
 
-    effort = None if confirm is False else thorough(seed) if confirm else quick(seed)
     with progress(f"weft verify {file}"):
-        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, effort=effort)
+        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias)
     if as_json:
         emit(json.dumps(verdict.to_json(), indent=2))
         return 0 if verdict.ok else 1
