@@ -15,8 +15,8 @@ import pytest
 from runtime_programs import parse
 
 from weft.dsl.diagnostics import WeftError, fail
-from weft.runtime.reference.deaths import ended_by
 from weft.runtime.reference import worker
+from weft.runtime.reference.deaths import ended_by
 from weft.runtime.reference.reference import reference
 from weft.runtime.reference.worker import Died, call
 
