@@ -18,6 +18,8 @@ A `Diagnostic` is data; `render.py` makes text of it. Code ranges, one room each
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -82,6 +84,18 @@ class Explanation:
 
     title: str
     text: str
+
+
+def explanations(text: str) -> dict[str, Explanation]:
+    """Code → explanation, of a text in which each begins with a line `W0101 its title` and goes on in indented paragraphs.
+
+    The lines of a paragraph are one, but for those that are indented further or begin with `wrong:` or `right:`.
+    """
+    found: dict[str, Explanation] = {}
+    for code, title, body in re.findall(r"^(W\d{4}) (.+)\n((?:(?: {4}.*)?\n)*)", text, re.MULTILINE):
+        prose = textwrap.dedent(body).strip("\n")
+        found[code] = Explanation(title, re.sub(r"(?<=[^\n])\n(?!\n| {4}|wrong:|right:)", " ", prose))
+    return found
 
 
 class WeftError(Exception):

@@ -18,7 +18,8 @@ def codes_in(*, explaining: bool) -> dict[str, str]:
         for path in (ROOT / room).rglob("*.py"):
             if (path.name == "codes.py") is explaining and path.name != "diagnostics.py":
                 text = path.read_text()
-                found |= {code: str(path.relative_to(ROOT)) for code in re.findall(r"\"(W0\d{3})\"", text)}
+                codes = re.findall(r"^(W0\d{3}) " if explaining else r"\"(W0\d{3})\"", text, re.MULTILINE)
+                found |= dict.fromkeys(codes, str(path.relative_to(ROOT)))
     return found
 
 
