@@ -162,9 +162,6 @@ _HOMES = (
     ".interpreter.session.codes",
     ".interpreter.proof.races.codes",
     ".interpreter.forking.codes",
-    ".interpreter.statements.as_gemm.codes",
-    ".interpreter.statements.split_k.codes",
-    ".interpreter.mapping.codes",
     ".runtime.codes",
     ".runtime.cuda.codes",
     ".runtime.simulator.codes",
@@ -173,8 +170,10 @@ _HOMES = (
 
 
 def all_codes() -> dict[str, Explanation]:
-    """Every room's explanations, by code."""
-    codes = dict(CODES)
+    """Every room's explanations, and the statements', by code."""
+    from .interpreter.session.statement import explained
+
+    codes = CODES | explained()
     for home in _HOMES:
         codes |= importlib.import_module(home, __package__).CODES
     return dict(sorted(codes.items()))

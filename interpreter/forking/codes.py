@@ -1,34 +1,10 @@
-"""The long form of the codes of `async-fork` (W0430 to W0449) and of what `weft verify` says of tokens, streams and memory
-(W0620 to W0639). `weft explain CODE` prints them."""
+"""The long form of what `weft verify` says of tokens, streams and memory (W0620 to W0639). `weft explain CODE` prints it."""
 
 from __future__ import annotations
 
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
-W0430 nothing to fork
-    `async-fork` orders launches, copies, allocations and frees that a device does. The module has none: say `launch`
-    first.
-W0431 a token that leaves its block
-    A token that is a function's argument or result, or that an `async.execute` region gives, stands for work that
-    this function does not show. `async-fork` rebuilds tokens from what the operations of a function do to memory, so
-    it cannot tell what such a token was to order; nor what is on a stream that a caller gives. Wait for it (`gpu.wait
-    [%t]`) where it comes from.
-W0432 host code whose effects cannot be seen
-    A call of a function without a body, an op of an unknown dialect, an `llvm` op on a pointer, or a launch of a
-    kernel that is handed pointers or is not in the module may touch any memory, so no order would be proven right.
-    Give the function a body, use memrefs, or bring the kernel's `gpu.module` along.
-W0433 a launch whose place in the order is not known
-    `async-fork` reads functions of one block, with `scf.for`, `scf.while` and `scf.if` in it, and launches that are
-    outlined. A `gpu.launch` becomes one by `run-pass "gpu-kernel-outlining"`; a launch inside of `scf.parallel`, or
-    between `cf` branches, has no place in program order.
-W0434 memory is used after it was freed
-    In the order in which the program is written, a buffer is used, or freed once more, after its `dealloc`.
-    `async-fork` frees a buffer behind its last use; it does not hide that the program is wrong.
-W0435 no argument of that name
-    `async-fork noalias(A, B)` states that the arguments `A` and `B` overlap no other memory of the function.
-    Arguments are called as reports call them: by the name they have in the payload, without `%`. Only memrefs of
-    functions that launch can be named.
 W0620 a token is never waited for
     A token stands for work that is under way on a stream. One that nothing uses leaves it open when the work is done:
     its results may be read too early, and the stream is never given back.

@@ -1,7 +1,8 @@
 """What a statement is, and the registry that finds them.
 
-A statement is one file in `statements/`: a frozen dataclass whose fields are what its grammar rule names, decorated with
-`@statement`. The registry imports every module of that folder, so that a new file is all it takes.
+A statement is one file in `statements/`: a frozen dataclass whose fields are what its grammar rule names, decorated
+with `@statement`. Its docstring is its reference (`weft statements`), and the lines under "Errors:" explain its codes
+(`weft explain`). The registry imports every module of that folder, so that a new file is all it takes.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+from ...dsl.diagnostics import Explanation, explanations
 from ...dsl.signature import Field, FieldKind, Signature
 from ...dsl.tree import Statement as StatementNode
 
@@ -163,6 +166,9 @@ def handles() -> Any:
     return _field("handles", optional=True)
 
 
+_ERROR = re.compile(r"^ {8}(W\d{4}): (.*)\.\n((?: {12}.*\n|\n(?= {12}))+)", re.MULTILINE)
+"""A line of a docstring's "Errors:", and the text below it."""
+
 S = TypeVar("S", bound=type[Statement])
 _REGISTRY: dict[str, type[Statement]] = {}
 
@@ -176,7 +182,7 @@ def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = F
             for f in dataclasses.fields(cls)
             if "weft" in f.metadata
         )
-        doc = (cls.__doc__ or "").strip()
+        doc = _ERROR.sub(r"        \1: \2.\n", cls.__doc__ or "").strip()
         cls.signature = Signature(keyword, fields, returns, variadic, doc.split("\n", 1)[0], doc)
         _REGISTRY[keyword] = cls
         return cls
@@ -192,6 +198,15 @@ def registry() -> Mapping[str, type[Statement]]:
     for module in pkgutil.iter_modules(statements.__path__):
         importlib.import_module(f"{statements.__name__}.{module.name}")
     return dict(sorted(_REGISTRY.items()))
+
+
+def explained() -> dict[str, Explanation]:
+    """What the statements' docstrings say of their errors: a line of "Errors:" is the title, what is set in below it the text.
+
+    A code that several statements raise is explained by one of them.
+    """
+    errors = (error for cls in registry().values() for error in _ERROR.findall(cls.__doc__ or ""))
+    return explanations("".join(f"{code} {title}\n{text.replace(' ' * 12, ' ' * 4)}" for code, title, text in errors))
 
 
 @cache

@@ -44,12 +44,29 @@ class AsyncFork(Statement):
         wait: the blocking wait that comes last.
 
     Errors:
-        W0430: the module has nothing that a device does.
+        W0430: nothing to fork.
+            `async-fork` orders launches, copies, allocations and frees that a device does. The module has none: say
+            `launch` first.
         W0431: a token that is an argument or a result, or comes from a region whose work is not seen.
-        W0432: a call, a launch or an op whose effects cannot be seen.
-        W0433: a launch in parallel or branching host code, or one that is not outlined.
+            A token that is a function's argument or result, or that an `async.execute` region gives, stands for work
+            that this function does not show. `async-fork` rebuilds tokens from what the operations of a function do to
+            memory, so it cannot tell what such a token was to order; nor what is on a stream that a caller gives. Wait
+            for it (`gpu.wait [%t]`) where it comes from.
+        W0432: host code whose effects cannot be seen.
+            A call of a function without a body, an op of an unknown dialect, an `llvm` op on a pointer, or a launch of
+            a kernel that is handed pointers or is not in the module may touch any memory, so no order would be proven
+            right. Give the function a body, use memrefs, or bring the kernel's `gpu.module` along.
+        W0433: a launch whose place in the order is not known.
+            `async-fork` reads functions of one block, with `scf.for`, `scf.while` and `scf.if` in it, and launches that
+            are outlined. A `gpu.launch` becomes one by `run-pass "gpu-kernel-outlining"`; a launch inside of
+            `scf.parallel`, or between `cf` branches, has no place in program order.
         W0434: memory is used after it was freed.
+            In the order in which the program is written, a buffer is used, or freed once more, after its `dealloc`.
+            `async-fork` frees a buffer behind its last use; it does not hide that the program is wrong.
         W0435: `noalias` names an argument that is not there.
+            `async-fork noalias(A, B)` states that the arguments `A` and `B` overlap no other memory of the function.
+            Arguments are called as reports call them: by the name they have in the payload, without `%`. Only memrefs
+            of functions that launch can be named.
 
     Source: design, section Asynchrony; upstream `gpu-async-region` writes one token through everything.
 

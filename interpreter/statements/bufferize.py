@@ -23,6 +23,7 @@ class Bufferize(Statement):
 
     Errors:
         W0336: upstream cannot bufferize an op.
+            One-shot bufferization refused an op; its own words are in the notes.
 
     Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
 

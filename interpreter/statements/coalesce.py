@@ -27,6 +27,8 @@ class Coalesce(Statement):
         W0340: the loop, or one inside it that would become a part of it, is mapped already.
         W0343: the iterations depend on each other.
         W0363: no loop, or one of a single dimension.
+            `coalesce` makes one dimension of several: of a `forall` with more than one, or of parallel loops with
+            nothing but index arithmetic between them, and bounds that do not depend on each other.
 
     Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream `affine-loop-coalescing`, for
         sequential loops.

@@ -34,8 +34,23 @@ class Fuse(Statement):
 
     Errors:
         W0326: the loop does not read the producer's result.
+            `fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that
+            loop; to fuse into an inner loop, fuse into the outer one first.
         W0327: the two are on memrefs, where only a dependence check could allow it.
-        W0458: the loop is not one that makes the parts of an atomic sum, or what it starts from is fused into it.
+            Fusion follows values. On memrefs there are none, only memory. Fuse before `bufferize`.
+        W0328: not a loop.
+            `fuse P into L` needs a loop that `tile` returned.
+        W0458: an atomic sum that can't be fused.
+            The sum of `split-k … atomic` is fused into the loop over the tiles of the parts: a `forall` that `tile`
+            made, one part to an iteration, with the zeros that `split-k` returned fused into it before, and nothing
+            else that reads the partial sums. What the sum starts from, a fill say, is not fused into that loop: it is
+            mapped and launched on its own, before. A sum that is to be tiled, or launched on its own, is one without
+            `atomic`.
+
+            right: let (part, zeros, sum) = split-k gemm 4 atomic
+                   let (tiles, one) = tile part [1, 16, 16]
+                   fuse zeros into tiles
+                   fuse sum into tiles
         W0311: upstream refuses; its reason is in the notes.
 
     Source: upstream `transform.structured.fuse_into_containing_op`.

@@ -44,8 +44,18 @@ class InsertBarriers(Statement):
     Errors:
         W0602: blocks conflict with each other: no barrier orders them.
         W0603: a barrier of the payload stands where not all threads pass.
+            A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of
+            them, it waits forever, or orders less than it seems to. Move it out, to where every thread passes.
         W0604: threads conflict where no barrier can stand.
+            Threads conflict inside one distributed op or loop: its iterations, spread over threads, touch the same
+            element. A barrier in there would not be reached by all threads alike. Give each element one owner (map the
+            parallel dimensions only), or tile so that the steps become a sequential loop with room for a barrier.
         W0605: there is no mapped loop.
+            `insert-barriers` works on loops that are mapped and not yet launched; `verify-sync` on those and on
+            kernels.
+
+            wrong: tile gemm [16, 16]; insert-barriers
+            right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets ISL's.

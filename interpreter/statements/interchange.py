@@ -24,6 +24,7 @@ class Interchange(Statement):
     Errors:
         W0320: not a structured op.
         W0337: `order` is not a permutation of the op's dimensions.
+            `interchange op [1, 0, 2]` names each old dimension once, in the new order.
 
     Source: upstream `transform.structured.generalize`, `transform.structured.interchange`.
 

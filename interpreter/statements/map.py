@@ -64,17 +64,58 @@ class Map(Statement):
 
     Errors:
         W0340: mapped already.
+            A loop or an op has one map. To spread a loop over blocks and then threads, tile it twice and map each of
+            the two loops.
+
+            wrong: map tiles to blocks(y, x); map tiles to threads(y, x)
+            right: let (lanes, one) = tile tile_mm [1, 1]; map lanes to threads(y: 16, x: 16)
         W0341: an axis per dimension is needed, each once.
+            The first axis is for the first (slowest) dimension of the loop, and so on. A loop of two dimensions takes
+            two different axes; an op takes as many as it has dimensions, or a single one for all its elements row by
+            row.
+
+            wrong: map tiles to blocks(x)         (a loop over rows and columns)
+            right: map tiles to blocks(y, x)
         W0342: a loop around it, or inside, takes the axis.
+            A processor that a loop distributes over one axis has its place on that axis: a loop inside cannot
+            distribute over it again. `threads(*)` takes all three thread axes, `grid(x)` takes blocks and threads along
+            x. `warps` and `lanes` are the block's threads in another order (linear id divided by 32, and the rest), so
+            they go with each other and not with threads. Loops over blocks stand outside loops over threads.
         W0343: the iterations depend on each other; two that do are named.
+            A reduction's iterations update the same element, a sequential loop's take what the one before has left: two
+            processors that do iteration 0 and iteration 1 at the same time would lose one of the updates. Map the
+            parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it.
         W0344: neither a parallel loop nor an op without reductions.
+            `map` takes the `forall` that `tile` returns, or a structured op all of whose dimensions are parallel, such
+            as the copy that `promote-to-shared` returns.
         W0345: more iterations than processors, and no distribution.
+            Without a distribution word each processor gets one iteration, so there must be as many processors as
+            iterations, provably. Otherwise say which iterations a processor gets.
+
+            wrong: map lanes to threads(x: 16)            (64 iterations)
+            right: map lanes to threads(x: 16) cyclic
         W0346: more threads than a block may have.
+            A block has at most 1024 threads, 64 of them along z; a grid has at most 65535 blocks along y and z. Give
+            smaller counts and a distribution, or larger tiles.
         W0347: a count or a chunk below 1.
+            There is at least one processor along an axis, and at least one iteration in a chunk: `block-cyclic(1)` is
+            `cyclic`.
         W0348: a vector that divides no row, or is too wide.
+            `vector n` makes n consecutive elements of a row one iteration: n is a power of two, divides the row's
+            (known) length, and n elements are at most 128 bits, the widest access there is. It is for ops; the
+            iterations of a loop are no elements.
         W0349: a space that is not to be had.
+            `*` is every thread of a block, so it goes with `threads` alone. A number of warps that is known only at run
+            time (`warps(x: ?)`) has a single axis: how it would split over two is not fixed.
         W0364: an order for anything but a grid of two axes, of known size, with one tile per block.
-        W0396: an op whose input and output overlap.
+            `order grouped(n)` lets the blocks of a grid of two axes take its tiles in groups of n rows, for the sake of
+            the L2 cache. Each block has one tile then, and the size of the grid is a number: the order is worked out by
+            divisions, and only those by constants are cheap, and understood by the proof that blocks do not touch each
+            other's results.
+        W0396: an op that reads what it writes, elsewhere.
+            Two operands are views of one buffer, one is read and the other written, and not element by element in the
+            same place. The op calls its iterations parallel, but its result depends on their order, which tiles,
+            threads and copies change.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 

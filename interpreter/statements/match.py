@@ -113,9 +113,15 @@ class Match(_Match):
 
     Errors:
         W0401: nothing matches; the diagnostic lists what is there.
+            No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that
+            may be absent: statements on an absent handle do nothing.
         W0402: fewer matches than the index asks for.
-        W0403: several match; the diagnostic lists them.
+            `match op #n` counts from 0 in the order of the text.
+        W0403: several ops match; the diagnostic lists them.
+            `match` means exactly one op. Pick one with `#n`, look in one function with `in @f`, narrow the search with
+            `where "attribute" = "value"`, or take all of them with `match*` and walk over them with `foreach`.
         W0404: no function of that name.
+            The payload has no function of that name; the notes list those it has.
 
     Source: upstream `transform.structured.match`.
 

@@ -21,7 +21,10 @@ class Print(Statement):
         nothing.
 
     Errors:
-        W0310: the handle's op is gone.
+        W0310: the op of the handle is gone.
+            A handle is a tag on an op of the payload. A rewrite that was not asked to keep the op (`run-pass
+            "canonicalize"` on a loop of one iteration, `transform { … }`) may have removed or duplicated it. Match the
+            op again, or do the rewrite before the handle is made.
 
     Source: upstream `transform.print`.
 

@@ -35,11 +35,19 @@ class PromoteToShared(Statement):
 
     Errors:
         W0330: no such operand.
+            Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements`
+            lists them.
         W0331: the operand is not an input.
-        W0332: the tile's shape is not static.
-        W0333: the op stands in no loop: there is no tile.
-        W0334: `transpose` needs two dimensions or more.
+            Only inputs are staged in shared memory; outputs are written where they are.
+        W0332: a tile without a static shape.
+            Shared memory is allocated when the kernel is written, so that the tile's shape must be known: tile with
+            static sizes.
+        W0333: the op stands in no loop: there is no tile to stage.
+            The op stands in no loop; `tile` it first, so that its operand is a tile.
+        W0334: `transpose` of fewer than two dimensions.
+            `transpose` exchanges the two innermost dimensions of a tile.
         W0335: more shared memory than a block may have.
+            A block has at most 227 KiB of shared memory on the largest GPUs. Stage smaller tiles, or pad less.
         W0396: an input and an output overlap.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.

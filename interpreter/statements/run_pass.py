@@ -23,7 +23,9 @@ class RunPass(Statement):
         nothing.
 
     Errors:
-        W0312: the pipeline does not parse, or a pass fails; upstream's messages are in the notes.
+        W0312: a pass pipeline fails.
+            `run-pass` takes what `mlir-opt --pass-pipeline` takes, without the outer `builtin.module(…)`: `run-pass
+            "func.func(linalg-generalize-named-ops)"`. The pipeline did not parse, or a pass in it failed.
 
     Source: upstream `PassManager.parse`.
 

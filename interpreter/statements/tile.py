@@ -40,11 +40,22 @@ class Tile(Statement):
 
     Errors:
         W0320: not a structured op, or a loop that yields tensors.
+            Tiling, interchange and promotion work on structured (linalg) ops, whose iteration space is known. Loops are
+            mapped with `map`; a fused op keeps its handle.
         W0322: a ragged tile of a dynamic extent in a reduction.
+            Filling up a tile needs to know how much is missing when the schedule is applied. Leave dynamic dimensions
+            whole with `_`, or give the payload static shapes.
         W0323: more sizes than dimensions.
+            `tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing one leaves a
+            dimension alone.
         W0324: no dimension is tiled.
+            Every size is `_` or 0, so that the statement would do nothing.
         W0325: a ragged tile of an op that has to stay on memrefs.
-        W0338: a dimension of size 0.
+            On memrefs a tile that sticks out of its buffer cannot be filled up. Tile before `bufferize`; payloads
+            written on memrefs are raised to tensors where they are straight lines of linalg ops.
+        W0338: an op without iterations.
+            One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Take it out of the
+            payload, or leave it alone.
         W0340: the loop is mapped already.
         W0343: the loop's iterations depend on each other.
         W0396: an input and an output overlap.

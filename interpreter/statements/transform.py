@@ -27,7 +27,9 @@ class Transform(Statement):
 
     Errors:
         W0311: the text does not parse, or an op of it fails; upstream's messages are in the notes.
-        W0339: the text prints.
+        W0339: upstream's own printing.
+            `transform.print` writes to the process's standard output, which holds the module (`weft apply`) or the JSON
+            object (`weft run --json`). `print` is Weft's: it goes to the report, and to stderr.
 
     Source: upstream `transform_interpreter.apply_named_sequence`.
 

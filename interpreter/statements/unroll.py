@@ -29,9 +29,15 @@ class Unroll(Statement):
         nothing.
 
     Errors:
-        W0370: no sequential loop, or one that is unrolled already.
-        W0371: no factor, and the number of iterations is not known, or too large to copy the body so often.
+        W0370: not a sequential loop, or one that is unrolled already.
+            `unroll` takes a loop whose iterations follow each other: over a reduction, over the steps of a tile.
+            Parallel loops are mapped; whatever of their iterations one thread gets is unrolled by the compiler where it
+            must be. A loop is unrolled once.
+        W0371: a loop that cannot be unrolled whole: too many iterations, or not known how many.
+            How many iterations it has is known only at run time, or they are so many that the compiler would take
+            minutes over the copies. `unroll loop by 4` makes four copies of the body.
         W0372: a factor below 2, or above the number of iterations.
+            `unroll loop by n` takes n from 2 to the number of iterations; `unroll loop` takes all of them.
 
     Source: CUDA C++ Programming Guide, `#pragma unroll`.
 

@@ -33,15 +33,39 @@ class Pipeline(Statement):
 
     Errors:
         W0355: the buffers take more shared memory than a block has.
-        W0365: at `launch`: a thread's share of a tile is not known, or too large for registers.
+        W0365: a tile on its way that does not fit into registers (at `launch`).
+            `pipeline` lets each thread keep the elements that it copies in registers while the tile before is computed.
+            How many they are must be known when the kernel is built, and they must leave room to compute with. Give the
+            copies' maps counts, take more threads, or smaller tiles.
         W0374: not a sequential loop of the block.
+            `pipeline` lets the copies of a sequential loop run one iteration ahead of its computation. The loop stands
+            in the loop over blocks, holds the copies that all threads do together, and has a step that is a number:
+            what `tile` makes of a reduction.
         W0375: nothing in the loop fills a shared buffer.
+            No op in the loop fills a shared buffer. `promote-to-shared` the operands of the op in the loop, `map` the
+            copies, and then `pipeline` the loop.
         W0376: a shared buffer that is not filled by one mapped copy.
+            `pipeline` takes a copy apart: a thread reads its elements of the next tile into registers, and writes them
+            later. So each buffer has one op that fills it, directly in the loop, distributed by a map of its own,
+            element by element.
+
+            wrong: let (a, copy_a) = promote-to-shared step.lhs; pipeline k stages 2
+            right: let (a, copy_a) = promote-to-shared step.lhs; map copy_a to threads(*) cyclic; pipeline k stages 2
         W0377: a shared buffer that is used outside the loop, or read before it is filled.
+            With two tiles in turn, the content of a buffer means something only within the iteration that has it. Here
+            the buffer is used outside the loop, or an iteration reads what the one before has copied.
         W0378: the loop writes what its copies read.
+            The tile of the next iteration is read before this one is through. If this iteration writes there, it would
+            read old values. Buffers that are different arguments are taken as different memory.
         W0379: another number of stages.
+            `stages 2`: one tile in shared memory is computed from, the next one is on its way through registers to the
+            other. More tiles need asynchronous copies, which are not supported yet. `stages 1` leaves the loop as it
+            is.
         W0388: there are barriers in the loop already.
+            Barriers were placed for the copies as they were; with two tiles in turn, fewer are needed, elsewhere. Say
+            `pipeline` first and `insert-barriers` afterwards.
         W0389: the loop is pipelined already.
+            The copies of this loop run one iteration ahead already.
 
     Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining; the two-stage scheme that predates `cp.async`.
 

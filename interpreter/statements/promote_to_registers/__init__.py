@@ -31,15 +31,32 @@ class PromoteToRegisters(Statement):
         buffer: the accumulator.
 
     Errors:
-        W0380: at `launch`: threads look at each other's parts of the accumulator.
+        W0380: an accumulator that threads share (at `launch`).
+            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped otherwise, or an op
+            looks at the whole accumulator, its parts cannot live in registers. Map all loops that look at it alike, or
+            write it back first.
         W0381: no such operand, or one that is only read.
-        W0382: the op does not stand in the loop, or the loop is no sequential one.
+            `promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere).
+            Inputs are staged by `promote-to-shared`, or loaded into registers by `vectorize`.
+        W0382: no sequential loop around the op.
+            The accumulator stays in registers while a sequential loop (`scf.for`) runs, and the op must stand in it:
+            name the loop that `tile` made of the reduction.
         W0383: which part a thread owns changes from one iteration of the loop to the next.
+            In each iteration of the loop a thread would accumulate into other elements, so that nothing stays in its
+            registers. Name an inner loop.
         W0384: something else in the loop looks at the same buffer.
+            While the accumulator is in registers, its buffer is out of date, and something else in the loop looks at
+            it.
         W0385: no loop over threads says which thread owns what.
+            An accumulator is kept by the thread that owns its tile, so the op must stand in a loop over threads (or
+            warps and lanes) that takes tiles of the operand.
         W0386: a part without a static shape.
+            What a thread keeps in registers must have a static shape.
         W0387: more than a thread's registers hold.
+            A thread has at most 255 registers of 4 bytes, and the accumulator is not all it needs. Take smaller tiles
+            per thread.
         W0395: it is kept in registers already.
+            An earlier `promote-to-registers` keeps this operand while that loop runs: nothing is left to do.
 
     Source: LICM's scalar promotion, for tiles; design, section The language.
 

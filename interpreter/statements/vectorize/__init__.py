@@ -36,10 +36,17 @@ class Vectorize(Statement):
 
     Errors:
         W0390: not a structured op, or one that is mapped itself.
-        W0391: the op stands in no loop over threads.
+            `vectorize` takes a structured op that one thread does alone. A copy or an op that is mapped itself takes
+            `vector n` on its map instead.
+        W0391: the op stands in no loop over threads: no thread does it alone.
+            `vectorize` is for the op in a loop over threads. Tile the op, and map the loop to threads.
         W0392: a tile without a static shape.
+            A fragment is an array in registers: its tile needs a static shape.
         W0393: the fragments take more registers than a thread has.
+            The tiles of the op do not fit a thread's 255 registers. Tile the reduction by 1 first: then a step needs a
+            column of one operand and a row of the other.
         W0394: every operand of an op with a reduction is in registers already, or read under a mask in the op's body.
+            All operands of the op are a thread's own: there is nothing to load or store.
         W0396: an input and an output overlap.
 
     Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
