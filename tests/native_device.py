@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from capturing import Capturing
 from native import Mode, run_native
 
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel
 from weft.runtime.run.device import View
-from weft.runtime.simulator.capture import Capturing
 
 
 class NativeDevice(Capturing):

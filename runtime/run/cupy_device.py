@@ -208,7 +208,7 @@ class CupyDevice(CupyWork):
             if captured:
                 runtime.graphDestroy(captured)
 
-    def launch_graph(self, graph: Graph, stream: Stream, order: int | None) -> tuple[()]:
+    def launch_graph(self, graph: Graph, stream: Stream) -> tuple[()]:
         """The GPU sees to the order itself."""
         try:
             self._cupy.cuda.runtime.graphLaunch(graph, stream.ptr)

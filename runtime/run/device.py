@@ -157,9 +157,8 @@ class Device(Protocol):
         """End a capture of which nothing comes. Never fails, also where none is under way."""
         ...
 
-    def launch_graph(self, graph: Graph, stream: Stream, order: int | None) -> Sequence[Replayed]:
-        """Do all that was captured, as if it were issued to `stream`. `order`: a seed for a simulator, which does one thing at
-        a time: any order that the graph allows."""
+    def launch_graph(self, graph: Graph, stream: Stream) -> Sequence[Replayed]:
+        """Do all that was captured, as if it were issued to `stream`."""
         ...
 
     def destroy_graph(self, graph: Graph) -> None: ...

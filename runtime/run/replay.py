@@ -19,14 +19,12 @@ class Replay:
     Args:
         pool: has the plan's streams, and the events, of which these are kept.
         actions: in order. Their memory must stay.
-        order: see `Device.launch_graph`.
     """
 
-    def __init__(self, device: Device, pool: Pool, actions: Sequence[Action], order: int | None) -> None:
+    def __init__(self, device: Device, pool: Pool, actions: Sequence[Action]) -> None:
         self.device = device
         self.pool = pool
         self.actions = actions
-        self.order = order
         self.first = pool.streams[WHOLE_DEVICE]
         self.others = [stream for number, stream in pool.streams.items() if number != WHOLE_DEVICE]
         self.fork, *self.joins = [pool.take() for _ in (None, *self.others)]
@@ -52,7 +50,7 @@ class Replay:
     def start(self) -> Sequence[Replayed]:
         """Launch the graph, or issue everything. What a simulator found when it launched the graph."""
         if self.graph is not None:
-            return self.device.launch_graph(self.graph, self.first, self.order)
+            return self.device.launch_graph(self.graph, self.first)
         self.issue()
         return ()
 

@@ -65,7 +65,7 @@ def run_plan(
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
     shapes = {b.name: given[b.name].shape for b in plan.inputs}
     fixed = resolve(plan, shapes, scalars)
-    run = _Run(fixed, device, order, graph)
+    run = _Run(fixed, device, order)
     with run.phase("load"):
         if text is not None:
             device.load(text, fixed.kernels)
@@ -93,7 +93,6 @@ class _Run:
     plan: Plan
     device: Device
     order: int | None = None
-    graphed: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
@@ -105,7 +104,7 @@ class _Run:
     def __post_init__(self) -> None:
         self.buffers: dict[str, Buffer] = {b.name: b for b in self.plan.buffers}
         steps = self.plan.steps
-        turns = None if self.order is None or self.graphed else interleaved(steps, self.order)  # a graph has turns of its own
+        turns = None if self.order is None else interleaved(steps, self.order)
         self.commands = commands(steps, turns)
         self.pool = Pool(self.device)
         self.streams = self.pool.streams
@@ -232,7 +231,7 @@ class _Run:
             if isinstance(step, Alloc):
                 self._alloc(self.buffers[step.buffer], stream)
         actions = self.actions.replayed(self.commands, self.memory, self.pool)
-        self.replay = Replay(self.device, self.pool, actions, self.order)
+        self.replay = Replay(self.device, self.pool, actions)
         return self.replay
 
     def capture(self) -> None:

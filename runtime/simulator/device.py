@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import Kernel
 from ..run import device
 from .budget import Budget, seconds_allowed
-from .capture import Capturing
 from .kernel import Order, SimKernel
 from .memory import Global, Window
 from .report import LaunchReport, Race
@@ -47,7 +47,11 @@ class SimEvent:
     reached: float = 0.0
 
 
-class SimDevice(Capturing):
+Recorded = list[tuple[str | None, Callable[[], LaunchReport | None]]]
+"""What was issued while a stream captured, in order: a kernel's name where one is launched, and what does it."""
+
+
+class SimDevice:
     """Runs kernels on the simulator.
 
     Args:
@@ -56,8 +60,7 @@ class SimDevice(Capturing):
         seconds: how long one launch may take; None: what `WEFT_SIM_SECONDS` says, or ten minutes.
 
     Attributes:
-        alive: how many streams, events and allocations were made and not given back yet.
-        graphs: how many graphs, likewise.
+        alive: how many streams, events, graphs and allocations were made and not given back yet.
         reports: the full report of every launch, by kernel name, in order.
     """
 
@@ -68,11 +71,12 @@ class SimDevice(Capturing):
         self.check = check
         self.seconds = seconds_allowed() if seconds is None else seconds
         self.order: Order = order
-        self.alive = Counter({"streams": 0, "events": 0, "allocations": 0})
+        self.alive = Counter({"streams": 0, "events": 0, "graphs": 0, "allocations": 0})
         self.reports: list[tuple[str, LaunchReport]] = []
         self.streams = StreamOrder()
         self._texts: dict[str, dict[str, SimKernel]] = {}
         self._kernels: dict[str, SimKernel] = {}
+        self._capture: Recorded | None = None
 
     # ---- kernels --------------------------------------------------------------------------------------------------------
 
@@ -90,7 +94,6 @@ class SimDevice(Capturing):
         kernel: Kernel,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        shared_bytes: int,
         args: Sequence[device.View | np.generic],
         stream: device.Stream,
     ) -> LaunchReport:
@@ -124,33 +127,28 @@ class SimDevice(Capturing):
     # ---- memory ---------------------------------------------------------------------------------------------------------
 
     def alloc(self, name: str, dtype: str, count: int) -> Allocation:
-        self.expect_no_capture(f"allocating `{name}`")
         data = np.empty(count, NUMPY[dtype])
         data.view(np.uint8).fill(poison_byte(dtype))
         self.alive["allocations"] += 1
         return Allocation(name, dtype, data, np.zeros(count, dtype=bool))
 
     def free(self, memory: Allocation) -> None:
-        self.expect_no_capture(f"freeing `{memory.name}`")
         _alive(memory)
         memory.freed = True
         self.streams.forget(memory)
         self.alive["allocations"] -= 1
 
     def poison(self, memory: Allocation, byte: int, stream: device.Stream) -> None:
-        self.expect_no_capture("poisoning memory")
         _alive(memory)
         memory.data.view(np.uint8).fill(byte)
         memory.written.fill(False)
 
     def upload(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
-        self.expect_no_capture("an upload")
         _alive(memory)
         memory.data[...] = array.reshape(-1).view(memory.data.dtype)
         memory.written.fill(True)
 
     def download(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
-        self.expect_no_capture("a download")
         _alive(memory)
         array.reshape(-1).view(memory.data.dtype)[...] = memory.data
 
@@ -188,12 +186,49 @@ class SimDevice(Capturing):
                 _strided(found.touched.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
         self.streams.enter(stream, what, touched)
 
-    def mark(self, point: Hashable, stream: device.Stream) -> None:
-        """Steps of a graph are ordered by its edges, as streams are by events."""
-        self.streams.record(point, stream)
+    # ---- device work, now or, while a stream captures, whenever the graph is launched ----------------------------------
 
-    def follow(self, stream: device.Stream, point: Hashable) -> None:
-        self.streams.wait(stream, point)
+    def launcher(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[device.View | np.generic],
+        stream: device.Stream,
+    ) -> Callable[[], LaunchReport | None]:
+        return partial(self._issue, partial(self.launch, kernel, grid, block, args, stream), kernel.name)
+
+    def copier(self, target: device.View, source: device.View, stream: device.Stream) -> Callable[[], None]:
+        return partial(self._issue, partial(self.copy, target, source, stream))
+
+    def filler(self, target: device.View, value: np.generic, stream: device.Stream) -> Callable[[], None]:
+        return partial(self._issue, partial(self.fill, target, value, stream))
+
+    def _issue(self, do: Callable[[], Any], kernel: str | None = None) -> Any:
+        if self._capture is None:
+            return do()
+        self._capture.append((kernel, do))
+        return None
+
+    def begin_capture(self, stream: device.Stream) -> None:
+        self._capture = []
+
+    def end_capture(self, stream: device.Stream) -> Recorded:
+        made, self._capture = self._capture or [], None
+        self.alive["graphs"] += 1
+        return made
+
+    def abandon_capture(self, stream: device.Stream) -> None:
+        self._capture = None
+
+    def launch_graph(self, graph: Recorded, stream: device.Stream) -> list[device.Replayed]:
+        """Issue all of it again: what events order in it they order now."""
+        found = [(kernel, do()) for kernel, do in graph]
+        return [(kernel, report) for kernel, report in found if kernel is not None and report is not None]
+
+    def destroy_graph(self, graph: Recorded) -> None:
+        self.alive["graphs"] -= 1
 
     # ---- streams and events: all is done when the call returns ----------------------------------------------------------
 
@@ -214,14 +249,15 @@ class SimDevice(Capturing):
         return SimEvent()
 
     def record(self, event: SimEvent, stream: SimStream) -> None:
-        if not self.record_captured(event, stream):
-            event.reached = time.perf_counter()
-            self.streams.record(event, stream)
+        self._issue(partial(self._record, event, stream))
+
+    def _record(self, event: SimEvent, stream: SimStream) -> None:
+        event.reached = time.perf_counter()
+        self.streams.record(event, stream)
 
     def wait(self, stream: SimStream, event: SimEvent) -> None:
-        """Outside a capture, the event was reached before this call could be made."""
-        if not self.wait_captured(stream, event):
-            self.streams.wait(stream, event)
+        """The event was reached before this call could be made."""
+        self._issue(partial(self.streams.wait, stream, event))
 
     def destroy_event(self, event: SimEvent) -> None:
         self.alive["events"] -= 1
@@ -231,7 +267,6 @@ class SimDevice(Capturing):
 
     def synchronize(self) -> None:
         """Nothing is ever under way."""
-        self.expect_no_capture("waiting for the device")
         self.streams.synchronize()
 
 

@@ -7,23 +7,25 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from capturing import Capturing, Recorded
 
 from weft.dsl.diagnostics import fail
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel
 from weft.runtime.run.device import View
-from weft.runtime.simulator.capture import Capturing, Recorded
 
 
 class NumpyDevice(Capturing):
-    """Args: kernels by name; `fail_at`: the number of the call that fails (releases never do); `log` has every call."""
+    """Args: kernels by name; `fail_at`: the number of the call that fails (releases never do); `order`: of graphs; `log` has every
+    call."""
 
     name = "numpy"
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
 
-    def __init__(self, kernels: dict[str, Callable[..., None]], fail_at: int | None = None) -> None:
+    def __init__(self, kernels: dict[str, Callable[..., None]], fail_at: int | None = None, order: int | None = None) -> None:
         self.kernels = kernels
         self.fail_at = fail_at
+        self.order = order
         self.calls = 0
         self.log: list[tuple[Any, ...]] = []
         self.alive: Counter[str] = Counter()
@@ -56,9 +58,9 @@ class NumpyDevice(Capturing):
         self.log.append(("abandon_capture",))
         super().abandon_capture(stream)
 
-    def launch_graph(self, graph: Recorded, stream: int, order: int | None) -> Sequence[Any]:
+    def launch_graph(self, graph: Recorded, stream: int) -> Sequence[Any]:
         self._call("launch_graph", stream)
-        return super().launch_graph(graph, stream, order)
+        return super().launch_graph(graph, stream)
 
     def destroy_graph(self, graph: Recorded) -> None:
         self.log.append(("destroy_graph",))

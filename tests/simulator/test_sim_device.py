@@ -35,7 +35,7 @@ def test_a_plan_in_small() -> None:
     a, b = device.alloc("a", "f32", 9), device.alloc("b", "f32", 8)
     device.upload(a, np.arange(9, dtype=np.float32), stream)
     args = [view(a, "a", 1, 2), view(b, "b", 4), np.float32(2)]
-    report = device.launch(KERNEL, (1, 1, 1), (4, 1, 1), 0, args, stream)
+    report = device.launch(KERNEL, (1, 1, 1), (4, 1, 1), args, stream)
     assert report is not None and report.clean
     out = np.zeros(8, np.float32)
     device.download(b, out, stream)
@@ -65,12 +65,12 @@ def test_what_was_never_uploaded_copied_or_poisoned_counts_as_unwritten() -> Non
     for source in (a, b, c):
         target = device.alloc("t", "f32", 4)
         args = [view(source, source.name, 0, 2), view(target, "t"), np.float32(1)]
-        report = device.launch(KERNEL, (1, 1, 1), (4, 1, 1), 0, args, stream)
+        report = device.launch(KERNEL, (1, 1, 1), (4, 1, 1), args, stream)
         (fault,) = report.faults
         assert (fault.kind, fault.buffer) == ("uninitialized read", source.name) and report.fault_count == 4
         assert target.written.all()
     aliased = [view(a, "a", 0, 2), view(a, "a", 1), np.float32(1)]
-    (race,) = device.launch(KERNEL, (1, 1, 1), (4, 1, 1), 0, aliased, stream).races
+    (race,) = device.launch(KERNEL, (1, 1, 1), (4, 1, 1), aliased, stream).races
     assert race.kind == "WAR" and race.buffer == "a"
 
 
@@ -82,7 +82,7 @@ def test_what_was_never_uploaded_copied_or_poisoned_counts_as_unwritten() -> Non
         ("W0752", lambda d, m: d.copy(view(m, "a", 6), view(m, "a"), None)),
         ("W0759", lambda d, m: d.load(TEXT, [Kernel("k", "m::other", ())])),
         ("W0759", lambda d, m: d.load("module {", [KERNEL])),
-        ("W0759", lambda d, m: d.launch(KERNEL, (1, 1, 1), (1, 1, 1), 0, [], None)),
+        ("W0759", lambda d, m: d.launch(KERNEL, (1, 1, 1), (1, 1, 1), [], None)),
     ],
 )
 def test_refusals(code: str, act) -> None:

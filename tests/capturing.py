@@ -1,4 +1,4 @@
-"""Graphs on a device that does everything when it is told: what is issued while a stream captures is kept, and done later.
+"""Graphs on a test's device that does everything when it is told: what is issued while a stream captures is done later.
 
 The rules are those of CUDA's stream capture: a stream that waits for an event of the capture joins it, the streams' order and
 the events become the graph's edges, and every stream must be joined to the first before the capture ends.
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dsl.diagnostics import fail
-from ..plan.plan import Kernel
-from ..run.device import Replayed, View
-from .report import LaunchReport, Race
+from weft.dsl.diagnostics import fail
+from weft.runtime.plan.plan import Kernel
+from weft.runtime.run.device import Replayed, View
+from weft.runtime.simulator.report import LaunchReport, Race
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,13 @@ class Capturing:
     Attributes:
         capture: the capture under way.
         graphs: how many graphs there are.
+        order: a seed: a graph is done in any order that its edges allow; None: as it was captured.
         unordered: what a device that looks found on different streams.
     """
 
     capture: Capture | None = None
     graphs: int = 0
+    order: int | None = None
 
     @property
     def unordered(self) -> Sequence[Race]:
@@ -188,30 +190,16 @@ class Capturing:
     def abandon_capture(self, stream: Any) -> None:
         self.capture = None
 
-    def launch_graph(self, graph: Recorded, stream: Any, order: int | None) -> Sequence[Replayed]:
+    def launch_graph(self, graph: Recorded, stream: Any) -> Sequence[Replayed]:
         if graph.destroyed:
             raise fail("W0724", "a graph is launched after it was destroyed")
         found: list[Replayed] = []
-        self.mark(graph, stream)
-        for one in {node.stream for node in graph.nodes}:
-            self.follow(one, graph)
-        for number in graph.order(order):
+        for number in graph.order(self.order):
             node = graph.nodes[number]
-            for earlier in node.after:
-                self.follow(node.stream, (graph, earlier))
             report = node.call()
-            self.mark((graph, number), node.stream)
             if report is not None and node.kernel is not None:
                 found.append((node.kernel, report))
-        for number in range(len(graph.nodes)):
-            self.follow(stream, (graph, number))
         return found
-
-    def mark(self, point: Hashable, stream: Any) -> None:
-        """`point` stands for what was done on `stream`: for a device that keeps account of that."""
-
-    def follow(self, stream: Any, point: Hashable) -> None:
-        """What is done on `stream` from now on is behind `point`."""
 
     def destroy_graph(self, graph: Recorded) -> None:
         if graph.destroyed:
