@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
-from .payloads.naming import written_names
+from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module
-from .payloads.refusals import in_our_words
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -139,12 +138,9 @@ def verify_source(
     from .interpreter.proof.hosts.effects import compiled_kernels
     from .interpreter.proof.kernels.launches import kernel_uses, model_of, same_use
 
-    try:
-        module = parse_module(source)
-    except WeftError as error:
-        raise in_our_words(error) from error
+    module = parse_module(source)
     called = _inline_launchers(module)
-    names = written_names(source)
+    names = WrittenNames(source)
     judged: list[Judged] = []
     hosts: list[JudgedHost] = []
     refused: list[Diagnostic] = []  # what cannot be judged hides nothing that can

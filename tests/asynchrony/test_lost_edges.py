@@ -14,7 +14,7 @@ from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.hosts.effects import Effects
 from weft.interpreter.proof.hosts.faults import HostFindings, judge_host
-from weft.payloads.naming import written_names
+from weft.payloads.naming import WrittenNames
 
 TYPE = "memref<8xf32>"
 MODULE = "module attributes {gpu.container_module}"
@@ -111,7 +111,7 @@ def judged(graph: Graph) -> tuple[list[str], set[tuple[int, int]]]:
     source = Source("p.mlir", text(graph))
     module = mlir.parse(source.text, mlir.context())
     function = next(iter(mlir.operations(module.operation, "func.func")))
-    said = judge_host(function, Effects(module), source=source, names=written_names(source)).diagnostics
+    said = judge_host(function, Effects(module), source=source, names=WrittenNames(source)).diagnostics
     pairs: set[tuple[int, int]] = set()
     for diagnostic in said:
         first, second = (int(n) for n in re.findall(r"@k::k(\d+)", "\n".join(diagnostic.notes[:2])))
@@ -159,7 +159,7 @@ def judging(count: int) -> Callable[[], HostFindings]:
 
     def judge() -> HostFindings:
         function = next(iter(mlir.operations(module.operation, "func.func")))
-        return judge_host(function, Effects(module), source=source, names=written_names(source))
+        return judge_host(function, Effects(module), source=source, names=WrittenNames(source))
 
     return judge
 

@@ -10,7 +10,7 @@ from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.hosts.effects import Effects
 from weft.interpreter.proof.hosts.faults import judge_host
-from weft.payloads.naming import written_names
+from weft.payloads.naming import WrittenNames
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "concurrency" / "concurrent_convs.launches.golden.mlir"
 FORK = {
@@ -40,7 +40,7 @@ def codes(text: str) -> list[str]:
     module = mlir.parse(text, mlir.context())
     source = Source("p.mlir", text)
     function = next(iter(mlir.operations(module.operation, "func.func")))
-    found = judge_host(function, Effects(module), source=source, names=written_names(source))
+    found = judge_host(function, Effects(module), source=source, names=WrittenNames(source))
     return sorted(d.code for d in found.diagnostics)
 
 

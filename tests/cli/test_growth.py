@@ -9,10 +9,10 @@ from work import seconds_computed
 
 from weft.dsl.diagnostics import Source, Span, WeftError
 from weft.payloads.foreign_constants import _resources
-from weft.payloads.misshapen import _names, _read
-from weft.payloads.naming import results
+from weft.payloads.naming import argument_names, results
 from weft.payloads.older_mlir import Edit, Older, _Rewriting
-from weft.payloads.payload import argument_names, parse_module
+from weft.payloads.payload import parse_module, parse_payload
+from weft.payloads.refusals import _operands, _types
 from weft.runtime.files.kernel_text import declared_types
 
 OP = "func.func @f(%x: memref<4xf32>) { return }\n"
@@ -23,11 +23,11 @@ def older(text: str) -> None:
 
 
 def names(text: str) -> None:
-    _names(Span(Source("p.mlir", text), 1, 1, 1, 2), 2)
+    _operands(Span(Source("p.mlir", text), 1, 1, 1, 2))
 
 
 def note(text: str) -> None:
-    _read(text, Span(Source("p.mlir", ""), 1, 1, 1, 2))
+    _types(["%a"], text)
 
 
 def places(count: str) -> None:
@@ -37,9 +37,7 @@ def places(count: str) -> None:
 
 
 def functions(count: str) -> None:
-    text = "".join(f"func.func @f{i}(%a: f32) {{ return }}\n" for i in range(len(count)))
-    for i in range(len(count)):
-        argument_names(text, f"f{i}")
+    parse_payload(Source("p.mlir", "".join(f"func.func @f{i}(%a: f32) {{ return }}\n" for i in range(len(count)))))
 
 
 def constants(count: str) -> None:
@@ -63,8 +61,8 @@ TEXTS: dict[str, tuple[Callable[[str], object], str, str, int]] = {  # what read
     "texts spelled like ops": (older, '"affine.load", ', "[", 4000),
     "spaces in a map": (older, " ", "affine.apply affine_map<()", 20000),
     "operands that do not end": (names, "ins( ", "// ", 8000),
-    "maps in a note": (note, "affine_map<(d0) -> (", '"linalg.x"(', 4000),
     "shapes in a note": (note, "tensor<", '"linalg.x"() : (', 8000),
+    "brackets of a function": (argument_names, "(", "func.func @f", 8000),
     "spaces before a result": (results, " ", "%a", 20000),
     "results before none": (lambda t: results(t + "="), "%a , ", "", 8000),
     "empty lines before blobs": (_resources.__wrapped__, "\n ", "{-#", 20000),

@@ -10,7 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from ..dsl.diagnostics import Diagnostic, Source, WeftError
+from .naming import span_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
@@ -40,7 +41,7 @@ def read_constants(module: ir.Module, source: Source) -> None:
             with module.context, op.location:
                 _replace(op, globals_, source)
         except _Refusal as refusal:
-            span, message = _span(op, source), f"`{NAME}`: {refusal.message}"
+            span, message = span_of(op.location, source), f"`{NAME}`: {refusal.message}"
             raise WeftError(
                 Diagnostic(refusal.code, message, span, hint=refusal.hint, payload=describe(op))
             ) from refusal
@@ -71,16 +72,6 @@ def _replace(op: ir.Operation, globals_: _Globals, source: Source) -> None:
         got = memref.GetGlobalOp(type_, ir.FlatSymbolRefAttr.get(symbol))
     op.results[0].replace_all_uses_with(got.result)
     op.operation.erase()
-
-
-def _span(op: ir.Operation, source: Source) -> Span | None:
-    """The op's place in the text, where it has one."""
-    from ..interpreter.ir.mlir import ir
-
-    at = op.location
-    if not isinstance(at, ir.FileLineColLoc) or at.filename != source.name:
-        return None
-    return Span(source, at.start_line, at.start_col, at.start_line, at.start_col + 1)
 
 
 def _type(op: ir.Operation) -> ir.MemRefType:

@@ -1,54 +1,75 @@
-"""What a module's text calls its values. The parser drops SSA names, but keeps the place of every op."""
+"""What a module's text calls its values, and where it has its ops. The parser drops SSA names, but keeps the place of every op."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import Source
+from ..dsl.diagnostics import Source, Span
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
 
 _RESULT = re.compile(r"%([\w$.-]++)(?::\d+)?+\s*+(?:,\s*+)?")
-_NAME = re.compile(r"%([\w$.-]+)")
-_ARGUMENT = re.compile(r"%([\w$.-]+)\s*:")
 _PLACE = re.compile(r":(\d+):(\d+)\)?$")
+_HEADER = re.compile(
+    r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|(?P<open>\battributes\s*+\{|[(\[{<])|(?P<close>[)\]}>])|%(?P<name>[\w$.-]+)\s*+:'
+)
 _LAUNCH_IDS = 12
 
 
-def written_names(source: Source) -> Callable[[ir.Value], str | None]:
-    """A function that gives a value's name in `source`, or None where the text does not show it."""
-    lines = source.text.split("\n")
+def span_of(location: ir.Location, source: Source, width: int = 1) -> Span | None:
+    """The place in `source` that a location means, of `width` columns; None where it names none."""
+    found = _PLACE.search(str(location))
+    return Span(source, int(found[1]), int(found[2]), int(found[1]), int(found[2]) + width) if found else None
 
-    def name(value: ir.Value) -> str | None:
+
+def argument_names(text: str, start: int = 0) -> list[str]:
+    """The names with a type in the brackets in front of an op's body: `@f(%a: f32) … workgroup(%b : memref<4xf32>) … {`."""
+    found: list[str] = []
+    around = ""
+    for token in _HEADER.finditer(text, start):
+        if token["name"] is not None and around == "(":
+            found.append(token["name"])
+        elif token["open"] is not None:
+            if token["open"] == "{" and not around:
+                break
+            around += token["open"][-1]
+        elif token["close"] is not None:
+            around = around[:-1]
+    return found
+
+
+class WrittenNames:
+    """A function that gives a value's name in `source`, or None where the text does not show it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._starts = [0, *(found.end() for found in re.finditer("\n", source.text))]
+
+    def __call__(self, value: ir.Value) -> str | None:
         from ..interpreter.ir.mlir import ir
 
         if isinstance(value.owner, ir.Block):
             op, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
-            given = _given_name(op, number)
-            if given is not None:
+            if (given := _given_name(op, number)) is not None:
                 return given
-            place = _place(op)
-            if place is None or op.name not in ("func.func", "gpu.func", "gpu.launch"):
-                return None
+            names = self.arguments(op) if op.name in ("func.func", "gpu.func", "gpu.launch") else []
             number -= _LAUNCH_IDS if op.name == "gpu.launch" else 0
-            found = _ARGUMENT.findall(_header(lines, *place))
-            return found[number] if 0 <= number < len(found) else None
-        place = _place(value.owner.operation)
-        if place is None:
-            return None
-        names = results(lines[place[0] - 1][: place[1] - 1])
-        number = ir.OpResult(value).result_number
-        return names[number] if number < len(names) else None
+        else:
+            at = self._offset(value.owner.operation)
+            names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
+            number = ir.OpResult(value).result_number
+        return names[number] if 0 <= number < len(names) else None
 
-    def _place(op: ir.Operation) -> tuple[int, int] | None:
-        found = _PLACE.search(str(op.location))
-        line = int(found[1]) if found else 0
-        return (line, int(found[2])) if found and source.name in str(op.location) and 1 <= line <= len(lines) else None
+    def arguments(self, op: ir.Operation) -> list[str]:
+        """Those of a function's arguments, or of what a `gpu.launch` allocates."""
+        at = self._offset(op)
+        return argument_names(self.source.text, at) if at is not None else []
 
-    return name
+    def _offset(self, op: ir.Operation) -> int | None:
+        span = span_of(op.location, self.source) if self.source.name in str(op.location) else None
+        return self._starts[span.line - 1] + span.column - 1 if span and 1 <= span.line <= len(self._starts) else None
 
 
 def results(before: str) -> list[str]:
@@ -71,13 +92,3 @@ def _given_name(op: ir.Operation, number: int) -> str | None:
     attributes = list(ir.ArrayAttr(op.attributes["arg_attrs"]))
     entry = ir.DictAttr(attributes[number]) if number < len(attributes) else None
     return ir.StringAttr(entry["weft.name"]).value if entry is not None and "weft.name" in entry else None
-
-
-def _header(lines: list[str], line: int, column: int) -> str:
-    """The text of an op from its place on, as far as its arguments may stand: to the end of the line that opens its body."""
-    out = [lines[line - 1][column - 1 :]]
-    for text in lines[line:]:
-        if out[-1].rstrip().endswith("{"):
-            break
-        out.append(text)
-    return "\n".join(out)

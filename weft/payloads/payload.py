@@ -1,11 +1,9 @@
-"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing
-it."""
+"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +12,7 @@ from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
 from ..dsl.files import read_source
 from ..recipes.builder import Value
 from .builder_values import Layer, builder_of, builder_values
+from .naming import WrittenNames, span_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
@@ -71,7 +70,7 @@ def parse_payload(source: Source) -> ir.Module:
     module = parse_module(source)
     if not any(mlir.operations(module.operation, "func.func")):
         raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
-    _name_values(module, source.text)
+    _name_values(module, source)
     return module
 
 
@@ -83,8 +82,8 @@ def parse_module(source: Source) -> ir.Module:
     """
     from ..interpreter.ir import mlir
     from .foreign_constants import read_constants
-    from .refusals import expect_order, in_our_words
-    from .unregistered import expect_known_holders
+    from .older_mlir import REJECTED, rewritten
+    from .refusals import expect_known_holders, expect_order
 
     older: Older | None = None
     context = mlir.context()
@@ -92,12 +91,14 @@ def parse_module(source: Source) -> ir.Module:
     try:
         module = mlir.parse(source.text, context)
     except mlir.ir.MLIRError as error:
-        if (older := older_text(source, error)) is None:
-            raise in_our_words(WeftError(*_parse_diagnostics(source, error))) from error
+        symbols = any(REJECTED in found.message for found in error.error_diagnostics)
+        older = rewritten(source.text) if symbols else None
+        if older is None:
+            raise WeftError(*_parse_diagnostics(source, error)) from error
         try:
             module = mlir.parse(older.text, mlir.context())
         except mlir.ir.MLIRError as other:
-            raise in_our_words(WeftError(*_parse_diagnostics(source, other, older))) from other
+            raise WeftError(*_parse_diagnostics(source, other, older)) from other
     _name_locations(module, source.name, older)
     _expect_no_marks(module)
     expect_order(module, source)
@@ -105,27 +106,18 @@ def parse_module(source: Source) -> ir.Module:
     return module
 
 
-def older_text(source: Source, error: ir.MLIRError) -> Older | None:
-    """The text with its symbols made dimensions, where they are what the parser objects to."""
-    from .older_mlir import REJECTED, rewritten
-
-    if any(REJECTED in found.message for found in error.error_diagnostics):
-        return rewritten(source.text)
-    return None
-
-
 def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None = None) -> Iterator[Diagnostic]:
-    for number, found in enumerate(error.error_diagnostics):
-        if number == 3:  # what follows the first few is echo
-            return
+    from .refusals import SAYS, in_our_words
+
+    for found in error.error_diagnostics[:3]:  # what follows the first few is echo
+        span = span_of(found.location, source) or Span(source, 1, 1, 1, 2)
+        if older is not None:
+            line, column = older.place(span.line, span.column)
+            span = Span(source, line, column, line, column + 1)
         notes = tuple(str(note.message) for note in found.notes)
-        place = re.search(r":(\d+):(\d+)\)?$", str(found.location))
-        line, column = (int(place[1]), int(place[2])) if place else (1, 1)
-        line, column = older.place(line, column) if older is not None else (line, column)
-        span = Span(source, line, column, line, column + 1)
-        yield Diagnostic("W0487", f"the payload does not parse: {found.message}", span, notes=notes)
+        yield in_our_words(Diagnostic("W0487", SAYS + found.message, span, notes=notes))
     if not error.error_diagnostics:
-        yield Diagnostic("W0487", f"the payload does not parse: {error}", Span(source, 1, 1, 1, 2))
+        yield Diagnostic("W0487", f"{SAYS}{error}", Span(source, 1, 1, 1, 2))
 
 
 def _name_locations(module: ir.Module, name: str, older: Older | None = None) -> None:
@@ -190,104 +182,44 @@ def _says(name: str, value: ir.Attribute) -> bool:
     """Whether the value of a mark is of its kind."""
     from ..interpreter.ir.mlir import ir
 
-    match name:
-        case "weft.name":
-            return isinstance(value, ir.StringAttr)
-        case "weft.unroll":
-            return isinstance(value, ir.UnitAttr) or _is_positive(value)
-        case _:
-            return _is_positive(value)
+    if name == "weft.name":
+        return isinstance(value, ir.StringAttr)
+    number = isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
+    return number or (name == "weft.unroll" and isinstance(value, ir.UnitAttr))
 
 
-def _is_positive(value: ir.Attribute) -> bool:
-    from ..interpreter.ir.mlir import ir
-
-    return isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
-
-
-def _name_values(module: ir.Module, text: str) -> None:
+def _name_values(module: ir.Module, source: Source) -> None:
     """Set `weft.name` on the arguments and results of every function that does not have it.
 
-    The parser drops SSA names, so an argument's is looked up in the text (`%lhs` → `lhs`), else it is `arg0`,
-    `arg1`, …;
-    a result is `result0`, `result1`, ….
+    An argument's is its SSA name in the text (`%lhs` → `lhs`), where that shows it, else it is `arg0`, `arg1`, …; a result is
+    `result0`, `result1`, ….
     """
     from ..interpreter.ir.mlir import ir, operations
 
+    written = WrittenNames(source)
     for op in operations(module.operation, "func.func"):
         types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
-        written = argument_names(text, ir.StringAttr(op.attributes["sym_name"]).value)
-        count, results = len(types.inputs), len(types.results)
-        names = list(written) if written is not None and len(written) == count else [f"arg{i}" for i in range(count)]
-        names += [f"result{i}" for i in range(results)]
-        given = [*_given(op, "arg_attrs", count), *_given(op, "res_attrs", results)]
-        taken: set[str] = {n for d in given if (n := _name_in(d)) is not None}
-        for index, attributes in enumerate(given):
-            if _name_in(attributes) is None:
-                name = _unused(names[index], taken)
-                attributes["weft.name"] = ir.StringAttr.get(name, module.context)
-                taken.add(name)
-            if index >= count:  # bufferization would set it, but leaves out-arguments alone that have attributes
-                attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
-        for key, part in (("arg_attrs", given[:count]), ("res_attrs", given[count:])):
+        counts = {"arg_attrs": len(types.inputs), "res_attrs": len(types.results)}
+        names = [re.sub(r"\W", "_", name, flags=re.ASCII) for name in written.arguments(op)]
+        if len(set(names)) != counts["arg_attrs"] or not op.regions[0].blocks:
+            names = [str(i) for i in range(counts["arg_attrs"])]
+        names = [f"arg{name}" if name[0].isdigit() else name for name in names]
+        names += [f"result{i}" for i in range(counts["res_attrs"])]
+        given = {
+            key: [{named.name: named.attr for named in ir.DictAttr(d)} for d in ir.ArrayAttr(op.attributes[key])]
+            if key in op.attributes
+            else [{} for _ in range(count)]
+            for key, count in counts.items()
+        }
+        every = [*given["arg_attrs"], *given["res_attrs"]]
+        taken = {ir.StringAttr(attributes["weft.name"]).value for attributes in every if "weft.name" in attributes}
+        for name, attributes in zip(names, every, strict=True):
+            while "weft.name" not in attributes and name in taken:
+                name += "_"
+            attributes.setdefault("weft.name", ir.StringAttr.get(name, module.context))
+            taken.add(name)
+        for attributes in given["res_attrs"]:  # bufferization would set it, but leaves out-arguments alone that have attributes
+            attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
+        for key, part in given.items():
             if part:
-                dicts = [ir.DictAttr.get(d, module.context) for d in part]
-                op.attributes[key] = ir.ArrayAttr.get(dicts, module.context)
-
-
-def _given(op: ir.Operation, key: str, count: int) -> list[dict[str, ir.Attribute]]:
-    from ..interpreter.ir.mlir import ir
-
-    if key not in op.attributes:
-        return [{} for _ in range(count)]
-    return [{named.name: named.attr for named in ir.DictAttr(d)} for d in ir.ArrayAttr(op.attributes[key])]
-
-
-def _name_in(attributes: dict[str, ir.Attribute]) -> str | None:
-    from ..interpreter.ir.mlir import ir
-
-    found = attributes.get("weft.name")
-    return ir.StringAttr(found).value if found is not None and isinstance(found, ir.StringAttr) else None
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-_NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*')
-_FUNCTION = re.compile(r"\bfunc\.func\s++(?:\w++\s++)?@([\w$.-]+)\s*+\(")
-_ARGUMENT = re.compile(r"%([A-Za-z0-9_$.-]+)\s*:")
-
-
-def argument_names(text: str, function: str) -> tuple[str, ...] | None:
-    """The names that `func.func @function(%lhs: …, %rhs: …)` gives its arguments, made identifiers; None if the text
-    does not show them (a declaration, the generic form)."""
-    clean, starts = _functions(text)
-    if function not in starts:
-        return None
-    depth, end = 1, starts[function]
-    top: list[str] = []  # the argument list without what stands in its inner brackets
-    while end < len(clean) and depth:
-        character = clean[end]
-        arrow = character == ">" and clean[end - 1] == "-"
-        depth += character in "([{<"
-        if depth == 1:
-            top.append(character)
-        depth -= character in ")]}>" and not arrow
-        end += 1
-    names = [_identifier(name) for name in _ARGUMENT.findall("".join(top))]
-    return tuple(names) if len(set(names)) == len(names) else None
-
-
-@lru_cache(maxsize=1)
-def _functions(text: str) -> tuple[str, dict[str, int]]:
-    """A module's text without texts and comments, and where the arguments of each of its functions begin: the first of a name."""
-    clean = _NOISE.sub(lambda m: " " * len(m.group()), text)
-    return clean, {found[1]: found.end() for found in reversed(list(_FUNCTION.finditer(clean)))}
-
-
-def _identifier(name: str) -> str:
-    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"arg{plain}" if plain[0].isdigit() else plain
+                op.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(d, module.context) for d in part], module.context)

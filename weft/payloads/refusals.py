@@ -1,38 +1,159 @@
-"""What upstream's verifier says of launches and tokens, said again so that a person sees what to do; of shapes: `misshapen.py`."""
+"""Refusals of payloads by upstream's verifier: its words, with our code, the place, what is meant in the text and the way out.
+
+Two things it does not survive or does not see are looked for here: a launch inside an op that is not registered (it asks that op
+for its symbols, and ends the process), and tokens outside of functions, where nothing stands before or after anything.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import graphlib
+import itertools
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
-from .misshapen import in_words
+from .naming import span_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
 
-_SAYS = "the payload does not parse: "
-_KERNEL = re.compile(r"kernel (?:function|container) '([^']+)' is undefined")
-_HOLDER = re.compile(r"kernel module '([^']+)' is undefined")
-_COUNT = re.compile(r"got (\d+) kernel operands but expected (\d+)")
-_TYPE = re.compile(r"type of function argument (\d+) does not match")
-_LAUNCH = re.compile(r"kernel = @[\w$.-]+::@([\w$.-]+).*operandSegmentSizes = array<i32: ([\d, ]+)>.*\}> : \((.*)\) ->", re.DOTALL)
-_TOKEN_OP = re.compile(r"%([\w$.-]+)\s*=\s*(?:gpu\.\w+\s+async\s*\[([^\]]*)\]|\"gpu\.\w+\"\(([^)]*)\))")
-_PLACE = re.compile(r":(\d+):(\d+)")
-_ORDERED = ("func.func", "gpu.module", "gpu.binary", "memref.global")
+SAYS = "the payload does not parse: "
+
+_CIRCLE = "start with a root, `gpu.wait async`, and let each operation wait for earlier ones"
+_STEPS = "strides and dilations are 1 or more along each axis, and an index is 0 or more"
+_REFUSALS = (
+    (
+        r"dependency operands require the dependency-based async model", "W0625",
+        "a synchronous gpu.launch_func has async dependencies",
+        "make it asynchronous: `%t = gpu.launch_func async […] …`, or block before it: `gpu.wait […]`",
+    ),
+    (
+        r"kernel (?:function|container) '@?([^']+)' is undefined", "W0626",
+        "the module has no kernel @{0}", "keep its `gpu.module` beside the host function",
+    ),
+    (
+        r"kernel module '([^']+)' is undefined", "W0626", "@{0} is no gpu.module: the launch finds no kernel in it",
+        "kernels are `gpu.func @f(…) kernel` in a `gpu.module`",
+    ),
+    (
+        r"is missing the 'gpu.kernel' attribute", "W0626",
+        "what is launched is no kernel", "make it one: `gpu.func @f(…) kernel`",
+    ),
+    (
+        r"got (\d+) kernel operands but expected (\d+)", "W0627",
+        "arguments of the launch: {0}; arguments that its kernel takes: {1}",
+        "pass one value for each argument of the `gpu.func`",
+    ),
+    (
+        r"type of function argument (\d+) does not match", "W0627",
+        "argument {0} of the launch is not of the type that its kernel takes",
+        "give it the kernel's type; a `memref.cast` makes static sizes dynamic, and back",
+    ),
+    (
+        r"operand #(\d+) has shape's dimension #(\d+) to be (-?\d+), but found (-?\d+)", "W0487",
+        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed", "axes that one index counts have one size",
+    ),
+    (
+        r"operand #(\d+) has shape's dimension #(\d+) to be greater than or equal to (-?\d+), but found (-?\d+)", "W0487",
+        "{op}: operand {0} has {3} elements along axis {1}, and the windows that move along it reach over {2}",
+        "a filter stays within the padded image: make the filter or the result smaller, or pad the image",
+    ),
+    (
+        r"expected operand #(\d+) rank \((\d+)\) to match the result rank of indexing_map \((\d+)\)", "W0487",
+        "{op}: operand {0} has {1} axes, and {2} are needed", "reshape it, or use another op",
+    ),
+    (r"unexpected loop dimension for convolution op", "W0487", "{op}: a stride or a dilation is below 1", _STEPS),
+    (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand is indexed with a number below 0", _STEPS),
+)  # fmt: skip
+"""What the verifier says (a pattern) → code, message and hint."""
+
+_OP = re.compile(r"\"(linalg\.[\w.]+)\"\(")
+_KERNEL = re.compile(r"kernel = @[\w$.-]+::@([\w$.-]+)")
 _NAME = re.compile(r"%([\w$.-]+)")
+_TOKEN_OP = re.compile(r"%([\w$.-]+)\s*=\s*(?:gpu\.\w+\s+async\s*\[([^\]]*)\]|\"gpu\.\w+\"\(([^)]*)\))")
+_ORDERED = ("func.func", "gpu.module", "gpu.binary", "memref.global")
+_LAUNCH = "gpu.launch_func"
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_NESTING = re.compile(
+    rf"//[^\n]*|@{_STRING}|(?P<op>{_STRING})(?=\s*\()|{_STRING}|(?P<brace>[{{}}])|(?P<launch>\bgpu\.launch_func\b)"
+)
 
 
-def in_our_words(error: WeftError) -> WeftError:
-    """The same error, with those of its diagnostics that speak of launches, tokens and shapes made clear."""
-    return WeftError.of(_translated(d) for d in error.diagnostics)
+def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
+    """What the parser or the verifier says (W0487), where it is one of the refusals above, or of tokens in a circle."""
+    span, says = diagnostic.span, diagnostic.message.removeprefix(SAYS)
+    if span is None:
+        return diagnostic
+
+    def say(code: str, message: str, hint: str, *notes: str) -> Diagnostic:
+        return dataclasses.replace(diagnostic, code=code, message=message, notes=notes, hint=hint)
+
+    seen = "\n".join(diagnostic.notes)
+    if "does not dominate this use" in says and "!gpu.async.token" in seen:
+        circle = list(_circle(span))
+        message = "tokens wait for each other" if circle else "a token is used before it is made"
+        return say("W0628", message, _CIRCLE, *circle, f"upstream: {says}")
+    for pattern, code, message, hint in _REFUSALS:
+        if (found := re.search(pattern, says)) is None:
+            continue
+        if code != "W0487":
+            taken = _taken(seen, span.source) if "function argument" in pattern else ()
+            return say(code, message.format(*found.groups()), hint, *taken, f"upstream: {says}")
+        if (op := _OP.search(seen)) is None:
+            return diagnostic
+        names = _operands(span)
+        groups = found.groups()
+        if "greater than" in pattern and re.search(r"\d{11}", seen):  # upstream overflows, and says another number every time
+            groups, says = (*groups[:2], "more", groups[3]), "more is needed than 64 bits can count"
+        named = names[int(groups[0])] if groups and int(groups[0]) < len(names) else None
+        said = message.format(*groups, op=op[1])
+        said = said if named is None else said.replace(f"operand {groups[0]}", named, 1)
+        return say(code, said, hint, *_types(names, seen), f"upstream: {says}")
+    return diagnostic
+
+
+def _operands(span: Span) -> list[str]:
+    """`%image`, `%filter`, `%out`, as the op at this place in the text reads them."""
+    text = span.source.text.split("\n", span.line - 1)[-1][span.column - 1 :]
+    clauses = (re.search(rf"\b{clause}\s*+\(([^:()]*+):", text) for clause in ("ins", "outs"))
+    return [name for named in clauses if named for name in re.findall(r"%[\w$.#-]+", named[1])]
+
+
+def _types(names: list[str], seen: str) -> list[str]:
+    """`%image: tensor<1x8x8x4xf32>`: the operands with the types at the end of upstream's note."""
+    listed = seen.rstrip().rpartition(" : (")[2].rpartition(") -> ")[0]
+    types = re.findall(r"(?:tensor|memref)<[^<>]*(?:<[^<>]*>[^<>]*)*>", listed)
+    return [f"{name}: {type_}" for name, type_ in zip(names, types, strict=True)] if len(names) == len(types) else []
+
+
+def _taken(seen: str, source: Source) -> Iterator[str]:
+    """What the kernel takes that is launched, as far as the text shows it."""
+    if (found := _KERNEL.search(seen)) is not None:
+        heads = re.findall(rf"gpu\.func\s+@{re.escape(found[1])}\s*(\([^{{\n]*\))", source.text)
+        yield from (f"@{found[1]} takes {head}" for head in heads[:1] if len(heads) == 1)
+
+
+def _circle(span: Span) -> Iterator[str]:
+    """`%t (line 4) waits for %u`, once around, if the token made in the line of `span` waits for itself."""
+    made: dict[str, tuple[int, list[str]]] = {}
+    for number, line in enumerate(span.source.text.split("\n"), 1):
+        for match in _TOKEN_OP.finditer(line.split("//")[0]):
+            made[match[1]] = (number, _NAME.findall(match[2] or match[3] or ""))
+    try:
+        graphlib.TopologicalSorter({name: waits for name, (_, waits) in made.items()}).prepare()
+    except graphlib.CycleError as error:
+        path = error.args[1][::-1]
+        first = next((n for n, name in enumerate(path) if made[name][0] == span.line), None)
+        if first is not None:
+            path = [*path[first:-1], *path[: first + 1]]
+            for waits, awaited in itertools.pairwise(path):
+                yield f"%{waits} (line {made[waits][0]}) waits for %{awaited}"
 
 
 def expect_order(module: ir.Module, source: Source) -> None:
-    """Refuse tokens outside of functions (W0628): nothing there stands before or after anything, so they may go round in
-    circles."""
+    """Refuse tokens outside of functions (W0628): they may go round in circles."""
     from ..interpreter.ir import mlir
     from ..interpreter.proof.hosts.tokens import uses_tokens
 
@@ -40,104 +161,33 @@ def expect_order(module: ir.Module, source: Source) -> None:
         if top.operation.name in _ORDERED or not uses_tokens(top.operation):
             continue
         op = next(op for op in mlir.operations(top) if op.name.startswith("gpu.") and uses_tokens(op))
-        place = _PLACE.search(str(op.location))
-        line, column = (int(place[1]), int(place[2])) if place else (1, 1)
-        span = Span(source, line, column, line, column + len(op.name))
-        raise WeftError(
-            Diagnostic("W0628", f"{op.name} stands in no function: tokens have no order there", span, notes=tuple(_circle(span)),
-                       hint="put the operations into a `func.func`, one after the other")
-        )  # fmt: skip
+        span = span_of(op.location, source, len(op.name)) or Span(source, 1, 1, 1, 2)
+        hint = "put the operations into a `func.func`, one after the other"
+        message = f"{op.name} stands in no function: tokens have no order there"
+        raise WeftError(Diagnostic("W0628", message, span, notes=tuple(_circle(span)), hint=hint))
 
 
-def _translated(diagnostic: Diagnostic) -> Diagnostic:
-    span, says = diagnostic.span, diagnostic.message.removeprefix(_SAYS)
-    if diagnostic.code != "W0487" or span is None:
-        return diagnostic
-
-    def say(code: str, message: str, *notes: str, hint: str) -> Diagnostic:
-        return dataclasses.replace(diagnostic, code=code, message=message, notes=(*notes, f"upstream: {says}"), hint=hint)
-
-    if "dependency operands require the dependency-based async model" in says:
-        return say("W0625", "a synchronous gpu.launch_func has async dependencies",
-                   hint="make it asynchronous: `%t = gpu.launch_func async […] …`, or block before it: `gpu.wait […]`")  # fmt: skip
-    if found := _KERNEL.search(says):
-        name = found[1] if found[1].startswith("@") else f"@{found[1]}"
-        return say("W0626", f"the module has no kernel {name}", hint="keep its `gpu.module` beside the host function")
-    if found := _HOLDER.search(says):
-        return say("W0626", f"@{found[1]} is no gpu.module: the launch finds no kernel in it",
-                   hint="kernels are `gpu.func @f(…) kernel` in a `gpu.module`")  # fmt: skip
-    if "is missing the 'gpu.kernel' attribute" in says:
-        return say("W0626", "what is launched is no kernel", hint="make it one: `gpu.func @f(…) kernel`")
-    if found := _COUNT.search(says):
-        passed = f"{found[1]} argument{'s' * (found[1] != '1')}"
-        return say("W0627", f"the launch passes {passed} to a kernel that takes {found[2]}",
-                   hint="pass one value for each argument of the `gpu.func`")  # fmt: skip
-    if found := _TYPE.search(says):
-        return say("W0627", f"argument {found[1]} of the launch is not of the type that its kernel takes",
-                   *_types(diagnostic, span.source, int(found[1])),
-                   hint="give it the kernel's type; a `memref.cast` makes static sizes dynamic, and back")  # fmt: skip
-    if "does not dominate this use" in says and any("!gpu.async.token" in note for note in diagnostic.notes):
-        circle = list(_circle(span))
-        message = "tokens wait for each other" if circle else "a token is used before it is made"
-        return say("W0628", message, *circle,
-                   hint="start with a root, `gpu.wait async`, and let each operation wait for earlier ones")  # fmt: skip
-    return in_words(diagnostic)
-
-
-def _types(diagnostic: Diagnostic, source: Source, number: int) -> Iterator[str]:
-    """What the launch gives, and what its kernel takes there, as far as the text shows it."""
-    found = next(filter(None, (_LAUNCH.search(note) for note in diagnostic.notes)), None)
-    if found is None:
-        return
-    given = _split(found[3])[sum(int(n) for n in found[2].split(",")[:11]) :]
-    if number < len(given):
-        yield f"the launch gives {given[number]}"
-    starts = [m.end() for m in re.finditer(rf"gpu\.func\s+@{re.escape(found[1])}\s*\(", source.text)]
-    if len(starts) == 1 and number < len(taken := _split(source.text[starts[0] :])):
-        yield f"@{found[1]} takes {taken[number]}"
-
-
-def _split(text: str) -> list[str]:
-    """`%a: f32, memref<2x3xf32, 1>) …` → `%a: f32`, `memref<2x3xf32, 1>`: at commas outside of brackets, to the closing one."""
-    parts, depth = [""], 0
-    for before, letter in zip(" " + text, text, strict=False):
-        depth += (letter in "([{<") - (letter in ")]}>" and before + letter != "->")
-        if depth < 0:
-            break
-        if letter == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _circle(span: Span) -> Iterator[str]:
-    """`%t (line 4) waits for %u`, once around, if the token made in the line of `span` waits for itself."""
-    made = _tokens(span.source)
-    start = next((name for name, (line, _) in made.items() if line == span.line), None)
-    if start is None:
-        return
-    back: dict[str, str] = {}
-    waiting = [start]
-    while waiting and start not in back:
-        name = waiting.pop()
-        for other in made.get(name, (0, ()))[1]:
-            if other not in back:
-                back[other] = name
-                waiting.append(other)
-    if start not in back:
-        return
-    path = [start]
-    while len(path) == 1 or path[-1] != start:
-        path.append(back[path[-1]])
-    for waits, awaited in zip(reversed(path[1:]), reversed(path[:-1]), strict=True):
-        yield f"%{waits} (line {made[waits][0]}) waits for %{awaited}"
-
-
-def _tokens(source: Source) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """By name: the line that makes a token, and the tokens it waits for."""
-    found: dict[str, tuple[int, tuple[str, ...]]] = {}
-    for number, line in enumerate(source.text.split("\n"), 1):
-        for match in _TOKEN_OP.finditer(line.split("//")[0]):
-            found[match[1]] = (number, tuple(_NAME.findall(match[2] or match[3] or "")))
-    return found
+def expect_known_holders(source: Source, context: ir.Context) -> None:
+    """Refuse a launch in the region of an op that is not registered (W0628): `"test.region"() ({ gpu.launch_func @k::@f … })`."""
+    text, holders = source.text, list[str | None]()
+    op = closed = None
+    for token in _NESTING.finditer(text) if _LAUNCH in text else ():
+        if token["op"] is not None:
+            op = token["op"].strip('"')
+        if token["launch"] is not None or (token["op"] is not None and op == _LAUNCH):
+            unknown = next((h for h in holders if h is not None and not context.is_registered_operation(h)), None)
+            if unknown is not None:
+                start = token.start()
+                line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+                span = Span(source, line, column, line, column + len(_LAUNCH))
+                message = f"a launch stands in {unknown}, an op that is not registered: nobody knows when it runs"
+                hint = "launch from a function, from its loops and branches"
+                raise WeftError(Diagnostic("W0628", message, span, hint=hint))
+        elif token["brace"] == "}" and holders:
+            closed = holders.pop()
+        elif token["brace"] == "{":
+            at = token.start()
+            while at and text[at - 1].isspace():
+                at -= 1
+            before = text[at - 1 : at]
+            holders.append(op if before == "(" else closed if before == "," else None)
