@@ -15,8 +15,6 @@ _OF_OPERATOR = {
 }  # fmt: skip
 _PLAIN = {SUM, PRODUCT}  # operators whose precedence every reader knows; the others get parentheses around sums
 
-UNSIGNED = {"unsigned": "int", "unsigned long long": "long long", "unsigned char": "int", "unsigned short": "int"}
-
 
 @dataclass(frozen=True)
 class Expr:

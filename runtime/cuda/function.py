@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.strides import is_plain, strided
+from ..kernel_form import normal
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref
 from .errors import refuse
@@ -37,6 +38,7 @@ def write_function(
     overlapping: list[set[int]],
 ) -> tuple[str, KernelSignature]:
     """The text of a `gpu.func`, and its signature. `overlapping`: groups of arguments that may be one buffer."""
+    func, _module = normal(func)
     kernel = Kernel(func, need, constant, _triple(func, "known_block_size"), _triple(func, "known_grid_size"))
     block = kernel.single_block(func)
     declared, parameters = _bind_arguments(kernel, func, block)

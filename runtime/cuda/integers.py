@@ -7,10 +7,11 @@ arithmetic is taken not to overflow, and is made in `int` where the range fits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .expression import UNSIGNED, Expr, binary, call, cast, unary
+from .expression import Expr, binary, call, cast
 from .ranges import Range
 
 INT, LONG = "int", "long long"
@@ -112,9 +113,21 @@ def add(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
         return b
     if b.constant == 0:
         return a
-    if b.constant is not None and b.constant < 0 and kind.index:
-        return subtract(a, literal(-b.constant), kind)
+    for one, other in ((a, b), (b, a)):
+        if kind.index and (opposite := _opposite(other)) is not None:
+            return subtract(one, opposite, kind)
     return wrapping("+", a, b, kind, bounds(a, kind) + bounds(b, kind))
+
+
+def _opposite(e: Expr) -> Expr | None:
+    """`3` of `-3`, `x * 3` of `x * -3`, `x` of `x * -1`."""
+    if e.constant is not None:
+        return literal(-e.constant) if e.constant < 0 else None
+    factor = e.split[2] if e.split is not None and e.split[1] == "*" else ""
+    if e.range is None or e.split is None or not re.fullmatch(r"-\d+", factor):
+        return None
+    text = e.split[0] if factor == "-1" else f"{e.split[0]} * {factor[1:]}"
+    return replace(e, text=text, range=-e.range, split=None)
 
 
 def subtract(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
@@ -240,11 +253,6 @@ def extreme(function: str, a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
     return call(function, a.type, a, b, range=known)
 
 
-def negate(a: Expr) -> Expr:
-    known = -bounds(a, INDEX)
-    return literal(known.low) if known.value is not None else unary("-", a, a.type, known)
-
-
 def decide(predicate: str, a: Range, b: Range) -> bool | None:
     """What a signed comparison is for all values of the two ranges, if it is the same for all."""
     if predicate == "<":
@@ -259,5 +267,3 @@ def decide(predicate: str, a: Range, b: Range) -> bool | None:
         return predicate == "=="
     return None
 
-
-SIGNED_TYPES = frozenset(UNSIGNED.values())

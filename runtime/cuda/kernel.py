@@ -29,7 +29,7 @@ Binding = Expr | Lanes | View
 
 _SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return"])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
-LOOPS = frozenset(["scf.for", "scf.while", "affine.for", "scf.parallel", "affine.parallel", "scf.forall"])
+LOOPS = frozenset(["scf.for", "scf.while"])
 DYNAMIC = -(1 << 63)
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
 LONGEST = 100  # characters of an expression before it is given a name

@@ -1,4 +1,4 @@
-"""What the loops of scf and affine have in common: their header, their loop-carried variables, and unrolling."""
+"""Loops: their header, their loop-carried variables, and unrolling."""
 
 from __future__ import annotations
 
@@ -76,8 +76,7 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
     outer = init.owner
     position = list(outer.arguments).index(init) - 1
     inner = value.owner.owner.operation
-    loops = ("scf.for", "affine.for")
-    if inner.name not in loops or outer.owner.operation.name not in loops or inner.block != outer:
+    if not inner.name == outer.owner.operation.name == "scf.for" or inner.block != outer:
         return False
     result = inner.results[list(value.owner.arguments).index(value) - 1]
     terminator = list(outer.operations)[-1].operation
@@ -188,7 +187,7 @@ def _subscripts_registers(op: ir.Operation) -> bool:
                 continue
             if user.name == "memref.subview" and _is_private(user.operands[0]):
                 return True
-            if user.name in ("scf.for", "affine.for"):  # an inner loop whose bounds depend on it
+            if user.name == "scf.for":  # an inner loop whose bounds depend on it
                 inner = user.regions[0].blocks[0].arguments[0]
                 waiting += [inner] if inner not in reached else []
                 reached.add(inner)
@@ -200,8 +199,7 @@ def _subscripts_registers(op: ir.Operation) -> bool:
 
 
 _FIRST_SUBSCRIPT = {
-    "memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2, "affine.load": 1, "affine.store": 2,
-    "affine.vector_load": 1, "affine.vector_store": 2, "vector.transfer_read": 1, "vector.transfer_write": 2,
+    "memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2, "vector.transfer_read": 1, "vector.transfer_write": 2,
 }  # fmt: skip
 
 

@@ -29,6 +29,6 @@ def writes(*names: str) -> Callable[[Writer], Writer]:
 @cache
 def writers() -> dict[str, Writer]:
     """All writers by op name."""
-    from .dialects import affine, arith, conversions, gpu, math, memref, memref_views, scf, transfer, vector  # noqa: F401
+    from .dialects import affine, arith, conversions, gpu, math, memref, memref_views, scf, vector  # noqa: F401
 
     return _WRITERS

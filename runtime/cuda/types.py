@@ -87,13 +87,16 @@ def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[Scalar,
     return scalar(type, op), None
 
 
+def truth(known: bool) -> Expr:
+    return Expr("true" if known else "false", "bool", range=Range.constant(int(known)), atom=True)
+
+
 def constant(value: float | int | bool, kind: Scalar) -> Expr:
     """A literal of that type, exact."""
     if kind.boolean:
-        return Expr("true" if value else "false", "bool", range=Range.constant(int(bool(value))), atom=True)
+        return truth(bool(value))
     if kind.integer is not None:
-        number = literal(int(value))
-        return number
+        return literal(int(value))
     if kind.small_float and math.isnan(value):  # a conversion would make another NaN of it
         return of_bits(literal(small_bits(float(value), kind)), kind)
     if kind.small_float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.mlir import ir
+from ..kernel_form import normal
 from ..plan.dtypes import NUMPY
 from . import conversion, numeric, ops, vector_values, warp
 from .arguments import Argument, bind
@@ -47,7 +48,7 @@ class SimKernel:
     """
 
     def __init__(self, function: ir.Operation | ir.OpView) -> None:
-        operation = function.operation
+        operation, _module = normal(function.operation)
         translator = Translator(operation)
         self.name = ir.StringAttr(operation.attributes["sym_name"]).value
         self.source = translator.source()

@@ -240,7 +240,7 @@ class Translator:
         """Translate the ops of a block; returns the operands of its terminator."""
         for view in block.operations:
             operation = view.operation
-            if operation.name in ("scf.yield", "affine.yield", "scf.condition", "gpu.return"):
+            if operation.name in ("scf.yield", "scf.condition", "gpu.return"):
                 return list(operation.operands)
             handler = HANDLERS.get(operation.name)
             if handler is None:

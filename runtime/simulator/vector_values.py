@@ -66,12 +66,12 @@ def insert(value: Lane, rank: int, vector: np.ndarray, position: tuple[Lane, ...
     return out
 
 
-def overwrite(source: np.ndarray, target: np.ndarray, index: tuple[Any, ...], lead: int) -> np.ndarray:
-    """The target with a slice replaced; `lead`: dimensions that the source lacks in front."""
-    lanes = np.broadcast_shapes(source.shape[:2], target.shape[:2])
-    out = np.array(np.broadcast_to(target, lanes + target.shape[2:]))
-    out[index] = source.reshape(source.shape[:2] + (1,) * lead + source.shape[2:])
-    return out
+def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
+    """The elements with those numbers, counted over all parts, row by row."""
+    arrays = [_lanes_first(part) for part in parts]
+    lead = np.broadcast_shapes(*(a.shape[:2] for a in arrays))
+    flat = [np.broadcast_to(a, lead + a.shape[2:]).reshape(*lead, -1) for a in arrays]
+    return (flat[0] if len(flat) == 1 else np.concatenate(flat, axis=-1))[..., numbers]
 
 
 def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: tuple[int, ...]) -> Lane:
@@ -82,12 +82,6 @@ def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: t
     for number in range(moved.shape[-1]):
         total = moved[..., number] if total is None else combine(total, moved[..., number])
     return total
-
-
-def shuffle(a: np.ndarray, b: np.ndarray, order: Sequence[int], axis: int = 2) -> np.ndarray:
-    lead = np.broadcast_shapes(a.shape[:2], b.shape[:2])
-    both = [np.broadcast_to(v, lead + v.shape[2:]) for v in (a, b)]
-    return np.concatenate(both, axis=axis).take(list(order), axis=axis)
 
 
 def mask(limits: tuple[Lane, ...], shape: tuple[int, ...]) -> np.ndarray:

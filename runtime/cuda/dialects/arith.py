@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from ....interpreter.ir.mlir import ir
 from .. import integers
 from ..errors import refuse
-from ..expression import Expr, binary, call, cast, ternary, unary
+from ..expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
 from ..integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
 from ..kernel import Kernel
 from ..ranges import Range
 from ..registry import writes
-from ..types import Scalar, constant, element, scalar
+from ..types import Scalar, constant, element, truth
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,12 @@ def compare_integers(site: Site, a: Expr, b: Expr) -> Expr:
     if not unsigned or (ra.non_negative and rb.non_negative):
         known = decide(operator, ra, rb)
         if known is not None:
-            return constant(known, scalar(ir.IntegerType.get_signless(1, site.op.context), site.op))
+            return truth(known)
+        if kind.index and b.constant == 0 and a.split is not None and a.split[1] == "-":
+            left, _, right = a.split  # `x >= 1` for `x - 1 >= 0`, `x <= 3` for `3 - x >= 0`
+            if left.isdigit():
+                left, operator, right = right, operator.translate(str.maketrans("<>", "><")), left
+            return combine(f"{left} {operator} {right}", "bool", (a,), RELATION, Range(0, 1))
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
     if kind.index and ra.fits(32) and rb.fits(32):
         kind = Integer(32)  # as 64-bit numbers, too, a negative one is larger than every `int`
@@ -295,7 +300,7 @@ def add_extended(site: Site, a: Expr, b: Expr) -> tuple[Expr, Expr]:
 def multiply_extended(site: Site, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """The lower half of the product, and the upper one."""
     if site.source.boolean:
-        return binary("&&", a, b, "bool"), Expr("false", "bool", range=Range.constant(0), atom=True)
+        return binary("&&", a, b, "bool"), truth(False)
     kind, signed = site.integer, site.name == "arith.mulsi_extended"
     a, b = ((to_signed if signed else to_unsigned)(e, kind) for e in (a, b))
     if kind.bits == 64:

@@ -12,7 +12,7 @@ from ....interpreter.ir.mlir import ir
 from ..expression import Expr, binary, call, cast, ternary, unary
 from ..integers import literal, to_signed, to_unsigned
 from ..ranges import Range
-from ..types import float_literal
+from ..types import float_literal, truth
 from .arith import Site, elementwise
 
 _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
@@ -57,7 +57,7 @@ def compare(site: Site, a: Expr, b: Expr) -> Expr:
     if predicate in _NEGATED:
         return unary("!", binary(_NEGATED[predicate], a, b, "bool"), "bool")
     if predicate in (0, 15):
-        return Expr("true" if predicate else "false", "bool", range=Range.constant(predicate // 15), atom=True)
+        return truth(predicate == 15)
     a, b = site.atom(a), site.atom(b)
     if predicate in (6, 8):  # one: ordered and not equal; ueq is its negation
         apart = binary("||", binary("<", a, b, "bool"), binary(">", a, b, "bool"), "bool")

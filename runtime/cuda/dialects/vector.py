@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 
 from ....interpreter.ir.mlir import ir, producer
+from ....interpreter.memory.effects import in_bounds, mask_of
+from ...kernel_form import ARRANGING, arranged
 from ..errors import refuse
 from ..expression import Expr, cast
 from ..integers import add, literal
@@ -16,7 +17,6 @@ from ..types import Scalar, element
 from ..views import View, access, access_width, lane, vector_type, wide_access
 from . import arith
 
-DYNAMIC = -(1 << 63)
 SHORT = 24  # characters of a subscript that may be repeated
 
 
@@ -104,8 +104,25 @@ def _gathered(kernel: Kernel, type: str, kind: Scalar, row: Lanes) -> str:
     return f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
 
 
-@writes("vector.load")
+def _check(op: ir.Operation, buffer: int) -> None:
+    """Refuses transfers with masks, permutations, and dimensions that may be out of bounds: others are loads and stores."""
+    if not op.name.startswith("vector.transfer"):
+        return
+    memref, moved = op.operands[buffer], op.operands[0] if buffer else op.results[0]
+    if not isinstance(memref.type, ir.MemRefType):
+        raise refuse("W0503", f"`{op.name}` on {memref.type}: bufferize first", op)
+    if mask_of(op) is not None:
+        raise refuse("W0503", f"`{op.name}` with a mask", op)
+    map, shape = ir.AffineMapAttr(op.attributes["permutation_map"]).value, shape_of(moved)
+    if map != ir.AffineMap.get_minor_identity(memref.type.rank, len(shape), op.context):
+        raise refuse("W0503", f"`{op.name}` with the permutation {map}", op, hint="run `transfer_permutation_patterns`")
+    if not in_bounds(op):
+        raise refuse("W0503", f"`{op.name}` that may be out of bounds", op, hint="guard it, and state in_bounds")
+
+
+@writes("vector.load", "vector.transfer_read")
 def load(kernel: Kernel, op: ir.Operation) -> None:
+    _check(op, 0)
     if not list(op.results[0].uses) or _stored_at_once(op) is not None:
         return  # the store writes the whole move
     put(kernel, op.results[0], _loaded(kernel, op))
@@ -120,7 +137,7 @@ def _place(kernel: Kernel, op: ir.Operation, buffer: int) -> tuple[View, list[Ex
     """The buffer and the subscripts of an access; long ones get a name, since the access may be written in parts."""
     view = kernel.view(op.operands[buffer])
     indices: list[Expr] = []
-    for subscript in list(op.operands)[buffer + 1 :]:
+    for subscript in list(op.operands)[buffer + 1 : buffer + 1 + len(view.shape)]:
         e = kernel.expr(subscript)
         short = len(e.text) <= SHORT and not e.reads and not e.mutable
         indices.append(e if short else kernel.named(e, kernel.base_name(subscript)))
@@ -143,8 +160,9 @@ def _stored_at_once(op: ir.Operation) -> ir.Operation | None:
     return None
 
 
-@writes("vector.store")
+@writes("vector.store", "vector.transfer_write")
 def store(kernel: Kernel, op: ir.Operation) -> None:
+    _check(op, 1)
     source = producer(op.operands[0])
     loaded = source is not None and source.name == "vector.load" and _stored_at_once(source) is not None
     moved = source if loaded else None
@@ -183,113 +201,20 @@ def _move(kernel: Kernel, load: ir.Operation, store: ir.Operation) -> bool:
 # ---- elements ---------------------------------------------------------------------------------------------------------
 
 
-@writes("vector.broadcast")
-def broadcast(kernel: Kernel, op: ir.Operation) -> None:
-    source, target = shape_of(op.operands[0]), shape_of(op.results[0])
-    lanes = kernel.lanes(op.operands[0])
-    if math.prod(target) > len(lanes):
-        lanes = tuple(kernel.named(e) for e in lanes)
-    padded = [1] * (len(target) - len(source)) + source
-    kernel.bind_lanes(op.results[0], [
-        lanes[_position([0 if n == 1 else p for n, p in zip(padded, place, strict=True)], padded)] for place in _places(target)
-    ])  # fmt: skip
-
-
-def _places(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    return itertools.product(*(range(n) for n in shape))
-
-
-def _position(place: Sequence[int], shape: Sequence[int]) -> int:
-    total = 0
-    for index, size in zip(place, shape, strict=True):
-        total = total * size + index
-    return total
-
-
-def _static_position(op: ir.Operation) -> list[int]:
-    position = list(ir.DenseI64ArrayAttr(op.attributes["static_position"]))
-    if DYNAMIC in position:
+@writes(*ARRANGING)
+def arrange(kernel: Kernel, op: ir.Operation) -> None:
+    numbers = arranged(op)
+    if numbers is None:
         raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
                      hint="unroll the loop over the position first")  # fmt: skip
-    return position
-
-
-@writes("vector.extract")
-def extract(kernel: Kernel, op: ir.Operation) -> None:
-    shape, position = shape_of(op.operands[0]), _static_position(op)
-    size = math.prod(shape[len(position) :])
-    first = _position(position, shape[: len(position)]) * size
-    put(kernel, op.results[0], kernel.lanes(op.operands[0])[first : first + size])
-
-
-@writes("vector.insert")
-def insert(kernel: Kernel, op: ir.Operation) -> None:
-    shape, position = shape_of(op.operands[1]), _static_position(op)
-    size = math.prod(shape[len(position) :])
-    first = _position(position, shape[: len(position)]) * size
-    value, lanes = kernel.lanes(op.operands[0]), list(kernel.lanes(op.operands[1]))
-    lanes[first : first + size] = value
-    kernel.bind_lanes(op.results[0], lanes)
-
-
-@writes("vector.shape_cast", "vector.from_elements")
-def same_elements(kernel: Kernel, op: ir.Operation) -> None:
-    put(kernel, op.results[0], [e for v in op.operands for e in kernel.lanes(v)])
+    lanes = [e for v in op.operands for e in kernel.lanes(v)]
+    put(kernel, op.results[0], [lanes[number] for number in numbers.flat])
 
 
 @writes("vector.to_elements")
 def to_elements(kernel: Kernel, op: ir.Operation) -> None:
     for result, e in zip(op.results, kernel.lanes(op.operands[0]), strict=True):
         kernel.bind(result, e)
-
-
-def _integers(op: ir.Operation, attribute: str) -> list[int]:
-    return [ir.IntegerAttr(a).value for a in op.attributes[attribute]]
-
-
-@writes("vector.extract_strided_slice")
-def extract_slice(kernel: Kernel, op: ir.Operation) -> None:
-    shape, target = shape_of(op.operands[0]), shape_of(op.results[0])
-    offsets = _integers(op, "offsets") + [0] * len(shape)
-    lanes = kernel.lanes(op.operands[0])
-    put(kernel, op.results[0], [
-        lanes[_position([p + o for p, o in zip(place, offsets, strict=False)], shape)] for place in _places(target)
-    ])  # fmt: skip
-
-
-@writes("vector.insert_strided_slice")
-def insert_slice(kernel: Kernel, op: ir.Operation) -> None:
-    inner, shape = shape_of(op.operands[0]), shape_of(op.operands[1])
-    value, lanes = kernel.lanes(op.operands[0]), list(kernel.lanes(op.operands[1]))
-    offsets = _integers(op, "offsets")
-    for number, place in enumerate(_places(inner)):
-        full = [0] * (len(shape) - len(inner)) + list(place)
-        lanes[_position([p + o for p, o in zip(full, offsets, strict=True)], shape)] = value[number]
-    kernel.bind_lanes(op.results[0], lanes)
-
-
-@writes("vector.shuffle")
-def shuffle(kernel: Kernel, op: ir.Operation) -> None:
-    lanes = (*kernel.lanes(op.operands[0]), *kernel.lanes(op.operands[1]))
-    size = math.prod(shape_of(op.operands[0])[1:])
-    mask = list(ir.DenseI64ArrayAttr(op.attributes["mask"]))
-    if -1 in mask:
-        raise refuse("W0503", "vector.shuffle with poison elements", op)
-    kernel.bind_lanes(op.results[0], [e for m in mask for e in lanes[m * size : (m + 1) * size]])
-
-
-@writes("vector.transpose")
-def transpose(kernel: Kernel, op: ir.Operation) -> None:
-    shape, target = shape_of(op.operands[0]), shape_of(op.results[0])
-    order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
-    lanes = kernel.lanes(op.operands[0])
-    made = []
-    for place in _places(target):
-        source = [0] * len(shape)
-        for d, from_dimension in enumerate(order):
-            source[from_dimension] = place[d]
-        made.append(lanes[_position(source, shape)])
-    kernel.bind_lanes(op.results[0], made)
 
 
 @writes("vector.reduction")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import ARRANGING, arranged
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import DYNAMIC, integers, refuse, value_type
@@ -108,6 +109,21 @@ def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Va
     return "".join(f"{v.text}, " for v in entries), entries, all(v.const is not None for v in entries)
 
 
+_SPECIAL = frozenset(["vector.from_elements", "vector.broadcast", "vector.extract", "vector.insert"])
+"""Those that may be cheaper, or at a dynamic position."""
+
+
+@handles(*(ARRANGING - _SPECIAL))
+def arrange(t: Translator, op: ir.Operation) -> None:
+    """The elements of the operands, in another order."""
+    numbers = arranged(op)
+    if numbers is None:
+        raise refuse("W0750", f"`{op.name}` with elements that are poison", op)
+    values = t.operands(op)
+    parts = "".join(f"{v.text}, " for v in values)
+    t.result(op, f"V.arrange(({parts}), {t.constant(numbers, INT64).text})", values)
+
+
 @handles("vector.extract")
 def extract(t: Translator, op: ir.Operation) -> None:
     value = t.value(op.operands[0])
@@ -152,24 +168,10 @@ def fma(t: Translator, op: ir.Operation) -> None:
     t.result(op, f"N.fma({', '.join(v.text for v in values)})", values)
 
 
-@handles("vector.shape_cast")
-def shape_cast(t: Translator, op: ir.Operation) -> None:
-    (value,) = t.operands(op)
-    _, shape = value_type(op.results[0].type, op)
-    t.result(op, f"{value.text}.reshape({value.text}.shape[:2] + {shape!r})", [value])
-
-
 @handles("vector.bitcast")
 def bitcast(t: Translator, op: ir.Operation) -> None:
     (value,) = t.operands(op)
     t.result(op, f"np.ascontiguousarray({value.text}).view({_name(t, op)})", [value])
-
-
-@handles("vector.transpose")
-def transpose(t: Translator, op: ir.Operation) -> None:
-    (value,) = t.operands(op)
-    axes = [0, 1, *(2 + i for i in integers(op, "permutation"))]
-    t.result(op, f"np.transpose({value.text}, {axes!r})", [value])
 
 
 def _kind(op: ir.Operation) -> str:
@@ -193,46 +195,6 @@ def outer(t: Translator, op: ir.Operation) -> None:
     a, b, *acc = t.operands(op)
     product = f"{a.text}[..., :, None] * {b.text}[..., None, :]" if b.shape else f"{a.text} * {b.text}[..., None]"
     t.result(op, f"{_kind(op)}({acc[0].text}, {product})" if acc else product, [a, b, *acc])
-
-
-@handles("vector.extract_strided_slice")
-def strided_slice(t: Translator, op: ir.Operation) -> None:
-    (value,) = t.operands(op)
-    text = ", ".join(_slices(op, [ir.IntegerAttr(i).value for i in ir.ArrayAttr(op.attributes["sizes"])]))
-    t.result(op, f"{value.text}[:, :, {text}]", [value])
-
-
-@handles("vector.insert_strided_slice")
-def insert_slice(t: Translator, op: ir.Operation) -> None:
-    source, target = t.operands(op)
-    lead = target.rank - source.rank
-    text = ", ".join(_slices(op, [1] * lead + list(source.shape)))
-    t.result(op, f"V.overwrite({source.text}, {target.text}, np.s_[:, :, {text}], {lead})", [source, target])
-
-
-def _slices(op: ir.Operation, sizes: Sequence[int]) -> list[str]:
-    offsets, strides = (
-        [ir.IntegerAttr(i).value for i in ir.ArrayAttr(op.attributes[name])] for name in ("offsets", "strides")
-    )
-    strides += [1] * (len(offsets) - len(strides))
-    return [f"{o}:{o + (n - 1) * s + 1}:{s}" for o, n, s in zip(offsets, sizes, strides, strict=False)]
-
-
-@handles("vector.shuffle")
-def shuffle(t: Translator, op: ir.Operation) -> None:
-    a, b = t.operands(op)
-    t.result(op, f"V.shuffle({a.text}, {b.text}, {integers(op, 'mask')!r})", [a, b])
-
-
-@handles("vector.interleave")
-def interleave(t: Translator, op: ir.Operation) -> None:
-    a, b = t.operands(op)
-    if not a.shape:  # vectors without dimensions: an element each
-        gather(t, op, [a, b])
-        return
-    count = a.shape[-1]
-    order = [i // 2 + (count if i % 2 else 0) for i in range(2 * count)]
-    t.result(op, f"V.shuffle({a.text}, {b.text}, {order!r}, axis=-1)", [a, b])
 
 
 @handles("vector.create_mask", "vector.constant_mask")
