@@ -6,11 +6,17 @@ What a schedule makes is in it already. A kernel from outside may say more: upst
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 
-from ..interpreter.ir.mlir import ir, operations, run_passes
+from ..dsl.diagnostics import Diagnostic, WeftError
+from ..interpreter.ir.mlir import DYNAMIC, ir, operations, run_passes
+from ..interpreter.session.rewriter import describe
+
+T = TypeVar("T")
 
 _LOWERED = frozenset(
     ("affine.delinearize_index", "affine.for", "affine.if", "affine.linearize_index", "affine.load", "affine.store",
@@ -63,20 +69,20 @@ def arranged(op: ir.Operation) -> np.ndarray | None:
     made = tuple(result.shape) if isinstance(result, ir.VectorType) else ()
     match op.name.removeprefix("vector."):
         case "extract" | "insert":
-            place = tuple(op.attributes["static_position"])
+            place = tuple(integers(op.attributes["static_position"]))
             if any(p < 0 for p in place):
                 return None
             return first[place] if op.name == "vector.extract" else _overwritten(rest[0], place, first)
         case "extract_strided_slice":
-            return first[_slices(op, integers_of(op, "sizes"))]
+            return first[_slices(op, integers(op.attributes["sizes"]))]
         case "insert_strided_slice":
             (target,) = rest
             return _overwritten(target, _slices(op, [1] * (target.ndim - first.ndim) + list(first.shape)), first)
         case "shuffle":
-            mask = list(op.attributes["mask"])
+            mask = integers(op.attributes["mask"])
             return None if -1 in mask else np.concatenate([np.atleast_1d(v) for v in (first, *rest)])[mask]
         case "transpose":
-            return first.transpose(list(op.attributes["permutation"]))
+            return first.transpose(integers(op.attributes["permutation"]))
         case "interleave":
             return np.stack((first, *rest), axis=-1).reshape(made)
         case "broadcast":
@@ -93,11 +99,110 @@ def _overwritten(target: np.ndarray, where: tuple[int | slice, ...], values: np.
 
 def _slices(op: ir.Operation, sizes: Sequence[int]) -> tuple[slice, ...]:
     """Of the leading dimensions; the others are taken whole."""
-    offsets, steps = integers_of(op, "offsets"), integers_of(op, "strides")
+    offsets, steps = integers(op.attributes["offsets"]), integers(op.attributes["strides"])
     steps += [1] * (len(offsets) - len(steps))
     return tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, steps, strict=False))
 
 
-def integers_of(op: ir.Operation, name: str) -> list[int]:
-    """An attribute that is a list of integers, in either spelling."""
-    return [ir.IntegerAttr(i).value if isinstance(i, ir.Attribute) else i for i in op.attributes[name]]
+def integers(attribute: ir.Attribute) -> list[int]:
+    """A list of integers, in either spelling."""
+    return [ir.IntegerAttr(i).value if isinstance(i, ir.Attribute) else int(i) for i in attribute]
+
+
+# ---- what ops say ------------------------------------------------------------------------------------------------------
+
+
+def refuse(
+    code: str, message: str, op: ir.Operation | ir.OpView | None, *, hint: str | None = None, notes: tuple[str, ...] = ()
+) -> WeftError:
+    """An error about an op of a kernel, to be raised."""
+    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
+
+
+def sizes_of(function: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
+    """`known_block_size` or `known_grid_size`."""
+    if attribute not in function.attributes:
+        return None
+    x, y, z = (int(n) for n in function.attributes[attribute])
+    return x, y, z
+
+
+def inputs_of(function: ir.Operation) -> int:
+    """How many of its block's arguments are the kernel's; the others are memory that it declares."""
+    return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+
+
+def workgroup_buffers(function: ir.Operation) -> int:
+    """How many of those are shared."""
+    attribute = function.attributes.get("workgroup_attributions")
+    return 0 if attribute is None else ir.IntegerAttr(attribute).value
+
+
+def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> str | None:
+    """The `weft.name` of an argument, or of a `workgroup_attrib_attrs`."""
+    given = ir.ArrayAttr(function.attributes[attributes]) if attributes in function.attributes else ()
+    own = ir.DictAttr(given[number]) if number < len(given) else {}
+    return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+
+
+def axis_of(op: ir.Operation) -> int:
+    """Of a `gpu.thread_id` and its like: 0 for x."""
+    return "xyz".index(str(op.attributes["dimension"]).split("dim ")[1][0])
+
+
+def kind_of(op: ir.Operation) -> str:
+    """How a reduction of a vector combines, in MLIR's word."""
+    return str(op.attributes["kind"]).split("<")[-1].rstrip(">")
+
+
+def definition(op: ir.Operation) -> ir.Operation:
+    """The `memref.global` that a `memref.get_global` names: upstream has seen to it that there is one."""
+    symbol, scope = ir.FlatSymbolRefAttr(op.attributes["name"]).value, op.parent
+    while scope is not None:
+        for region in scope.operation.regions:
+            for inner in (one.operation for block in region.blocks for one in block.operations):
+                if inner.name == "memref.global" and ir.StringAttr(inner.attributes["sym_name"]).value == symbol:
+                    return inner
+        scope = scope.operation.parent
+    raise LookupError(symbol)
+
+
+# ---- windows -----------------------------------------------------------------------------------------------------------
+
+
+def mixed(op: ir.Operation, *attributes: str) -> list[list[int | ir.Value]]:
+    """The op's lists of offsets, sizes or strides; what is not static in them are its operands behind the first, in that order."""
+    dynamic = iter(list(op.operands)[1:])
+    return [[next(dynamic) if n == DYNAMIC else n for n in integers(op.attributes[name])] for name in attributes]
+
+
+RESHAPING = frozenset(["memref.collapse_shape", "memref.expand_shape", "memref.reshape", "memref.transpose"])
+"""Views of a whole memref from its first element on, with other sizes and strides."""
+
+
+def reshaped(
+    op: ir.Operation,
+    sizes: Sequence[T],
+    strides: Sequence[T],
+    number: Callable[[int | ir.Value], T],
+    times: Callable[[T, T], T],
+    one: Callable[[T], bool],
+) -> tuple[tuple[T, ...], tuple[T, ...]]:
+    """Sizes and strides of such a view, of those of its memref: whatever stands for numbers, multiplied by `times`."""
+    if op.name == "memref.transpose":
+        order = [result.position for result in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
+        return tuple(sizes[d] for d in order), tuple(strides[d] for d in order)
+    if op.name == "memref.reshape":
+        kind = ir.MemRefType(op.results[0].type)
+        return tuple(map(number, kind.shape)), tuple(map(number, kind.get_strides_and_offset()[0]))
+    groups = [integers(group) for group in op.attributes["reassociation"]]
+    if op.name == "memref.collapse_shape":
+        longer = [[d for d in group if not one(sizes[d])] or group for group in groups]
+        return tuple(reduce(times, (sizes[d] for d in group)) for group in groups), tuple(strides[d[-1]] for d in longer)
+    made = [number(n) for n in mixed(op, "static_output_shape")[0]]
+    steps = list(made)
+    for group, stride in zip(groups, strides, strict=True):
+        for d in reversed(group):
+            steps[d] = stride
+            stride = times(stride, made[d])
+    return tuple(made), tuple(steps)

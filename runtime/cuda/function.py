@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.strides import is_plain, strided
-from ..kernel_form import normal
+from ..kernel_form import given_name, inputs_of, normal, refuse, sizes_of, workgroup_buffers
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref
-from .errors import refuse
 from .expression import Expr, name
 from .integers import literal, multiply
 from .kernel import Kernel
@@ -39,7 +38,7 @@ def write_function(
 ) -> tuple[str, KernelSignature]:
     """The text of a `gpu.func`, and its signature. `overlapping`: groups of arguments that may be one buffer."""
     func, _module = normal(func)
-    kernel = Kernel(func, need, constant, _triple(func, "known_block_size"), _triple(func, "known_grid_size"))
+    kernel = Kernel(func, need, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
     block = kernel.single_block(func)
     declared, parameters = _bind_arguments(kernel, func, block)
     terminator = kernel.write_block(block)
@@ -72,13 +71,6 @@ def _that_are_read(lines: Sequence[str]) -> list[str]:
         if not any(unread):
             return kept
         kept = [line for line, gone in zip(kept, unread, strict=True) if not gone]
-
-
-def _triple(func: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
-    if attribute not in func.attributes:
-        return None
-    x, y, z = list(ir.DenseI32ArrayAttr(func.attributes[attribute]))
-    return x, y, z
 
 
 def _opening(kernel: Kernel, kernel_name: str, parameters: list[str]) -> str:
@@ -142,12 +134,10 @@ def _bind_arguments(
     kernel: Kernel, func: ir.Operation, block: ir.Block
 ) -> tuple[dict[str, str], tuple[Parameter, ...]]:
     """Bind the function's arguments, then its workgroup and private attributions."""
-    count = len(ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value).inputs)
-    arguments = list(block.arguments)
-    wanted = [_wanted_name(func, number) for number in range(count)]
+    count, arguments = inputs_of(func), list(block.arguments)
     declared: dict[str, str] = {}
     parameters: list[Parameter] = []
-    names = [kernel.fresh(base) for base in wanted]
+    names = [kernel.fresh(identifier(given_name(func, number) or f"arg{number}", "arg")) for number in range(count)]
     for number, (argument, variable) in enumerate(zip(arguments[:count], names, strict=True)):
         if isinstance(argument.type, ir.MemRefType):
             parameters += _bind_memref(kernel, func, number, argument, variable, declared)
@@ -156,24 +146,9 @@ def _bind_arguments(
         declared[variable] = kind.cxx
         kernel.values[argument] = name(variable, kind.cxx, kind.full_range)
         parameters.append(Parameter("scalar", number, variable, kind.name))
-    shared = 0
-    if "workgroup_attributions" in func.attributes:
-        shared = ir.IntegerAttr(func.attributes["workgroup_attributions"]).value
     for number, argument in enumerate(arguments[count:]):
-        _bind_attribution(kernel, func, argument, number, shared=number < shared)
+        _bind_attribution(kernel, func, argument, number, shared=number < workgroup_buffers(func))
     return declared, tuple(parameters)
-
-
-def _wanted_name(func: ir.Operation, number: int) -> str:
-    return _given_name(func, "arg_attrs", number) or f"arg{number}"
-
-
-def _given_name(func: ir.Operation, key: str, number: int) -> str | None:
-    """The `weft.name` among the attributes of argument (or attribution) `number`, as an identifier."""
-    if key not in func.attributes or number >= len(ir.ArrayAttr(func.attributes[key])):
-        return None
-    attributes = ir.DictAttr(ir.ArrayAttr(func.attributes[key])[number])
-    return identifier(ir.StringAttr(attributes["weft.name"]).value, "arg") if "weft.name" in attributes else None
 
 
 def _bind_memref(
@@ -214,7 +189,7 @@ def _row_major(kernel: Kernel, variable: str, sizes: tuple[Expr, ...]) -> tuple[
 def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, number: int, *, shared: bool) -> None:
     type = ir.MemRefType(argument.type)
     if shared:
-        base = _given_name(func, "workgroup_attrib_attrs", number) or "s"
+        base = identifier(given_name(func, number, "workgroup_attrib_attrs") or "s", "arg")
         kernel.values[argument] = View.whole(memref.shared_array(kernel, type, base, func), type.rank)
         return
     buffer = memref.array(kernel, type, "private", kernel.fresh("r"), func)

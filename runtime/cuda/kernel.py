@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.effects import accesses
+from ..kernel_form import refuse
 from ..reference.rounding import own_rounding
-from .errors import refuse
 from .expression import Expr, name
 from .integers import literal
 from .names import Scope, identifier

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...interpreter.ir.mlir import ir, operations, producer
 from ...interpreter.memory.spaces import space_of
 from ...interpreter.memory.views import behind
-from .errors import refuse
+from ..kernel_form import refuse
 from .expression import Expr, name
 from .integers import INDEX, Integer, bounds, to_signed
 from .kernel import Kernel, Lanes

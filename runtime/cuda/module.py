@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...interpreter.ir.mlir import ir, operations
+from ..kernel_form import definition, refuse
 from .abi import KernelSignature
 from .aliasing import overlapping_arguments
 from .dialects.arith import dense_values
-from .errors import refuse
 from .function import write_function
 from .integers import literal
 from .names import KEYWORDS, identifier
@@ -41,10 +41,11 @@ class Unit:
     def constant(self, op: ir.Operation) -> Buffer:
         """The array that a `memref.get_global` names; it is written once."""
         symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
-        definition = _lookup(op, symbol)
-        key = f"{id_of(definition.parent)}/{symbol}"
+        found = definition(op)
+        owner = found.parent.operation.attributes if found.parent is not None else {}
+        key = f"{owner.get('sym_name', '')}/{symbol}"
         if key not in self.constants:
-            self.constants[key] = self._write(definition, symbol, op)
+            self.constants[key] = self._write(found, symbol, op)
         return self.constants[key][0]
 
     def _write(self, definition: ir.Operation, symbol: str, op: ir.Operation) -> tuple[Buffer, str]:
@@ -72,16 +73,9 @@ class Unit:
         return buffer, text
 
 
-def id_of(op: ir.Operation | ir.OpView | None) -> str:
-    return str(op.operation.attributes["sym_name"]) if op is not None and "sym_name" in op.operation.attributes else ""
-
-
-def _numbered(base: str) -> Iterator[str]:
-    yield base
-    number = 1
-    while True:
-        yield f"{base}{number}"
-        number += 1
+def _numbered(base: str, between: str = "") -> Iterator[str]:
+    """`base`, `base1`, `base2`, …"""
+    return itertools.chain([base], (f"{base}{between}{number}" for number in itertools.count(1)))
 
 
 def _initializer(values: list[str], shape: list[int]) -> str:
@@ -89,19 +83,6 @@ def _initializer(values: list[str], shape: list[int]) -> str:
         return "{" + ", ".join(values) + "}"
     size = math.prod(shape[1:])
     return "{" + ", ".join(_initializer(values[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])) + "}"
-
-
-def _lookup(op: ir.Operation, symbol: str) -> ir.Operation:
-    """The `memref.global` of that name in the nearest module around."""
-    scope: ir.Operation | ir.OpView | None = op.parent
-    while scope is not None:
-        if scope.operation.name in ("gpu.module", "builtin.module"):
-            for inner in scope.operation.regions[0].blocks[0].operations:
-                found = inner.operation
-                if found.name == "memref.global" and ir.StringAttr(found.attributes["sym_name"]).value == symbol:
-                    return found
-        scope = scope.operation.parent
-    raise refuse("W0503", f"there is no memref.global @{symbol}", op)
 
 
 def kernel_functions(module: ir.Module) -> Iterator[tuple[str, ir.Operation]]:
@@ -119,18 +100,11 @@ def kernel_names(module: ir.Module) -> dict[str, str]:
     names: dict[str, str] = {}
     for symbol, _ in kernel_functions(module):
         outer, inner = symbol.split("::")
-        candidates = (identifier(inner, "kernel"), identifier(f"{outer}_{inner}", "kernel"))
-        free = (n for n in itertools.chain(candidates, _tail(candidates[1])) if n not in taken and n not in KEYWORDS)
+        candidates = [identifier(inner, "kernel")], _numbered(identifier(f"{outer}_{inner}", "kernel"), "_")
+        free = (n for n in itertools.chain(*candidates) if n not in taken and n not in KEYWORDS)
         names[symbol] = next(free)
         taken.add(names[symbol])
     return names
-
-
-def _tail(base: str) -> Iterator[str]:
-    number = 1
-    while True:
-        yield f"{base}_{number}"
-        number += 1
 
 
 def emit_module(module: ir.Module) -> Emitted:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.mlir import ir
+from ..kernel_form import given_name
 from .memory import Global, Window
 from .types import DYNAMIC, element_dtype
 
@@ -31,14 +32,9 @@ class Argument:
         """All arguments of a `gpu.func`; `writes`: per memref, whether the kernel may write it."""
         changing = iter(writes)
         kinds = list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
-        given: list[ir.Attribute] = []
-        if "arg_attrs" in function.attributes:
-            given = list(ir.ArrayAttr(function.attributes["arg_attrs"]))
         made: list[Argument] = []
         for number, kind in enumerate(kinds):
-            attributes = ir.DictAttr(given[number]) if given else None
-            named = attributes is not None and "weft.name" in attributes
-            name = ir.StringAttr(attributes["weft.name"]).value if named and attributes else f"arg{number}"
+            name = given_name(function, number) or f"arg{number}"
             if isinstance(kind, ir.MemRefType):
                 shape = tuple(None if n == DYNAMIC else n for n in kind.shape)
                 made.append(cls(name, element_dtype(kind.element_type, function), shape, next(changing)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.mlir import ir
-from ..kernel_form import normal
+from ..kernel_form import normal, sizes_of
 from ..plan.dtypes import NUMPY
 from . import conversion, numeric, ops, vector_values, warp
 from .arguments import Argument, bind
@@ -56,8 +56,8 @@ class SimKernel:
         self.atomics = frozenset(translator.atomics)
         self.updates = translator.updates
         self.static_barriers = translator.static_barriers
-        self.known_block = _known(operation, "known_block_size")
-        self.known_grid = _known(operation, "known_grid_size")
+        self.known_block = sizes_of(operation, "known_block_size")
+        self.known_grid = sizes_of(operation, "known_grid_size")
         self.arguments = Argument.of(operation, translator.writes)
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "atomic": warp.atomic,
@@ -180,13 +180,6 @@ class SimKernel:
                 raise fail("W0753", f"kernel `{self.name}`: {what} size {tuple(sizes)} is not in 1 … {most}")
             if known is not None and tuple(sizes) != known:
                 raise fail("W0753", f"kernel `{self.name}` is made for {what} size {known}, not {tuple(sizes)}")
-
-
-def _known(op: ir.Operation, name: str) -> Triple | None:
-    if name not in op.attributes:
-        return None
-    x, y, z = (int(i) for i in op.attributes[name])
-    return x, y, z
 
 
 class _Order:

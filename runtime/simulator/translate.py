@@ -15,9 +15,10 @@ import numpy as np
 
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.strides import strided
+from ..kernel_form import given_name, inputs_of, refuse, workgroup_buffers
 from ..reference.rounding import own_rounding
 from .report import Site
-from .types import element_dtype, place, refuse, value_type
+from .types import element_dtype, place, value_type
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -266,7 +267,7 @@ class Translator:
             names.append(self.fresh("p"))
             return Val(names[-1], 0, INT64, uniform=True)
 
-        inputs = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
+        inputs = inputs_of(op)
         arguments = list(op.regions[0].blocks[0].arguments)
         for argument in arguments[:inputs]:
             if not isinstance(argument.type, ir.MemRefType):
@@ -283,23 +284,13 @@ class Translator:
             sizes, strides = [integer() for _ in range(rank)], [integer() for _ in range(rank)]
             dtype = element_dtype(argument.type.element_type, op)
             self.values[argument] = Mem(root, offset, offset, tuple(sizes), tuple(strides), dtype)
-        workgroup = ir.IntegerAttr(op.attributes["workgroup_attributions"]).value if self._attributes() else 0
+        workgroup = workgroup_buffers(op)
         for number, attribution in enumerate(arguments[inputs:]):
             shared = number < workgroup
-            name = self._given_name(number) if shared else None
+            name = given_name(op, number, "workgroup_attrib_attrs") if shared else None
             prefix, index = ("shared", number) if shared else ("private", number - workgroup)
             self.values[attribution] = self.allocate(attribution.type, shared, name or f"{prefix}{index}", op)
         return names
-
-    def _attributes(self) -> bool:
-        return "workgroup_attributions" in self.function.attributes
-
-    def _given_name(self, number: int) -> str | None:
-        """The `weft.name` of a workgroup attribution."""
-        if "workgroup_attrib_attrs" not in self.function.attributes:
-            return None
-        given = ir.DictAttr(ir.ArrayAttr(self.function.attributes["workgroup_attrib_attrs"])[number])
-        return ir.StringAttr(given["weft.name"]).value if "weft.name" in given else None
 
     def allocate(self, kind: ir.Type, shared: bool, name: str, op: ir.Operation) -> Mem:
         """Workgroup memory, made once per batch, or a thread's private memory, made where the op stands."""

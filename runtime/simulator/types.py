@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir.mlir import ir
 from ..host.constants import constant_array
+from ..kernel_form import refuse
 from ..plan.dtypes import MOST_ELEMENTS, NUMPY
 
 DYNAMIC = -(1 << 63)
@@ -22,13 +22,6 @@ def place(op: ir.Operation | ir.OpView) -> str:
     text = str(op.operation.location)
     found = re.search(r'"([^"]*)":(\d+):(\d+)', text)
     return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
-
-
-def refuse(code: str, message: str, op: ir.Operation | ir.OpView, hint: str | None = None) -> WeftError:
-    """An error about an op of the kernel, to be raised."""
-    where = place(op)
-    name = op.operation.name
-    return WeftError(Diagnostic(code, message, hint=hint, payload=f"{name} at {where}" if where else name))
 
 
 def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
@@ -58,8 +51,3 @@ def dense(attribute: ir.Attribute, kind: ir.Type, op: ir.Operation) -> np.ndarra
     if found is None:
         raise refuse("W0750", "the elements of this constant cannot be read", op, hint="write it as `dense<…>`")
     return found.reshape(tuple(shaped.shape))
-
-
-def integers(op: ir.Operation, name: str) -> list[int]:
-    """A `array<i64: …>` or `array<i32: …>` attribute."""
-    return [int(i) for i in op.attributes[name]]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import refuse
 from .. import integers
-from ..errors import refuse
 from ..expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
 from ..integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
 from ..kernel import Kernel

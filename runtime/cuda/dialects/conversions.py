@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import refuse
+from ...kernel_form import refuse
 from ..expression import Expr, binary, call, cast, combine, unary
 from ..integers import bounds, literal, to_signed, to_unsigned
 from ..ranges import Range

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ....interpreter.ir.mlir import ir
-from ..errors import refuse
+from ...kernel_form import axis_of, refuse
 from ..expression import Expr, binary
 from ..integers import add, literal, multiply
 from ..kernel import Kernel
@@ -15,10 +15,6 @@ from ..registry import writes
 BLOCK_LIMIT = (1024, 1024, 64)
 GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)
 WARP = 32
-
-
-def _axis(op: ir.Operation) -> int:
-    return "xyz".index(str(op.attributes["dimension"]).split("dim ")[1][0])
 
 
 def _thread(kernel: Kernel, axis: int) -> Expr:
@@ -43,27 +39,27 @@ def _block_size(kernel: Kernel, axis: int) -> Expr:
 
 @writes("gpu.thread_id")
 def thread_id(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _thread(kernel, _axis(op))
+    kernel.values[op.results[0]] = _thread(kernel, axis_of(op))
 
 
 @writes("gpu.block_id")
 def block_id(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _block(kernel, _axis(op))
+    kernel.values[op.results[0]] = _block(kernel, axis_of(op))
 
 
 @writes("gpu.block_dim")
 def block_dim(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _block_size(kernel, _axis(op))
+    kernel.values[op.results[0]] = _block_size(kernel, axis_of(op))
 
 
 @writes("gpu.grid_dim")
 def grid_dim(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _size("gridDim", kernel.grid, _axis(op), GRID_LIMIT)
+    kernel.values[op.results[0]] = _size("gridDim", kernel.grid, axis_of(op), GRID_LIMIT)
 
 
 @writes("gpu.global_id")
 def global_id(kernel: Kernel, op: ir.Operation) -> None:
-    axis = _axis(op)
+    axis = axis_of(op)
     made = add(multiply(_block(kernel, axis), _block_size(kernel, axis)), _thread(kernel, axis))
     kernel.bind(op.results[0], made)
 

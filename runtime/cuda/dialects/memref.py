@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
+from ....interpreter.memory.effects import combiner
 from ....interpreter.memory.spaces import is_shared
 from ....interpreter.memory.strides import strided
-from ..errors import refuse
+from ...kernel_form import refuse
 from ..expression import Expr, call, cast, name
 from ..integers import literal
 from ..kernel import LOOPS, Kernel
@@ -162,7 +163,7 @@ _ATOMICS = {
 
 @writes("memref.atomic_rmw")
 def atomic(kernel: Kernel, op: ir.Operation) -> None:
-    spelled = str(op).split("memref.atomic_rmw", 1)[1].split(None, 1)[0].strip('"')
+    spelled = combiner(op)
     value, view = kernel.expr(op.operands[0]), kernel.view(op.operands[1])
     function, types = _ATOMICS.get(spelled, ("", ()))
     if view.element.name not in types:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
-from ..errors import refuse
+from ...kernel_form import refuse
 from ..expression import Expr, ternary, unary
 from ..integers import Integer
 from ..kernel import Kernel, Lanes, has_effects

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 
 from ....interpreter.ir.mlir import ir, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
-from ...kernel_form import ARRANGING, arranged
-from ..errors import refuse
+from ...kernel_form import ARRANGING, arranged, kind_of, refuse
 from ..expression import Expr, cast
 from ..integers import add, literal
 from ..kernel import Kernel, Lanes, has_effects
@@ -224,18 +224,10 @@ def reduction(kernel: Kernel, op: ir.Operation) -> None:
     lanes = list(kernel.lanes(op.operands[0]))
     if len(op.operands) > 1:
         lanes.insert(0, kernel.expr(op.operands[1]))
-    word = str(op.attributes["kind"]).split("<")[-1].rstrip(">")
-    total = lanes[0]
-    for e in lanes[1:]:
-        total = _combined(kernel, op, word, kind, total, e)
-    kernel.bind(op.results[0], total)
+    word = kind_of(op)
+    name = f"arith.{(_ON_FLOATS if kind.floating else _ON_INTEGERS).get(word, word)}"
+    kernel.bind(op.results[0], reduce(partial(arith.FUNCTIONS[name], arith.Site(kernel, op, kind, kind, name)), lanes))
 
 
 _ON_INTEGERS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}
 _ON_FLOATS = {"add": "addf", "mul": "mulf"}
-
-
-def _combined(kernel: Kernel, op: ir.Operation, word: str, kind: Scalar, a: Expr, b: Expr) -> Expr:
-    """What the op of arith makes of two elements."""
-    name = f"arith.{(_ON_FLOATS if kind.floating else _ON_INTEGERS).get(word, word)}"
-    return arith.FUNCTIONS[name](arith.Site(kernel, op, kind, kind, name), a, b)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import refuse
 from ..translate import INT64, Translator, Val, handles, literal
-from ..types import refuse
 
 _SIGNS = {"AffineFloorDivExpr": "//", "AffineModExpr": "%"}
 

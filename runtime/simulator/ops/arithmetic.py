@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import refuse
 from ..numeric import MATH
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import dense, refuse, value_type
+from ..types import dense, value_type
 
 _BINARY = {
     "arith.addf": "{0} + {1}", "arith.subf": "{0} - {1}", "arith.mulf": "{0} * {1}", "arith.divf": "{0} / {1}",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import refuse
 from ..translate import INT64, Mem, Translator, Val, handles
-from ..types import refuse, value_type
+from ..types import value_type
 
 Carried = Val | Mem
 

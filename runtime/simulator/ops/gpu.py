@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import axis_of, refuse
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Translator, Val, handles, literal
-from ..types import refuse, value_type
+from ..types import value_type
 
 _IDS = {"gpu.thread_id": "thread_id", "gpu.block_id": "block_id"}
 _SIZES = {"gpu.block_dim": "block", "gpu.grid_dim": "grid"}
 _SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
-
-
-def _axis(op: ir.Operation) -> int:
-    found = re.search(r"dim ([xyz])", str(op.attributes["dimension"]))
-    if found is None:
-        raise refuse("W0750", f"`{op.attributes['dimension']}` is no dimension", op)
-    return "xyz".index(found[1])
 
 
 def _prelude(t: Translator, text: str, uniform: bool) -> Val:
@@ -28,17 +22,17 @@ def _prelude(t: Translator, text: str, uniform: bool) -> Val:
 
 @handles(*_IDS)
 def identity(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = _prelude(t, f"L.{_IDS[op.name]}[{_axis(op)}]", uniform=False)
+    t.values[op.results[0]] = _prelude(t, f"L.{_IDS[op.name]}[{axis_of(op)}]", uniform=False)
 
 
 @handles(*_SIZES)
 def size(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = _prelude(t, f"L.{_SIZES[op.name]}[{_axis(op)}]", uniform=True)
+    t.values[op.results[0]] = _prelude(t, f"L.{_SIZES[op.name]}[{axis_of(op)}]", uniform=True)
 
 
 @handles("gpu.global_id")
 def global_id(t: Translator, op: ir.Operation) -> None:
-    axis = _axis(op)
+    axis = axis_of(op)
     t.values[op.results[0]] = _prelude(
         t, f"L.block_id[{axis}] * L.block[{axis}] + L.thread_id[{axis}]", uniform=False
     )

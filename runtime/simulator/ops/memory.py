@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
+from ....interpreter.memory.layouts import kept_dimensions
 from ....interpreter.memory.spaces import is_shared, space_of
 from ....interpreter.memory.strides import strided
+from ...kernel_form import RESHAPING, definition, integers, mixed, refuse, reshaped
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import DYNAMIC, dense, element_dtype, integers, refuse
+from ..types import dense, element_dtype
 
 
 def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence[Val], flat: Val) -> str:
@@ -115,48 +119,30 @@ def atomic_kind(op: ir.Operation) -> str:
 # ---- windows ----------------------------------------------------------------------------------------------------------
 
 
-def mixed(t: Translator, statics: Sequence[int], dynamic: list[Val]) -> list[Val]:
-    """Static entries as literals, each `?` the next operand."""
-    return [dynamic.pop(0) if entry == DYNAMIC else literal(entry) for entry in statics]
+def _entries(t: Translator, op: ir.Operation, *attributes: str) -> list[list[Val]]:
+    return [[_entry(t, n) for n in entries] for entries in mixed(op, *attributes)]
+
+
+def _entry(t: Translator, entry: int | ir.Value) -> Val:
+    return literal(entry) if isinstance(entry, int) else t.value(entry)
 
 
 @handles("memref.subview")
 def subview(t: Translator, op: ir.Operation) -> None:
     mem = t.memref(op.operands[0])
-    dynamic = t.operands_from(op, 1)
-    offsets = mixed(t, integers(op, "static_offsets"), dynamic)
-    sizes = mixed(t, integers(op, "static_sizes"), dynamic)
-    steps = mixed(t, integers(op, "static_strides"), dynamic)
+    offsets, sizes, steps = _entries(t, op, "static_offsets", "static_sizes", "static_strides")
     offset = t.total([mem.offset, *(t.multiply(o, s) for o, s in zip(offsets, mem.strides, strict=True))])
     strides = [t.multiply(a, b) for a, b in zip(steps, mem.strides, strict=True)]
-    kept = _kept_dimensions(ir.MemRefType(op.results[0].type), integers(op, "static_sizes"), op)
+    kept = kept_dimensions(integers(op.attributes["static_sizes"]), op.results[0].type)
     t.values[op.results[0]] = Mem(
         mem.root, mem.base, offset, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept), mem.dtype, exact=False
     )
 
 
-def _kept_dimensions(result: ir.MemRefType, sizes: list[int], op: ir.Operation) -> list[int]:
-    """The dimensions that a rank-reducing subview keeps: it drops ones."""
-    kept: list[int] = []
-    wanted = list(result.shape)
-    for axis, size in enumerate(sizes):
-        # Which of several ones is dropped does not matter: an index into any of them is 0.
-        if len(kept) < len(wanted) and wanted[len(kept)] == size:
-            kept.append(axis)
-        elif size != 1:
-            break
-    if len(kept) != len(wanted):
-        raise refuse("W0750", "the simulator cannot tell which dimensions this subview drops", op)
-    return kept
-
-
 @handles("memref.reinterpret_cast")
 def reinterpret(t: Translator, op: ir.Operation) -> None:
     mem = t.memref(op.operands[0])
-    dynamic = t.operands_from(op, 1)
-    (offset,) = mixed(t, integers(op, "static_offsets"), dynamic)
-    sizes = mixed(t, integers(op, "static_sizes"), dynamic)
-    strides = mixed(t, integers(op, "static_strides"), dynamic)
+    (offset,), sizes, strides = _entries(t, op, "static_offsets", "static_sizes", "static_strides")
     start = t.add(mem.base, offset)
     t.values[op.results[0]] = Mem(
         mem.root, mem.base, start, tuple(sizes), tuple(strides), mem.dtype, exact=False
@@ -175,23 +161,13 @@ def distinct(t: Translator, op: ir.Operation) -> None:
         t.values[result] = t.memref(operand)
 
 
-@handles("memref.transpose")
-def transpose(t: Translator, op: ir.Operation) -> None:
-    mem = t.memref(op.operands[0])
-    order = [result.position for result in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
-    sizes, strides = tuple(mem.sizes[d] for d in order), tuple(mem.strides[d] for d in order)
-    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, sizes, strides, mem.dtype, exact=mem.exact)
-
-
-@handles("memref.reshape")
+@handles(*RESHAPING)
 def reshape(t: Translator, op: ir.Operation) -> None:
-    """Of static sizes: the elements in row-major order."""
-    mem, kind = t.memref(op.operands[0]), ir.MemRefType(op.results[0].type)
-    if not kind.has_static_shape:
+    mem = t.memref(op.operands[0])
+    if op.name == "memref.reshape" and not op.results[0].type.has_static_shape:
         raise refuse("W0750", "a `memref.reshape` to sizes that are not static", op)
-    strides, _ = kind.get_strides_and_offset()
-    sizes, steps = tuple(map(literal, kind.shape)), tuple(map(literal, strides))
-    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, sizes, steps, mem.dtype, exact=mem.exact)
+    sizes, strides = reshaped(op, mem.sizes, mem.strides, partial(_entry, t), t.multiply, lambda size: size.const == 1)
+    t.values[op.results[0]] = replace(mem, sizes=sizes, strides=strides)
 
 
 @handles("memref.dealloc")
@@ -205,33 +181,6 @@ def dim(t: Translator, op: ir.Operation) -> None:
     if axis.const is None or not 0 <= axis.const < len(sizes):
         raise refuse("W0750", "`memref.dim` of a dimension that is not a constant of its rank", op)
     t.values[op.results[0]] = sizes[axis.const]
-
-
-@handles("memref.expand_shape")
-def expand(t: Translator, op: ir.Operation) -> None:
-    mem = t.memref(op.operands[0])
-    sizes = mixed(t, integers(op, "static_output_shape"), t.operands_from(op, 1))
-    strides: list[Val] = [literal(1)] * len(sizes)
-    for axis, group in enumerate(ir.ArrayAttr(op.attributes["reassociation"])):
-        stride = mem.strides[axis]
-        for dimension in reversed([ir.IntegerAttr(d).value for d in ir.ArrayAttr(group)]):
-            strides[dimension] = stride
-            stride = t.multiply(stride, sizes[dimension])
-    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, tuple(sizes), tuple(strides), mem.dtype, exact=mem.exact)
-
-
-@handles("memref.collapse_shape")
-def collapse(t: Translator, op: ir.Operation) -> None:
-    mem = t.memref(op.operands[0])
-    sizes, strides = [], []
-    for group in ir.ArrayAttr(op.attributes["reassociation"]):
-        axes = [ir.IntegerAttr(d).value for d in ir.ArrayAttr(group)]
-        size = literal(1)
-        for axis in axes:
-            size = t.multiply(size, mem.sizes[axis])
-        sizes.append(size)
-        strides.append(mem.strides[axes[-1]])
-    t.values[op.results[0]] = Mem(mem.root, mem.base, mem.offset, tuple(sizes), tuple(strides), mem.dtype, exact=mem.exact)
 
 
 @handles("memref.extract_strided_metadata")
@@ -266,7 +215,7 @@ def get_global(t: Translator, op: ir.Operation) -> None:
     if name in t.globals:
         t.values[op.results[0]] = t.globals[name]
         return
-    declaration = _declaration(op, name)
+    declaration = definition(op)
     kind = ir.MemRefType(op.results[0].type)
     if is_shared(kind):
         found = t.allocate(kind, True, name, op)
@@ -283,16 +232,3 @@ def get_global(t: Translator, op: ir.Operation) -> None:
         found = Mem(view, literal(0), literal(0), sizes, tuple(literal(s) for s in strides), dtype)
     t.globals[name] = found
     t.values[op.results[0]] = found
-
-
-def _declaration(op: ir.Operation, name: str) -> ir.Operation:
-    scope = op.parent
-    while scope is not None:
-        for region in scope.operation.regions:
-            for block in region.blocks:
-                for view in block.operations:
-                    found = view.operation
-                    if found.name == "memref.global" and ir.StringAttr(found.attributes["sym_name"]).value == name:
-                        return found
-        scope = scope.operation.parent
-    raise refuse("W0750", f"`@{name}` is declared nowhere", op)

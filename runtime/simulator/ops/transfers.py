@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import integers
 from ..translate import BOOL, Mem, Translator, Val, handles, literal
-from ..types import integers, value_type
+from ..types import value_type
 from .memory import load, store
 from .vectors import gather
 
@@ -37,7 +38,7 @@ def _transfer(
 
 @handles("vector.transfer_read")
 def transfer_read(t: Translator, op: ir.Operation) -> None:
-    _, count, _, masked = integers(op, "operandSegmentSizes")
+    _, count, _, masked = integers(op.attributes["operandSegmentSizes"])
     operands = list(op.operands)
     mem = t.memref(operands[0])
     indices = [t.value(v) for v in operands[1 : 1 + count]]
@@ -62,7 +63,7 @@ def transfer_read(t: Translator, op: ir.Operation) -> None:
 
 @handles("vector.transfer_write")
 def transfer_write(t: Translator, op: ir.Operation) -> None:
-    _, _, count, masked = integers(op, "operandSegmentSizes")
+    _, _, count, masked = integers(op.attributes["operandSegmentSizes"])
     operands = list(op.operands)
     value, mem = t.value(operands[0]), t.memref(operands[1])
     indices = [t.value(v) for v in operands[2 : 2 + count]]

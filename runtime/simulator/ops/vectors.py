@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import ARRANGING, arranged
+from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import DYNAMIC, integers, refuse, value_type
+from ..types import DYNAMIC, value_type
 from .memory import bounds_hold, flat_index
 
 _WIDEST = 16
@@ -105,7 +104,7 @@ def broadcast(t: Translator, op: ir.Operation) -> None:
 def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Val], bool]:
     """The index of an extract or insert, its values, and whether it is static."""
     dynamic = t.operands_from(op, first)
-    entries = [dynamic.pop(0) if p == DYNAMIC else literal(p) for p in integers(op, "static_position")]
+    entries = [dynamic.pop(0) if p == DYNAMIC else literal(p) for p in integers(op.attributes["static_position"])]
     return "".join(f"{v.text}, " for v in entries), entries, all(v.const is not None for v in entries)
 
 
@@ -175,17 +174,16 @@ def bitcast(t: Translator, op: ir.Operation) -> None:
 
 
 def _kind(op: ir.Operation) -> str:
-    found = re.search(r"vector\.kind<(\w+)>", str(op.attributes["kind"]))
-    if found is None or found[1] not in COMBINE:
+    if (kind := kind_of(op)) not in COMBINE:
         raise refuse("W0750", "the simulator does not know this combining kind", op)
-    return f"C[{found[1]!r}]"
+    return f"C[{kind!r}]"
 
 
 @handles("vector.reduction", "vector.multi_reduction")
 def reduction(t: Translator, op: ir.Operation) -> None:
     """Elements are combined in their order, each time rounded, beginning with the accumulator if there is one."""
     values = t.operands(op)
-    axes = integers(op, "reduction_dims") if op.name == "vector.multi_reduction" else [0]
+    axes = integers(op.attributes["reduction_dims"]) if op.name == "vector.multi_reduction" else [0]
     start = values[1].text if len(values) > 1 else "None"
     t.result(op, f"V.reduce({_kind(op)}, {values[0].text}, {start}, {tuple(a + 2 for a in axes)!r})", values)
 
@@ -200,7 +198,7 @@ def outer(t: Translator, op: ir.Operation) -> None:
 @handles("vector.create_mask", "vector.constant_mask")
 def mask(t: Translator, op: ir.Operation) -> None:
     _, shape = value_type(op.results[0].type, op)
-    limits = t.operands(op) or [literal(i) for i in integers(op, "mask_dim_sizes")]
+    limits = t.operands(op) or [literal(i) for i in integers(op.attributes["mask_dim_sizes"])]
     t.result(op, f"V.mask(({' '.join(f'{v.text},' for v in limits)}), {shape!r})", limits)
 
 
