@@ -53,6 +53,14 @@ class Span:
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"
 
+    @property
+    def text(self) -> str:
+        """What stands there, as its writer put it."""
+        lines = [self.source.line(number) for number in range(self.line, self.end_line + 1)]
+        lines[-1] = lines[-1][: self.end_column - 1]
+        lines[0] = lines[0][self.column - 1 :]
+        return "\n".join(lines)
+
 
 @dataclass(frozen=True)
 class Diagnostic:

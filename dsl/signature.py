@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,6 +57,11 @@ class Signature:
     variadic: bool = False
     summary: str = ""
     doc: str = ""
+
+    @property
+    def page(self) -> str:
+        """The docstring as a reader sees it, and the results."""
+        return inspect.cleandoc(self.doc) + (f"\n\nResults: {', '.join(self.results)}" if self.results else "")
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name == name), None)

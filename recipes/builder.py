@@ -32,6 +32,11 @@ class BuilderParameter:
     domain: tuple[Value, ...] = ()
     meaning: str = ""
 
+    @property
+    def legal(self) -> str:
+        """The legal values of an int, or of a type with a domain, in a few words."""
+        return ", ".join(map(str, self.domain)) or f"{self.minimum} … {self.maximum}"
+
     def objection(self, value: object) -> str | None:
         """Why `value` is not legal, or None. `bool` is no int here."""
         if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):

@@ -14,13 +14,7 @@ from .statement import Handle
 
 def statement_text(item: tree.Node) -> str:
     """The source text of an item, on one line."""
-    span = item.span
-    lines = [span.source.line(n) for n in range(span.line, span.end_line + 1)]
-    if len(lines) == 1:
-        text = lines[0][span.column - 1 : span.end_column - 1]
-    else:
-        text = " ".join([lines[0][span.column - 1 :], *lines[1:-1], lines[-1][: span.end_column - 1]])
-    return " ".join(text.split())
+    return " ".join(item.span.text.split())
 
 
 def require(item: tree.Require, env: Environment) -> None:

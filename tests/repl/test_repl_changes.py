@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft.repl.names import compared
+from weft.repl.changes import compared
 from weft.repl.reading import command_of, incomplete, pieces
 
 BEFORE = """\
@@ -60,4 +60,4 @@ def test_what_is_a_command_and_what_goes_on() -> None:
     for text in ("tile x [1]", "map a to threads(*)", "step", "", "nonsense !", "print x  // and"):
         assert not incomplete(text, COMMANDS), text
     pasted = "step\nforeach n in [1] {\n  print a\n}\n\nundo"
-    assert list(pieces(pasted, COMMANDS)) == ["step", "foreach n in [1] {\n  print a\n}", "undo"]
+    assert list(pieces(pasted.split("\n"), COMMANDS)) == ["step", "foreach n in [1] {\n  print a\n}", "undo"]

@@ -19,7 +19,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.repl import journal, start
 from weft.repl.journal import Journal, Start, choose, cut_off
 from weft.repl.shell import Shell
-from weft.repl.workbench import Workbench
+from weft.repl.workbench import Workbench, handle_names
 
 WEFT = [sys.executable, "-m", "weft", "repl"]
 SMALL = {"m": "40", "n": "36", "k": "20"}
@@ -57,7 +57,7 @@ def die(shell: Shell) -> None:
 def looks(shell: Shell) -> tuple[object, ...]:
     bench = shell.desk.bench
     values = {**bench.recipe.values, **bench.recipe.payload_values}
-    return bench.position, bench.coming, bench.handles(), bench.session.ir, values
+    return bench.position, bench.coming, handle_names(bench.session), bench.session.ir, values
 
 
 @pytest.mark.parametrize("case", LINES)

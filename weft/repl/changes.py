@@ -1,44 +1,56 @@
-"""What a step changed in the module, as a person wants to see it: the lines that differ, a little around them, and what
-they stand in."""
+"""What a step changed in a module: the lines that differ, a little around them, and what they stand in.
+
+MLIR numbers values in the order of the text, so that one new op renames all that come after it. A diff of the texts would
+show them all. Here a value is known by the op that makes it: two lines are alike if they are the same up to names, and the
+names they use belong together.
+"""
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
 from . import colors
-from .names import Line, compared
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
 
 CONTEXT = 1
 _SIGNS = {"+": ("+ ", "green"), "-": ("- ", "red"), " ": ("  ", "dim")}
+_NAME = re.compile(r"%[\w$.#-]+(?::\d+)?")
+_WITH_ARGUMENTS = (
+    "scf.for", "scf.parallel", "affine.for", "affine.parallel", "func.func", "gpu.func", "^bb", "gpu.launch ",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a diff."""
+
+    kind: Literal[" ", "-", "+"]
+    text: str
 
 
 @dataclass(frozen=True)
 class Change:
-    """A diff of two modules.
+    """A diff of two modules. `lines`: what is shown; `None` stands for lines that are left out."""
 
-    Args:
-        lines: what is shown: `None` stands for lines that are left out.
-        came, went: how many lines.
-    """
-
-    lines: tuple[Line | None, ...]
-    came: int
-    went: int
+    lines: tuple[Line | None, ...] = ()
 
     @property
     def summary(self) -> str:
         """`+12 −4 lines`."""
-        if not self.came and not self.went:
+        kinds = [line.kind for line in self.lines if line is not None]
+        came, went = kinds.count("+"), kinds.count("-")
+        if not came and not went:
             return "the IR is the same"
-        count = self.came or self.went
-        parts = [f"+{self.came}"] * bool(self.came) + [f"−{self.went}"] * bool(self.went)
-        return f"{' '.join(parts)} line{'s' * (max(count, self.went) != 1)}"
+        parts = [f"+{came}"] * bool(came) + [f"−{went}"] * bool(went)
+        return f"{' '.join(parts)} line{'s' * (max(came, went) != 1)}"
 
 
 def text_of(module: ir.Module) -> str:
@@ -51,37 +63,15 @@ def text_of(module: ir.Module) -> str:
 def change(before: str, after: str) -> Change:
     """The difference of two texts, with a line of context and the line that opens the block each change stands in."""
     if before == after:
-        return Change((), 0, 0)
+        return Change()
     lines = compared(before, after)
     changed = [index for index, line in enumerate(lines) if line.kind != " "]
     shown = {j for i in changed for j in range(max(0, i - CONTEXT), min(len(lines), i + CONTEXT + 1))}
     shown |= {opener for i in changed if (opener := _opener(lines, i)) is not None}
     out: list[Line | None] = []
-    for index, line in enumerate(lines):
-        if index in shown:
-            out.append(line)
-        elif not out or out[-1] is not None:
-            out.append(None)
-    while out and out[-1] is None:
-        out.pop()
-    if out and out[0] is None:
-        out.pop(0)
-    return Change(tuple(out), sum(line.kind == "+" for line in lines), sum(line.kind == "-" for line in lines))
-
-
-def _opener(lines: list[Line], index: int) -> int | None:
-    """The line that opens the block of `lines[index]`, or the op that the `}` there ends."""
-    line = lines[index]
-    limit = _indent(line.text)
-    closes = line.text.lstrip().startswith("}")
-    for i in range(index - 1, -1, -1):
-        text = lines[i].text
-        if lines[i].kind not in (" ", line.kind) or not text.strip():
-            continue
-        indent = _indent(text)
-        if (closes and indent == limit and not text.lstrip().startswith(("}", "^"))) or (not closes and indent < limit):
-            return None if text.lstrip().startswith(("func.func", "module")) else i
-    return None
+    for index in sorted(shown):
+        out += [None] * bool(out and index - 1 not in shown) + [lines[index]]
+    return Change(tuple(out))
 
 
 def rows(changes: Change, width: int, brief: bool = False) -> list[list[Text]]:
@@ -92,12 +82,100 @@ def rows(changes: Change, width: int, brief: bool = False) -> list[list[Text]]:
             out.append([Text("  ⋯", "dim")])
             continue
         sign, style = _SIGNS[line.kind]
-        whole = Text(sign, style) + Text(line.text, style)
+        whole = Text(sign + line.text, style)
         if brief and line.kind == " ":
             whole.truncate(width, overflow="ellipsis")
-        out.append(list(colors.wrapped(whole, width, min(_indent(line.text) + 6, width // 2))))
+        out.append(list(colors.wrapped(whole, width, min(indent(line.text) + 6, width // 2))))
     return out
 
 
-def _indent(text: str) -> int:
+def indent(text: str) -> int:
     return len(text) - len(text.lstrip())
+
+
+def opening(text: str, above: Iterable[tuple[int, str]]) -> int | None:
+    """Of the numbered lines above a `}`, upwards, the one of the op that it closes."""
+    same = (number for number, line in above if indent(line) == indent(text) and line.strip() and line.lstrip()[0] not in "}^")
+    return next(same, None)
+
+
+def around(text: str, above: Iterable[tuple[int, str]]) -> Iterator[int]:
+    """Of the numbered lines above one, upwards, those that open the blocks around it."""
+    depth = indent(text)
+    for number, line in above:
+        if line.strip() and indent(line) < depth:
+            depth = indent(line)
+            yield number
+
+
+def _opener(lines: list[Line], index: int) -> int | None:
+    """The line that opens the block of `lines[index]`, or the op that the `}` there ends; None for functions and modules."""
+    line = lines[index]
+    above = ((n, lines[n].text) for n in range(index - 1, -1, -1) if lines[n].kind in (" ", line.kind))
+    closes = line.text.lstrip().startswith("}")
+    at = opening(line.text, above) if closes else next(around(line.text, above), None)
+    return None if at is None or lines[at].text.lstrip().startswith(("func.func", "module")) else at
+
+
+# ---- lines that say the same -----------------------------------------------------------------------------------------------
+
+
+def compared(before: str, after: str) -> list[Line]:
+    """All lines of both texts in order: kept ones (as they are now), those that went, those that came."""
+    old, new = before.splitlines(), after.splitlines()
+    keys = ([_NAME.sub("%", line) for line in text] for text in (old, new))
+    names: dict[str, str] = {}
+    out: list[Line] = []
+    went: list[str] = []
+    came: list[str] = []
+
+    def flush() -> None:
+        """A run of changes: what went before what came."""
+        out.extend([*(Line("-", text) for text in went), *(Line("+", text) for text in came)])
+        went.clear()
+        came.clear()
+
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag != "equal":
+            went += old[i1:i2]
+            came += new[j1:j2]
+            continue
+        for one, other in zip(old[i1:i2], new[j1:j2], strict=True):
+            if _alike(one, other, names):
+                flush()
+                out.append(Line(" ", other))
+            else:
+                went.append(one)
+                came.append(other)
+    flush()
+    return out
+
+
+def _alike(old: str, new: str, names: dict[str, str]) -> bool:
+    """Whether two lines that are the same up to names use values that belong together; those they make then do, too."""
+    made = _made(new)
+    for position, (a, b) in enumerate(zip(_NAME.findall(old), _NAME.findall(new), strict=True)):
+        a, b = a.partition(":")[0], b.partition(":")[0]
+        if position in made:
+            names[a] = b
+        elif names.get(a.partition("#")[0], a.partition("#")[0]) != b.partition("#")[0]:
+            return False
+    return True
+
+
+def _made(line: str) -> set[int]:
+    """Which of the names on a line are of values that it makes: results, and arguments of its block."""
+    text = line.lstrip()
+    head, equals, rest = text.partition(" = ")
+    results = len(_NAME.findall(head)) if equals and text.startswith("%") else 0
+    body = rest if results else text
+    made = set(range(results))
+    if body.startswith(_WITH_ARGUMENTS):
+        places = [end for sign in (" in ", " = (") if (end := body.find(sign)) >= 0]
+        listed = min(places, default=0)  # `(%i, %j) in …`: up to there, every name is new
+        for number, found in enumerate(_NAME.finditer(body), results):
+            following = body[found.end() :].lstrip()
+            leads = number == results or body[: found.start()].rstrip().endswith(("(", ","))
+            if leads and following.startswith((":", "=", *((",", ")") if found.end() <= listed else ()))):
+                made.add(number)
+    return made

@@ -1,20 +1,21 @@
-"""A command of the REPL as data, and the desk at which commands work: what they change, and where they write."""
+"""The commands of the REPL as data, and the desk at which they work: what they change, and where they write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rich.table import Table
 from rich.text import Text
 
-from ..dsl.diagnostics import Diagnostic, WeftError, fail
+from ..dsl.diagnostics import Diagnostic, fail
 from .workbench import Workbench
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "target", "all"]
+Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "target"]
 """What completion offers behind a command."""
 
 ROOM = 9
@@ -24,6 +25,10 @@ FOLDED = 26
 """Rows of a diff that are shown where there is no terminal."""
 
 
+class Misuse(Exception):
+    """A command is not written like that; the text says why."""
+
+
 @dataclass(frozen=True)
 class Command:
     """One command.
@@ -31,15 +36,37 @@ class Command:
     Args:
         usage: how it is written.
         summary: what it does, in a line.
-        act: does it, with the text behind the word.
+        function: does it, with the text behind the word.
         argument: what stands behind it.
     """
 
-    name: str
     usage: str
     summary: str
-    act: Callable[[Desk, str], None]
+    function: Callable[[Desk, str], None]
     argument: Argument = "none"
+
+    def act(self, desk: Desk, text: str) -> None:
+        """Do it. Raises W0061 where it is not written like that, and what the function raises."""
+        try:
+            if text and self.argument == "none":
+                raise Misuse(f"`{self.usage}` takes nothing behind it")
+            self.function(desk, text)
+        except Misuse as why:
+            raise fail("W0061", str(why), hint=f"it is written `{self.usage}`") from None
+
+
+COMMANDS: dict[str, Command] = {}
+"""All commands; the order is that of `help`."""
+
+
+def command(usage: str, summary: str, argument: Argument = "none") -> Callable[[Callable[[Desk, str], None]], object]:
+    """Make a function a command, under the first word of its usage."""
+
+    def register(function: Callable[[Desk, str], None]) -> Callable[[Desk, str], None]:
+        COMMANDS[usage.partition(" ")[0]] = Command(usage, summary, function, argument)
+        return function
+
+    return register
 
 
 @dataclass
@@ -50,20 +77,22 @@ class Desk:
         bench: what is worked on.
         console: where everything is written.
         interactive: someone sits at a terminal.
-        commands: all of them, for `help`.
         done: `quit` was said.
     """
 
     bench: Workbench
     console: Console
     interactive: bool
-    commands: Mapping[str, Command]
     done: bool = False
 
     def say(self, *parts: RenderableType) -> None:
         """Write lines as they are: nothing in them is markup, and no word is colored for what it looks like."""
         for part in parts:
             self.console.print(part, markup=False, highlight=False, soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """Write a line of less weight."""
+        self.say(Text(text, "dim"))
 
     def table(self, table: RenderableType) -> None:
         """Write a table, without blanks at the ends of lines."""
@@ -78,8 +107,7 @@ class Desk:
         from ..cli.console import shortened
         from ..dsl.render import render_all
 
-        text = shortened(render_all(diagnostics, not self.plain))
-        self.console.file.write(text + "\n")
+        self.console.file.write(shortened(render_all(diagnostics, not self.plain)) + "\n")
         self.console.file.flush()
 
     @property
@@ -97,19 +125,18 @@ class Desk:
         return max(self.console.height - ROOM, 10) if self.interactive else FOLDED
 
 
-def number_of(text: str, usage: str, default: int) -> int:
-    """A count or a position. Raises W0061."""
+def number_of(text: str, default: int) -> int:
+    """A count or a position."""
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise misused(usage, f"`{text}` is no number")
+        raise Misuse(f"`{text}` is not a number")
     return int(text)
 
 
-def expect_nothing(text: str, usage: str) -> None:
-    if text:
-        raise misused(usage, f"`{usage}` takes nothing behind it")
-
-
-def misused(usage: str, why: str) -> WeftError:
-    return fail("W0061", why, hint=f"it is written `{usage}`")
+def columns(*names: str) -> Table:
+    """A table with these heads; without any, a list of rows."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, show_header=bool(names))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table

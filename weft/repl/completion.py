@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from . import handles
-from .command import Desk
-from .doing import TARGETS
+from .command import COMMANDS, Desk
+from .kernels import TARGETS
+from .trials import operands_of
 
 if TYPE_CHECKING:
-    from prompt_toolkit.completion import CompleteEvent, Completion
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
 
 _WORD = re.compile(r"@?[A-Za-z_][\w-]*[?*]?$")
@@ -22,17 +23,15 @@ _VALUES = {"INT", "FLOAT", "MINUS"}
 
 def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
     """The beginning of a word before the cursor, and the words that could stand there. `text`: up to the cursor."""
-    if (found := _COMMAND.fullmatch(text)) and found[1] in desk.commands:
-        return found[2], sorted(w for w in _behind(desk, found[1]) if w.startswith(found[2]))
-    if dotted := _DOTTED.search(text):
-        if text[: dotted.start()].rstrip().endswith("match"):
-            return dotted[0], sorted(n for n in _op_names(desk) if n.startswith(dotted[0]))
-        return dotted[2], [w for w in _parts(desk, dotted[1]) if w.startswith(dotted[2])]
-    word = found[0] if (found := _WORD.search(text)) else ""
-    before = text[: len(text) - len(word)]
-    words = list(_expected(desk, before))
-    if not before.strip():
-        words = [*desk.commands, *words]
+    if (found := _COMMAND.fullmatch(text)) and found[1] in COMMANDS:
+        word, words = found[2], sorted(_behind(desk, found[1]))
+    elif dotted := _DOTTED.search(text):
+        matching = text[: dotted.start()].rstrip().endswith("match")
+        word, words = (dotted[0], _op_names(desk)) if matching else (dotted[2], _parts(desk, dotted[1]))
+    else:
+        word = found[0] if (found := _WORD.search(text)) else ""
+        before = text[: len(text) - len(word)]
+        words = [*(COMMANDS if not before.strip() else ()), *_expected(desk, before)]
     return word, [w for w in dict.fromkeys(words) if w.startswith(word)]
 
 
@@ -62,11 +61,11 @@ def _behind(desk: Desk, command: str) -> Iterable[str]:
     """What can stand behind a command."""
     from ..interpreter.session.statement import signatures
 
-    match desk.commands[command].argument:
+    match COMMANDS[command].argument:
         case "handle":
             return handles.live(desk.bench.session)
         case "topic":
-            return [*desk.commands, *signatures()]
+            return [*COMMANDS, *signatures()]
         case "parameter":
             return [f"{name}=" for name in (*desk.bench.recipe.values, *desk.bench.recipe.payload_values)]
         case "target":
@@ -76,14 +75,11 @@ def _behind(desk: Desk, command: str) -> Iterable[str]:
 
 def _parts(desk: Desk, name: str) -> list[str]:
     """What `name.` can be followed by: results of a statement, operands of an op."""
-    from .trying import operands_of
-
     alive = handles.live(desk.bench.session)
     parts = [full.removeprefix(f"{name}.") for full in alive if full.startswith(f"{name}.")]
     if name in alive:
         op = handles.tagged(desk.bench.session.module)[alive[name].number]
-        if op.name.startswith("linalg."):
-            parts += operands_of(op)
+        parts += operands_of(op) if op.name.startswith("linalg.") else ()
     return parts
 
 
@@ -94,7 +90,7 @@ def _op_names(desk: Desk) -> list[str]:
     return sorted(names - {"builtin.module", "func.func", "func.return"})
 
 
-def completer(desk: Desk) -> object:
+def completer(desk: Desk) -> Completer:
     """`candidates` as prompt_toolkit wants it."""
     from prompt_toolkit.completion import Completer, Completion, PathCompleter
     from prompt_toolkit.document import Document as Text
@@ -102,11 +98,8 @@ def completer(desk: Desk) -> object:
     class WeftCompleter(Completer):
         def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
             text = document.text_before_cursor
-            if (
-                (found := _COMMAND.fullmatch(text))
-                and found[1] in desk.commands
-                and desk.commands[found[1]].argument == "file"
-            ):
+            found = _COMMAND.fullmatch(text)
+            if found and found[1] in COMMANDS and COMMANDS[found[1]].argument == "file":
                 yield from PathCompleter(expanduser=True).get_completions(Text(found[2]), complete_event)
                 return
             word, words = candidates(desk, text)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import Span, WeftError, fail
-from ..dsl.wording import did_you_mean
+from ..dsl.diagnostics import Span, fail
+from ..dsl.wording import did_you_mean, quoted
 from .workbench import TYPED
 
 if TYPE_CHECKING:
@@ -20,12 +21,14 @@ class Known:
     """One handle. `op` is the name of the op it names, None where that is gone; `state` says why."""
 
     name: str
-    number: int
     kind: str
     op: str | None
     made: str
     state: str
-    alive: bool
+
+    @property
+    def alive(self) -> bool:
+        return self.op is not None
 
 
 def known(session: Session) -> list[Known]:
@@ -37,16 +40,13 @@ def known(session: Session) -> list[Known]:
     for number, made in sorted(state.made.items()):
         death, op = state.dead.get(number), ops.get(number)
         if death is not None:
-            alive, text = False, f"consumed by {death.keyword}, {place(death.span)}"
+            op, text = None, f"consumed by {death.keyword}, {_place(death.span)}"
         elif op is None:
-            alive, text = False, "gone: a rewrite removed its op"
-        elif number not in current:
-            alive, text = True, "alive, without a name here"
+            text = "gone: a rewrite removed its op"
         else:
-            alive, text = True, "alive"
-        where = f"{made.keyword}, {place(made.span)}"
-        name = current.get(number, made.name)
-        out.append(Known(name, number, made.kind, op.name if op is not None and alive else None, where, text, alive))
+            text = "alive" if number in current else "alive, without a name here"
+        where = f"{made.keyword}, {_place(made.span)}"
+        out.append(Known(current.get(number, made.name), made.kind, op.name if op is not None else None, where, text))
     return out
 
 
@@ -55,22 +55,15 @@ def named(session: Session) -> dict[str, Handle]:
     from ..interpreter.session.environment import Bundle
     from ..interpreter.session.statement import Handle
 
-    out: dict[str, Handle] = {}
-
-    def add(name: str, value: object) -> None:
+    def found(name: str, value: object) -> Iterator[tuple[str, Handle]]:
         if isinstance(value, Handle):
             if not value.absent:
-                out[name] = value
-        elif isinstance(value, Bundle):
-            for result, inner in value.results.items():
-                add(f"{name}.{result}", inner)
-        elif isinstance(value, tuple):
-            for number, inner in enumerate(value):
-                add(f"{name}.{number}", inner)
+                yield name, value
+        elif isinstance(value, (Bundle, tuple)):
+            for part, inner in value.results.items() if isinstance(value, Bundle) else enumerate(value):
+                yield from found(f"{name}.{part}", inner)
 
-    for name, value in session.environment.items():
-        add(name, value)
-    return out
+    return dict(one for name, value in session.environment.items() for one in found(name, value))
 
 
 def live(session: Session) -> dict[str, Handle]:
@@ -84,12 +77,10 @@ def find(session: Session, name: str) -> Handle:
     alive = live(session)
     if name in alive:
         return alive[name]
-    notes: tuple[str, ...] = ()
-    for one in known(session):
-        if one.name == name and not one.alive:
-            notes = (f"`{name}` was made by {one.made}; {one.state}",)
-    message = f"there is no live handle `{name}`" if not notes else f"`{name}` names no op any more"
-    names = ", ".join(f"`{n}`" for n in alive) or "none yet: `step`, or `let x = match …`"
+    gone = [one for one in known(session) if one.name == name and not one.alive]
+    notes = [f"`{name}` was made by {one.made}; {one.state}" for one in gone[-1:]]
+    message = f"`{name}` names no op any more" if gone else f"there is no live handle `{name}`"
+    names = quoted(alive) or "none yet: `step`, or `let x = match …`"
     raise fail("W0065", message, notes=(*notes, f"alive: {names}"), hint=did_you_mean(name, alive))
 
 
@@ -97,22 +88,14 @@ def tagged(module: ir.Module) -> dict[int, ir.Operation]:
     """The ops of a module by the number of the handle on them."""
     from ..interpreter.ir.mlir import operations
 
-    out: dict[int, ir.Operation] = {}
-    for op in operations(module.operation):
-        for name in op.attributes:
-            if name.startswith("weft.h") and name[6:].isdigit():
-                out[int(name[6:])] = op
-    return out
+    return {
+        int(name[6:]): op
+        for op in operations(module.operation)
+        for name in op.attributes
+        if name.startswith("weft.h") and name[6:].isdigit()
+    }
 
 
-def place(span: Span) -> str:
-    """`line 7`, `typed 2`, `gemm.weft:4`."""
-    if span.source.name == TYPED:
-        return f"typed {span.line}"
-    return f"line {span.line}"
-
-
-def first(error: WeftError) -> str:
-    """The message of an error on one line, with its code."""
-    diagnostic = error.diagnostics[0]
-    return f"{' '.join(diagnostic.message.split())} ({diagnostic.code})"
+def _place(span: Span) -> str:
+    """`line 7`, `typed 2`."""
+    return f"{'typed' if span.source.name == TYPED else 'line'} {span.line}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..dsl import tree
@@ -14,22 +14,23 @@ from ..interpreter.session.session import Session
 
 def total(session: Session) -> str:
     """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
-    count, exact = len(session.states) - 1, True
+    parts = [(len(session.states) - 1, True)]
     for frame in session.state.frames:
-        more, known = _items(frame.items[frame.index :], frame.env, session.schedules)
-        count, exact = count + more, exact and known
+        parts.append(_items(frame.items[frame.index :], frame.env, session.schedules))
         if (turns := frame.turns) is not None and (left := len(turns.values) - turns.number - 1):
             more, known = _items(turns.item.body, frame.env, session.schedules)
-            count, exact = count + more * left, exact and known
+            parts.append((more * left, known))
+    count, exact = _sum(parts)
     return f"{count}" if exact else f"{count}+"
 
 
+def _sum(parts: Iterable[tuple[int, bool]]) -> tuple[int, bool]:
+    counts, known = zip((0, True), *parts, strict=True)
+    return sum(counts), all(known)
+
+
 def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[str, tree.Schedule]) -> tuple[int, bool]:
-    count, exact = 0, True
-    for item in items:
-        more, known = _item(item, env, schedules)
-        count, exact = count + more, exact and known
-    return count, exact
+    return _sum(_item(item, env, schedules) for item in items)
 
 
 def _item(item: tree.Item, env: Environment, schedules: Mapping[str, tree.Schedule]) -> tuple[int, bool]:

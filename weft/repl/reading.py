@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from ..dsl.diagnostics import WeftError
 
 _CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
 _WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
-ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "?": "help", "h": "help", "u": "undo"}
+ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "h": "help", "u": "undo"}
 
 
 def command_of(text: str, commands: Iterable[str]) -> tuple[str, str] | None:
@@ -30,7 +31,8 @@ def incomplete(text: str, commands: Iterable[str]) -> bool:
 
     if not text.strip() or command_of(text, commands) is not None:
         return False
-    if _CONTINUES.search(_without_comment(text.rstrip().rpartition("\n")[2])):
+    last = text.rstrip().rpartition("\n")[2]
+    if _CONTINUES.search(re.sub(r'("(?:[^"\\]|\\.)*")|//.*', lambda m: m[1] or "", last)):
         return True
     try:
         parse_items(text, "<typed>")
@@ -39,11 +41,11 @@ def incomplete(text: str, commands: Iterable[str]) -> bool:
     return False
 
 
-def pieces(text: str, commands: Iterable[str]) -> Iterator[str]:
-    """The inputs in a pasted text, or in what has been piped in: each a command or whole statements."""
+def pieces(lines: Iterable[str], commands: Iterable[str]) -> Iterator[str]:
+    """The inputs in lines that were pasted or piped in, each as soon as it is whole: a command, or whole statements."""
     held = ""
-    for line in text.split("\n"):
-        held = f"{held}\n{line}" if held else line
+    for line in lines:
+        held = f"{held}\n{line.rstrip()}" if held else line.rstrip()
         if not incomplete(held, commands):
             if held.strip():
                 yield held
@@ -54,11 +56,5 @@ def pieces(text: str, commands: Iterable[str]) -> Iterator[str]:
 
 def state_folder() -> Path:
     """Where the user's programs keep what they remember."""
-    import os
-
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path("~/.local/state").expanduser()) / "weft"
-
-
-def _without_comment(line: str) -> str:
-    return re.sub(r'("(?:[^"\\]|\\.)*")|//.*', lambda m: m[1] or "", line)

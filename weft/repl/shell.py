@@ -10,15 +10,12 @@ from rich.text import Text
 
 from ..cli.supervisor import answered
 from ..dsl.diagnostics import WeftError, fail
-from . import colors, doing, looking, moving
-from .command import Command, Desk
+from . import colors, export, kernels, steps, trials, views  # noqa: F401 - their commands
+from .command import COMMANDS, Desk
 from .journal import Journal
 from .progress import total
 from .reading import command_of, incomplete, pieces
 from .workbench import Workbench
-
-COMMANDS: dict[str, Command] = {c.name: c for c in (*moving.COMMANDS, *looking.COMMANDS, *doing.COMMANDS)}
-"""All commands; the order is that of `help`."""
 
 
 class Shell:
@@ -31,7 +28,7 @@ class Shell:
     """
 
     def __init__(self, bench: Workbench, console: Console, *, interactive: bool, journal: Journal | None = None) -> None:
-        self.desk = Desk(bench, console, interactive, COMMANDS)
+        self.desk = Desk(bench, console, interactive)
         self.failed = False
         self.journal = journal
         self.notes: list[Text] = []
@@ -40,32 +37,27 @@ class Shell:
 
     def handle(self, text: str) -> bool:
         """Do one input: a command, or statements. Whatever goes wrong is shown; False then."""
-        before, failed = self.desk.bench.position, self.failed
-        self.failed = False
+        before = self.desk.bench.position
         try:
             found = command_of(text, COMMANDS)
             if found is None:
-                moving.typed(self.desk, text)
+                steps.typed(self.desk, text)
             else:
                 COMMANDS[found[0]].act(self.desk, found[1])
+            return True
         except WeftError as error:
-            self.failed = True
             self.desk.show(error.diagnostics)
         except KeyboardInterrupt:
             answered()
-            self.failed = True
             now = self.desk.bench.position
             what = "nothing was changed" if now == before else f"{now} statements are done, none by half"
             self.desk.say(Text(f"interrupted; {what}", "yellow"))
         except RecursionError:
-            self.failed = True
             self.desk.show(fail("W0056", "something here is nested too deeply").diagnostics)
         except MemoryError:
-            self.failed = True
             self.desk.show(fail("W0055", "out of memory", hint="a smaller payload needs less: `set m=256`").diagnostics)
-        well = not self.failed
-        self.failed = failed or self.failed
-        return well
+        self.failed = True
+        return False
 
     def kept(self, text: str) -> None:
         """Do one input, and note in the journal what does again what it has changed."""
@@ -73,11 +65,10 @@ class Shell:
             self.handle(text)
             return
         bench = self.desk.bench
-        before, at = (bench.session, bench.state), bench.position
+        session, state, at = bench.session, bench.session.state, bench.position
         self.journal.do(bench.coming if text == "step" and bench.coming else text)
         well = self.handle(text)
-        session, state = before
-        changed = bench.session is not session or bench.state is not state
+        changed = bench.session is not session or bench.session.state is not state
         again = text if well else f"step {bench.position - at}" if bench.position > at else f"goto {bench.position}"
         self.journal.done(again if changed else None)
 
@@ -88,17 +79,12 @@ class Shell:
     def greet(self) -> None:
         """What is worked on, and where help is."""
         recipe = self.desk.bench.recipe
-        values = {**recipe.values, **recipe.payload_values}
-        what = ", ".join(f"{name}={value}" for name, value in values.items())
+        what = ", ".join(f"{name}={value}" for name, value in {**recipe.values, **recipe.payload_values}.items())
         name = recipe.name if self.desk.bench.file is not None else "an empty schedule"
-        line = Text.assemble(
-            (name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" if what else "", "dim")
-        )
+        line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" if what else "", "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))
         if self.desk.interactive:
-            self.desk.say(
-                Text("Enter does the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves", "dim")
-            )
+            self.desk.note("Enter does the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves")
         self.desk.say(*(row for note in self.notes for row in colors.wrapped(note, self.desk.width, 2)))
 
     # ---- the two loops --------------------------------------------------------------------------------------------------
@@ -114,10 +100,7 @@ class Shell:
                 continue
             except EOFError:
                 break
-            if not text.strip():
-                self.kept("step")
-                continue
-            for piece in pieces(text, COMMANDS):
+            for piece in pieces(text.split("\n"), COMMANDS) if text.strip() else ("step",):
                 self.kept(piece)
                 if self.desk.done:
                     break
@@ -126,33 +109,20 @@ class Shell:
     def replay(self, lines: Iterator[str]) -> int:
         """What is piped in: every input is echoed behind its prompt, so that the output reads like a session."""
         self.greet()
-        for text in _inputs(lines):
-            self._echo(text)
+        for text in pieces(lines, COMMANDS):
+            prompt = self.prompt()
+            first, *more = text.strip("\n").split("\n")
+            self.desk.say("", Text(prompt, "bold") + colors.weft(first))
+            self.desk.say(*(Text(continuation(prompt), "dim") + colors.weft(line) for line in more))
             self.handle(text)
             if self.desk.done:
                 break
         return 1 if self.failed else 0
 
-    def _echo(self, text: str) -> None:
-        prompt = self.prompt()
-        first, *more = text.strip("\n").split("\n")
-        self.desk.say("", Text(prompt, "bold") + colors.weft(first))
-        for line in more:
-            self.desk.say(Text(" " * (len(prompt) - 4) + "  · ", "dim") + colors.weft(line))
 
-
-def _inputs(lines: Iterator[str]) -> Iterator[str]:
-    """Whole inputs from single lines, each as soon as it is whole."""
-    held = ""
-    for line in lines:
-        held = f"{held}\n{line.rstrip()}" if held else line.rstrip()
-        if incomplete(held, COMMANDS):
-            continue
-        if held.strip():
-            yield held
-        held = ""
-    if held.strip():
-        yield held
+def continuation(prompt: str) -> str:
+    """What stands in front of the further lines of an input."""
+    return " " * max(len(prompt) - 4, 0) + "  · "
 
 
 def plain_ask(shell: Shell) -> Callable[[str], str]:
@@ -165,7 +135,7 @@ def plain_ask(shell: Shell) -> Callable[[str], str]:
             console.print(Text(f"next: {coming}"), soft_wrap=True)
         text = input(prompt)
         while incomplete(text, COMMANDS):
-            more = input(" " * (len(prompt) - 4) + "  . ")
+            more = input(continuation(prompt).replace("·", "."))
             if not more.strip():
                 break
             text += "\n" + more

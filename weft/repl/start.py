@@ -57,8 +57,7 @@ def start(
 
 def _offer() -> list[Text]:
     """What is said of sessions that were cut off."""
-    found = cut_off()
-    if not found:
+    if not (found := cut_off()):
         return []
     more = f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
     return [Text(f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}", "yellow")]
@@ -101,37 +100,28 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
     if not interactive:
         _import()
         return shell.replay(read_lines())
-    meanwhile = _Meanwhile()
+    thread = threading.Thread(target=_import, daemon=True)
+
+    def begin() -> None:
+        """Import what the first statements need while the user reads the prompt: it takes longer than a step may."""
+        if thread.ident is None:
+            thread.start()
+
+    def coming() -> str:
+        text = shell.desk.bench.coming
+        room = console.width - len(shell.prompt()) - 2
+        return text if len(text) <= room else text[: room - 1] + "…"
+
     try:
         if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
-            meanwhile.begin()
+            begin()
             return shell.converse(plain_ask(shell))
         from .terminal import prompter
 
-        def coming() -> str:
-            text = shell.desk.bench.coming
-            room = console.width - len(shell.prompt()) - 2
-            return text if len(text) <= room else text[: room - 1] + "…"
-
-        return shell.converse(prompter(shell.desk, coming, meanwhile.begin))
+        return shell.converse(prompter(shell.desk, coming, begin))
     finally:
-        meanwhile.end()
-
-
-class _Meanwhile:
-    """Imports what the first statements need while the user reads the prompt: it takes longer than a step may."""
-
-    def __init__(self) -> None:
-        self.thread: threading.Thread | None = None
-
-    def begin(self) -> None:
-        if self.thread is None:
-            self.thread = threading.Thread(target=_import, daemon=True)
-            self.thread.start()
-
-    def end(self) -> None:
-        if self.thread is not None:
-            self.thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 def _import() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import colors
-from .command import Desk
+from .command import COMMANDS, Desk
 from .completion import completer
 from .reading import incomplete, state_folder
 
@@ -33,30 +33,28 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
 
     plain = desk.plain
     session: PromptSession[str] = PromptSession(
-        history=history(),
-        completer=completer(desk),  # type: ignore[arg-type]
+        history=_history(),
+        completer=completer(desk),
         complete_while_typing=False,
         lexer=None if plain else PygmentsLexer(WeftLexer),
-        style=Style.from_dict({} if plain else styles()),
+        style=Style.from_dict({} if plain else _styles()),
         color_depth=ColorDepth.DEPTH_1_BIT if plain else ColorDepth.DEPTH_4_BIT,
         multiline=True,
-        key_bindings=_bindings(desk),
+        key_bindings=_bindings(),
         prompt_continuation=lambda width, line, wrapped: " " * max(width - 4, 0) + "  · ",
         enable_history_search=True,
         reserve_space_for_menu=6,
     )
-
     session.app.after_render += lambda _: shown()
 
     def ask(prompt: str) -> str:
-        return session.prompt(
-            FormattedText([("class:prompt", prompt)]), placeholder=FormattedText([("class:placeholder", coming())])
-        )
+        grey = FormattedText([("class:placeholder", coming())])
+        return session.prompt(FormattedText([("class:prompt", prompt)]), placeholder=grey)
 
     return ask
 
 
-def styles() -> dict[str, str]:
+def _styles() -> dict[str, str]:
     """The colors of `colors.py` in the words of prompt_toolkit."""
     out = {"prompt": "bold", "placeholder": "ansibrightblack italic"}
     for kind, style in colors.STYLES.items():
@@ -65,15 +63,14 @@ def styles() -> dict[str, str]:
     return out
 
 
-def history() -> History:
+def _history() -> History:
     """What was typed in earlier sessions, kept in the user's state folder; in memory where nothing can be written."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab"):
-            pass
+        path.open("ab").close()
     except OSError:
         return InMemoryHistory()
 
@@ -87,7 +84,7 @@ def history() -> History:
     return Kept(str(path))
 
 
-def _bindings(desk: Desk) -> KeyBindings:
+def _bindings() -> KeyBindings:
     from prompt_toolkit.key_binding import KeyBindings
     from prompt_toolkit.keys import Keys
 
@@ -102,7 +99,7 @@ def _bindings(desk: Desk) -> KeyBindings:
             buffer.complete_state = None
             return
         blank = text.endswith("\n") and not text.rpartition("\n")[0].endswith("{")
-        if blank or not incomplete(text, desk.commands):
+        if blank or not incomplete(text, COMMANDS):
             buffer.validate_and_handle()
             return
         depth = text.count("{") - text.count("}")

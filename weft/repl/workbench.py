@@ -16,7 +16,7 @@ from ..pipeline import Recipe
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
     from ..interpreter.session.session import Session
-    from ..interpreter.session.state import State, Step
+    from ..interpreter.session.state import Step
 
 TYPED = "<typed>"
 """The name that lines typed by hand are shown under. Line n is the n-th of them."""
@@ -74,10 +74,6 @@ class Workbench:
         return len(self.session.states) - 1
 
     @property
-    def state(self) -> State:
-        return self.session.state
-
-    @property
     def coming(self) -> str:
         """The statement that `step` would do, on one line; empty at the end."""
         item = self.session.upcoming()
@@ -87,13 +83,11 @@ class Workbench:
         """The module after `number` statements. Raises W0060 where that many were not done."""
         states = self.session.states
         if not 0 <= number < len(states):
-            raise fail("W0060", f"there is no position {number}: {_done(self.position)}", hint="`step` goes on")
+            done = f"{self.position} statement{'s are' if self.position != 1 else ' is'} done"
+            raise fail("W0060", f"there is no position {number}: {done}", hint="`step` goes on")
         return states[number].module
 
     # ---- moving ---------------------------------------------------------------------------------------------------------
-
-    def step(self) -> Step | None:
-        return self.session.step()
 
     def goto(self, number: int) -> None:
         """To where `number` statements are done: back, forth over what was undone, and on from there."""
@@ -113,7 +107,7 @@ class Workbench:
         """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of it."""
         from ..dsl.parser import parse_items
 
-        items = parse_items("\n" * self.lines + text, TYPED, self.handles())
+        items = parse_items("\n" * self.lines + text, TYPED, handle_names(self.session))
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()
             return (step,) if step is not None else ()
@@ -124,25 +118,6 @@ class Workbench:
             self.typed[item.span.source] = items
         return steps
 
-    def skip(self) -> str:
-        """Leave the next statement of the schedule out, and give its text; empty at the end."""
-        text = self.coming
-        if text:
-            self.session.skip()
-        return text
-
-    def handles(self) -> list[str]:
-        """The names in scope that stand for handles."""
-        from ..interpreter.session.environment import Bundle
-        from ..interpreter.session.statement import Handle
-
-        return [
-            name
-            for name, value in self.session.environment.items()
-            if isinstance(value, (Handle, Bundle))
-            or (isinstance(value, tuple) and bool(value) and all(isinstance(v, Handle) for v in value))
-        ]
-
     def _expect_right(self, items: tuple[tree.Item, ...]) -> None:
         """Check what was typed as `weft check` would if it stood in the file. Raises what is wrong with it.
 
@@ -151,7 +126,7 @@ class Workbench:
         from ..dsl.checker import check
         from ..interpreter.session.statement import signatures
 
-        frame, *inner = self.state.frames
+        frame, *inner = self.session.state.frames
         if inner or not items:
             return
         file, main = self.recipe.file, self.recipe.file.main
@@ -171,26 +146,19 @@ class Workbench:
         steps, number = self.session.steps, 0
         while number < len(steps):
             source = steps[number].span.source
-            items = self.typed.get(source)
-            if steps[number].keyword == SKIP:
+            number += 1
+            if steps[number - 1].keyword == SKIP:
                 fresh.session.skip()
-                number += 1
-                continue
-            if items is None:
+            elif (items := self.typed.get(source)) is None:
                 fresh.session.step()
-                number += 1
-                continue
-            fresh.session.do(items)
-            while number < len(steps) and steps[number].span.source == source:
-                number += 1
+            else:
+                fresh.session.do(items)
+                while number < len(steps) and steps[number].span.source == source:
+                    number += 1
         self.settings, self.recipe, self.payload, self.session = (
             fresh.settings, fresh.recipe, fresh.payload, fresh.session,
         )  # fmt: skip
         return number
-
-    def reset(self) -> None:
-        """To the start. What was typed stays where `redo` and `goto` find it."""
-        self.session.goto(0)
 
 
 def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None) -> Recipe:
@@ -208,5 +176,30 @@ def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str]
     return Recipe(empty, source, {}, {}, Clock(), override)
 
 
-def _done(number: int) -> str:
-    return f"{number} statement{'s are' if number != 1 else ' is'} done"
+# ---- sessions, and what is tried on copies of them --------------------------------------------------------------------------
+
+
+def handle_names(session: Session) -> list[str]:
+    """The names in scope that stand for handles."""
+    from ..interpreter.session.environment import Bundle
+    from ..interpreter.session.statement import Handle
+
+    def stands(value: object) -> bool:
+        if isinstance(value, tuple):
+            return bool(value) and all(isinstance(v, Handle) for v in value)
+        return isinstance(value, (Handle, Bundle))
+
+    return [name for name, value in session.environment.items() if stands(value)]
+
+
+def do(fork: Session, text: str) -> tuple[Step, ...]:
+    """Do a statement on a copy."""
+    from ..dsl.parser import parse_items
+
+    return fork.do(parse_items(text, "<tried>", handle_names(fork)))
+
+
+def first_line(error: WeftError) -> str:
+    """The message of an error on one line, with its code."""
+    diagnostic = error.diagnostics[0]
+    return f"{' '.join(diagnostic.message.split())} ({diagnostic.code})"

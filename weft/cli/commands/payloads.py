@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 if TYPE_CHECKING:
-    from ...recipes.builder import Builder, BuilderParameter
+    from ...recipes.builder import Builder
 
 
 @click.command(short_help="List the payloads that ship, or one's parameters and layers.")
@@ -26,17 +26,13 @@ def payloads(name: str | None) -> None:
 
 
 def _described(builder: Builder) -> str:
-    rows = [(p.name, p.type, str(p.default), _domain(p), p.meaning) for p in builder.parameters]
+    rows = [(p.name, p.type, str(p.default), p.legal, p.meaning) for p in builder.parameters]
     text = f"{builder.name}: {builder.summary}\n\n" + _columns([("name", "type", "default", "values", "what it is"), *rows])
     if not builder.layers:
         return text
     names = list(dict.fromkeys(name for layer in builder.layers.values() for name in layer))
     layers = [(name, *(str(layer.get(p, "")) for p in names)) for name, layer in builder.layers.items()]
     return f"{text}\n\nLayers, for --layer:\n\n" + _columns([("name", *names), *layers])
-
-
-def _domain(parameter: BuilderParameter) -> str:
-    return ", ".join(map(str, parameter.domain)) or f"{parameter.minimum} … {parameter.maximum}"
 
 
 def _columns(rows: Iterable[tuple[str, ...]]) -> str:

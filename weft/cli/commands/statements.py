@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 import rich_click as click
 
 
@@ -12,6 +10,7 @@ import rich_click as click
 def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
     from ...dsl.diagnostics import fail
+    from ...dsl.wording import did_you_mean
     from ...interpreter.session.statement import signatures
     from ..console import emit
 
@@ -21,13 +20,6 @@ def statements(name: str | None) -> None:
         emit("\n".join(f"{keyword:<{width}}  {signature.summary}" for keyword, signature in known.items()))
         return
     if (signature := known.get(name)) is None:
-        close = difflib.get_close_matches(name, known, 1)
-        raise fail(
-            "W0058",
-            f"there is no statement `{name}`",
-            hint=f"did you mean `{close[0]}`?" if close else "`weft statements` lists them",
-        )
-    import inspect
-
-    results = f"\n\nResults: {', '.join(signature.results)}" if signature.results else ""
-    emit(f"{signature.keyword}\n\n{inspect.cleandoc(signature.doc)}{results}")
+        hint = did_you_mean(name, known) or "`weft statements` lists them"
+        raise fail("W0058", f"there is no statement `{name}`", hint=hint)
+    emit(f"{signature.keyword}\n\n{signature.page}")

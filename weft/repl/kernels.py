@@ -1,0 +1,140 @@
+"""The commands on what is mapped or launched: sync, cuda, run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from rich.text import Text
+
+from ..clock import Clock
+from ..dsl.diagnostics import WeftError, fail
+from ..dsl.wording import count
+from . import colors, handles
+from .command import Desk, Misuse, command
+from .workbench import Workbench, do, first_line
+
+if TYPE_CHECKING:
+    from ..execution import Target
+    from ..interpreter.proof.races.findings import Findings
+    from ..interpreter.session.session import Session
+
+TARGETS = ("auto", "sim", "cuda")
+
+
+@command("sync", "the conflicts between threads that there are now, and what separates them")
+def sync(desk: Desk, text: str) -> None:
+    """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what keeps it
+    from being launched."""
+    from ..interpreter.ir.mlir import operations
+    from ..interpreter.launch import independent
+    from ..interpreter.proof import kernel_model
+    from ..interpreter.proof.kernels.trial import mapped_roots, trials
+    from ..interpreter.proof.races.findings import Findings
+
+    session = desk.bench.session
+    if not mapped_roots(session.module) and not _launched(session):
+        raise fail("W0605", "there is neither a mapped loop nor a kernel to judge", hint="`map` a loop first")
+    fork = session.fork()
+    do(fork, "bufferize")
+    roots = mapped_roots(fork.module)
+    found = [Findings(t.model, independent=independent(r)) for r, t in zip(roots, trials(fork.module), strict=True)]
+    clean = [_show_verdict(desk, one, "mapped, not launched") for one in found]
+    for kernel in operations(fork.module.operation, "gpu.func", "gpu.launch"):
+        clean.append(_show_verdict(desk, Findings(kernel_model(kernel)), "launched"))
+    if all(clean) or not roots:
+        return
+    try:
+        steps = do(fork, "insert-barriers")
+    except WeftError as error:
+        desk.say(Text("no barrier separates them: `insert-barriers` would be refused", "bold"))
+        desk.show(error.diagnostics)
+        return
+    for remark in (remark for step in steps for remark in step.remarks):
+        desk.say(*colors.wrapped(Text.assemble(("`insert-barriers` would place ", "dim"), remark), desk.width, 2))
+
+
+def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
+    """Say of one kernel, or of a mapped loop as the kernel that it would be, whether it is race-free; and give it."""
+    model, wrong = found.model, tuple(found.diagnostics())
+    barriers = len(model.barriers)
+    block = "×".join("?" if n is None else str(n) for n in model.shape.block)
+    aside = f"  ({state}, block {block}, {count(barriers, 'barrier')}{', assumed' if found.believed else ''})"
+    mark, verdict = (("✗ ", "bold red"), "not race-free") if wrong else (("✓ ", "bold green"), "race-free")
+    desk.say(Text.assemble(mark, (f"@{model.name}", "bold"), f": {verdict}", (aside, "dim")))
+    if barriers and found.clean and (left := len(found.superfluous())):
+        desk.note(f"  {left} of its barriers could go")
+    if wrong:
+        desk.show(wrong)
+    return not wrong
+
+
+@command("cuda", "the kernels' CUDA text, or what it would be if it were launched now")
+def cuda(desk: Desk, text: str) -> None:
+    """Raises W0062 where nothing is mapped either, and what the emitter or the `launch` that is supposed refuse."""
+    from rich.syntax import Syntax
+
+    from ..interpreter.ir.clone import strip_tags
+    from ..runtime.cuda import emit
+
+    fork = desk.bench.session.fork(unproven=True)
+    if not _launched(fork):
+        done: list[str] = []
+        refused: WeftError | None = None
+        for name in _launchable(fork):
+            try:
+                do(fork, f"launch {name}")
+                done.append(f"`launch {name}`")
+            except WeftError as error:
+                refused = refused or error
+        if not done:
+            raise _nothing_launched(desk.bench, refused)
+        desk.say(Text(f"nothing is launched yet; this is what {' and '.join(done)} would make", "dim italic"))
+    made = emit(strip_tags(fork.module)).rstrip()
+    if desk.plain:
+        desk.say(made)
+    else:
+        desk.console.print(Syntax(made, "cuda", theme="ansi_dark", background_color="default", word_wrap=True))
+
+
+@command("run [auto|sim|cuda]", "run what is launched so far, and compare with the payload", "target")
+def run(desk: Desk, text: str) -> None:
+    """Raises W0062 where nothing is launched."""
+    from ..cli.report import show_report
+    from ..execution import RunOptions, open_device, run_applied
+    from ..pipeline import Applied
+
+    if text and text not in TARGETS:
+        raise Misuse(f"there is no target `{text}`")
+    bench, target = desk.bench, cast("Target", text or "auto")
+    if not _launched(bench.session):
+        raise _nothing_launched(bench)
+    bench.session.expect_proven()
+    device = open_device(target)
+    applied = Applied(replace(bench.recipe, clock=Clock()), bench.payload, bench.session)
+    done = run_applied(applied, None, RunOptions(target), device)
+    show_report(desk.console, done.report, title=done.title)
+
+
+def _launched(session: Session) -> bool:
+    from ..interpreter.ir.mlir import operations
+
+    return any(True for _ in operations(session.module.operation, "gpu.func", "gpu.launch"))
+
+
+def _nothing_launched(bench: Workbench, why: WeftError | None = None) -> WeftError:
+    roots = _launchable(bench.session)
+    notes = tuple(f"`launch {name}` is refused now: {first_line(why)}" for name in roots[:1] if why is not None)
+    hint = f"`launch {roots[0]}`, or `step` until the schedule launches" if roots else "`map` a loop, then `launch` it"
+    if why is not None:
+        hint = "`step` until the schedule launches, or map what is left by hand; `next HANDLE` shows what is legal"
+    message = f"nothing is launched at position {bench.position}: there is no kernel yet"
+    return fail("W0062", message, notes=notes, hint=hint)
+
+
+def _launchable(session: Session) -> list[str]:
+    """The names of the live handles of mapped loops that `launch` could be told."""
+    from ..interpreter.proof.kernels.trial import mapped_roots
+
+    roots, ops = mapped_roots(session.module), handles.tagged(session.module)
+    return [name for name, handle in handles.live(session).items() if any(ops[handle.number] == root for root in roots)]

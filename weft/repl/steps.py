@@ -1,0 +1,153 @@
+"""The commands that move: step, undo, redo, skip, goto, reset, set; what is typed by hand; and what a step shows."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from ..cli.report import duration
+from ..dsl.wording import count
+from ..interpreter.session.state import State
+from . import changes, colors, handles
+from .command import Desk, Misuse, command, number_of
+
+AT_END = "the schedule is at its end"
+
+
+@command("step [n]", "do the next statement, or n of them", "number")
+def step(desk: Desk, text: str) -> None:
+    number = number_of(text, 1)
+    for _ in range(number):
+        if desk.bench.session.step() is None:
+            desk.note(f"{AT_END}; type a statement, `run` it, or `save` what was done")
+            return
+        report(desk, desk.bench.position, brief=number > 1)
+
+
+@command("undo [n]", "take back the last statement, or n of them", "number")
+def undo(desk: Desk, text: str) -> None:
+    target = max(0, desk.bench.position - number_of(text, 1))
+    undone = [s.text for s in reversed(desk.bench.session.steps[target:])]
+    if not undone:
+        desk.note("nothing was done yet")
+        return
+    desk.bench.goto(target)
+    for done in undone:
+        desk.say(Text("undone ", "dim") + colors.weft(done))
+
+
+@command("redo [n]", "do again what was undone", "number")
+def redo(desk: Desk, text: str) -> None:
+    number = min(number_of(text, 1), desk.bench.session.undone)
+    if not number:
+        desk.note("nothing was undone")
+    for _ in range(number):
+        desk.bench.session.redo()
+        report(desk, desk.bench.position, brief=number > 1)
+
+
+@command("skip", "leave the next statement out; `undo` takes that back, too")
+def skip(desk: Desk, text: str) -> None:
+    left = desk.bench.coming
+    if left:
+        desk.bench.session.skip()
+    desk.say(Text("left out ", "dim") + colors.weft(left) if left else Text(AT_END, "dim"))
+
+
+@command("goto n", "to where n statements are done, back or forth", "number")
+def goto(desk: Desk, text: str) -> None:
+    if not text:
+        raise Misuse("`goto` needs a position")
+    _jump(desk, number_of(text, 0))
+
+
+@command("reset", "to the start")
+def reset(desk: Desk, text: str) -> None:
+    _jump(desk, 0)
+
+
+def _jump(desk: Desk, number: int) -> None:
+    before = desk.bench.position
+    desk.bench.goto(number)
+    now = desk.bench.position
+    if now == before:
+        desk.note(f"at {now} already")
+    else:
+        way = "back" if now < before else "on"
+        desk.say(Text.assemble(f"{way} to ", (str(now), "bold"), (f" from {before}", "dim")))
+
+
+@command("set name=value …", "set parameters; what was done is done again with them", "parameter")
+def set_values(desk: Desk, text: str) -> None:
+    from ..settings import parse_settings
+
+    pairs = re.sub(r"\s*=\s*", "=", text).split()
+    if not pairs:
+        raise Misuse("`set` needs a name and a value")
+    again = desk.bench.set(parse_settings(pairs, "set"))
+    done = f"; {count(again, 'statement')} done again with {'them' if len(pairs) > 1 else 'it'}" if again else ""
+    desk.say(Text.assemble("set ", (", ".join(pairs), "bold"), (done, "dim")))
+
+
+def typed(desk: Desk, text: str) -> None:
+    """Do statements that were typed."""
+    before = desk.bench.position
+    steps = desk.bench.type(text)
+    for number in range(before + 1, before + len(steps) + 1):
+        report(desk, number, brief=len(steps) > 1)
+    if not steps and text.split("//")[0].strip():
+        desk.note("nothing to do: that holds")
+
+
+# ---- what a step did -------------------------------------------------------------------------------------------------------
+
+
+def report(desk: Desk, number: int, brief: bool = False) -> None:
+    """Show what a step did: the statement, a line each on what it made, and the difference in the IR."""
+    before, state = desk.bench.session.states[number - 1 : number + 1]
+    done = state.step
+    if done is None:
+        return
+    same = before.module is state.module
+    difference = changes.Change() if same else changes.change(*map(changes.text_of, (before.module, state.module)))
+    desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.weft(done.text))
+    for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
+        desk.say(*colors.wrapped(line, desk.width, 6))
+    if not brief:
+        everything = f"`diff {number - 1}`" if number == desk.bench.position else f"`diff {number - 1} {number}`"
+        _show_rows(desk, changes.rows(difference, desk.width, brief=True), everything)
+    for line in (line for shown in done.shown for line in shown.splitlines()):
+        desk.say(*colors.wrapped(colors.ir(f"    {line}"), desk.width, 8))
+    desk.note(f"    {difference.summary}, {'nothing to do' if done.skipped else duration(done.seconds)}")
+
+
+def _names(before: State, after: State) -> list[Text]:
+    """`made tiles (scf.forall), tile_mm (linalg.matmul); consumed gemm`."""
+    ops = handles.tagged(after.module)
+    made = [f"{m.name} ({ops[n].name})" for n, m in after.made.items() if n not in before.made and n in ops]
+    gone = [before.made[n].name for n in after.dead if n not in before.dead and n in before.made]
+    parts: list[tuple[str, str]] = [("made ", "dim"), (", ".join(made), "green")] if made else []
+    if gone:
+        parts += [("; consumed " if made else "consumed ", "dim"), (", ".join(gone), "yellow")]
+    return [Text.assemble("    ", *parts)] if parts else []
+
+
+def _show_rows(desk: Desk, rows: Sequence[Sequence[Text]], everything: str) -> None:
+    """Show the lines of a diff, its middle left out where it is long."""
+    most = desk.folded
+    if sum(map(len, rows)) <= most + 3:
+        desk.say(*itertools.chain(*rows))
+        return
+    head, tail = _fitting(rows, most * 2 // 3), _fitting(rows[::-1], most // 3)
+    desk.say(*itertools.chain(*rows[:head]))
+    desk.say(Text(f"  ⋯ {len(rows) - head - tail} more lines; {everything} shows them", "dim italic"))
+    desk.say(*itertools.chain(*rows[len(rows) - tail :]))
+
+
+def _fitting(lines: Sequence[Sequence[Text]], most: int) -> int:
+    """How many of the first lines take `most` rows at most; one at least."""
+    ends = itertools.accumulate(map(len, lines))
+    return max(sum(end <= most for end in ends), 1)

@@ -1,0 +1,186 @@
+"""Which statements are legal now: each is tried on a fork of the session, with arguments that make sense for its handle.
+
+How a statement is written comes from the grammar, what its fields are from its signature: a new statement is tried as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from ..dsl.diagnostics import WeftError
+from . import colors, handles
+from .command import Desk, columns, command
+from .views import NO_HANDLES
+from .workbench import do, first_line
+
+if TYPE_CHECKING:
+    from ..dsl.signature import Field, Signature
+    from ..interpreter.ir.mlir import ir
+    from ..interpreter.session.session import Session
+
+SPACES = (
+    "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic", "threads(x: 32) cyclic",
+    "warps(y, x)", "warps(x)", "lanes", "grid(y, x)", "grid(x)",
+)  # fmt: skip
+INTEGERS = ("2", "4")
+TILES = (16, 8, 4, 2, 1)
+MOST_TRIES = 24
+SHOWN = 3
+
+Wording = list[tuple[str, str | None]]
+"""Words, and fields with the word that leads each (`stages 2`)."""
+
+
+@command("next [HANDLE]", "which statements are legal now: each is tried on a copy", "handle")
+def show_next(desk: Desk, text: str) -> None:
+    session = desk.bench.session
+    if text:
+        op = handles.tagged(session.module)[handles.find(session, text).number]
+        desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
+    elif desk.bench.coming:
+        desk.say(Text("the schedule goes on with  ", "dim") + colors.weft(desk.bench.coming))
+    table = columns()
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in sorted(_Trials(session, text or None).all(), key=lambda t: not t.legal):
+        mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "nothing here to try it with", "dim")
+        if one.legal:
+            mark, words = (("✓ ", "bold green"), (one.keyword, "bold")), Text("\n").join(map(colors.weft, one.legal))
+        elif not one.refusal:
+            mark = (("– ", "dim"), one.keyword)
+        table.add_row(Text.assemble(*mark), words)
+    desk.table(table)
+    if not text:
+        names = ", ".join(handles.live(session))
+        desk.note(f"`next HANDLE` tries them on one of  {names}" if names else NO_HANDLES)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A statement for a handle: how it can be written now, or why it is refused. Both empty: nothing to try it with."""
+
+    keyword: str
+    legal: tuple[str, ...] = ()
+    refusal: str = ""
+
+
+class _Trials:
+    """Of every statement on the live handle `name`; with None, of those that take no handle."""
+
+    def __init__(self, session: Session, name: str | None) -> None:
+        self.session, self.name = session, name
+        self.alive, self.ops = handles.live(session), handles.tagged(session.module)
+        self.op = self.ops.get(self.alive[name].number) if name is not None else None
+
+    def all(self) -> Iterator[Tried]:
+        from ..interpreter.session.statement import signatures
+
+        for keyword, signature in signatures().items():
+            roles = [f for f in signature.fields if f.kind in ("handle", "operand") and not f.optional]
+            texts = any(f.kind in ("str", "raw", "word") and not f.optional for f in signature.fields)
+            if texts or bool(roles) != (self.name is not None):
+                continue  # `match`, `run-pass` and `transform` take texts that nobody can guess
+            if (wording := _wording(keyword, signature)) is not None:
+                yield self._try(keyword, itertools.islice(self._texts(wording, signature), MOST_TRIES))
+
+    def _try(self, keyword: str, texts: Iterator[str]) -> Tried:
+        legal: dict[str, str] = {}
+        reason = ""
+        for text in texts:
+            if (kind := _kind(text)) in legal:
+                continue
+            try:
+                do(self.session.fork(), text)
+            except WeftError as error:
+                reason = reason or first_line(error)
+                continue
+            legal[kind] = text
+            if len(legal) == SHOWN:
+                break
+        return Tried(keyword, tuple(legal.values()), reason if not legal else "")
+
+    def _texts(self, wording: Wording, signature: Signature) -> Iterator[str]:
+        """The ways to write it that are worth a try. The handle fills one of the roles, the other live ones the others."""
+        fields = {f.name: f for f in signature.fields}
+        roles = [n for _, n in wording if n is not None and n in fields and fields[n].kind in ("handle", "operand")]
+        for role in roles or [None]:
+            choices = [
+                [f"{lead} {value}".strip() for value in self._values(fields[n], n == role)] if n in fields else [lead]
+                for lead, n in wording
+            ]
+            yield from map(" ".join, itertools.product(*choices))
+
+    def _values(self, field: Field, own: bool) -> Iterator[str]:
+        """What a field can be given. `own`: it is this one that takes the handle."""
+        rank = _rank(self.op)
+        others = [n for n in self.alive if n != self.name]
+        match field.kind:
+            case "handle":
+                loops = (n for n in reversed(others) if self.alive[n].kind == "loop")
+                yield from [self.name or ""] if own else loops
+            case "operand":
+                for handle in [self.name or ""] if own else others:
+                    yield from (f"{handle}.{operand}" for operand in operands_of(self.ops[self.alive[handle].number]))
+            case "sizes":
+                for count, size in itertools.product([rank] if rank else [1, 2, 3], TILES):
+                    yield _listed([size] * min(count, 2) + ["_"] * (count - 2))
+                    if count > 2:
+                        yield _listed(["_"] * (count - 1) + [size])
+            case "ints":
+                yield from (_listed([1, 0, *range(2, r)][:r] if r > 1 else [0]) for r in ([rank] if rank else [2, 3]))
+            case "int":
+                yield from INTEGERS
+            case "space":
+                yield from SPACES
+
+
+def _listed(items: list[int | str] | list[int]) -> str:
+    return f"[{', '.join(map(str, items))}]"
+
+
+def _kind(text: str) -> str:
+    """What tells one way to write a statement from another worth showing: the space, the other handle, the operand."""
+    head, _, space = text.partition(" to ")
+    return f"{head} {space.partition('(')[0]}" if space else text.partition("[")[0]
+
+
+def _wording(keyword: str, signature: Signature) -> Wording | None:
+    """The shortest way to write a statement."""
+    from ..dsl.syntax import language
+
+    lang = language()
+    required = {f.name for f in signature.fields if not f.optional}
+    rules: dict[str, list[list[str]]] = {}
+    for rule in lang.parser.rules:
+        rules.setdefault(rule.origin.name, []).append([symbol.name for symbol in rule.expansion])
+    found: list[Wording] = []
+    for expansion in rules["statement"]:
+        fields = {symbol for symbol in expansion if symbol not in lang.spellings}
+        right = lang.spellings.get(expansion[0]) == keyword and required <= fields
+        if right and not any(f.startswith("__") for f in fields):
+            found.append(
+                [
+                    (lang.spellings[symbol], None)
+                    if symbol in lang.spellings
+                    else (lang.spellings.get(rules[symbol][0][0], ""), symbol)
+                    for symbol in expansion
+                ]
+            )
+    return min(found, key=len, default=None)
+
+
+def _rank(op: ir.Operation | None) -> int:
+    from ..interpreter.ir.structured import is_structured, structure
+
+    return structure(op).rank if op is not None and is_structured(op) else 0
+
+
+def operands_of(op: ir.Operation) -> tuple[str, ...]:
+    from ..interpreter.ir.structured import is_structured, operand_names
+
+    return operand_names(op) if is_structured(op) else ("in0",)

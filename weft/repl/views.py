@@ -1,0 +1,170 @@
+"""The commands that look and change nothing: handles, show, ir, diff, params, help."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from ..dsl.diagnostics import fail
+from ..dsl.expressions import evaluate
+from ..dsl.expressions import show as literal
+from ..dsl.wording import did_you_mean
+from . import changes, colors, handles
+from .command import COMMANDS, Desk, Misuse, columns, command, number_of
+
+if TYPE_CHECKING:
+    from ..interpreter.ir.mlir import ir
+
+AROUND = 2
+"""Lines shown above and below an op."""
+
+NO_HANDLES = "no handles yet; `let x = match …` makes the first"
+
+
+@command("handles", "all handles: what each names, where it was made, what became of it")
+def show_handles(desk: Desk, text: str) -> None:
+    found = handles.known(desk.bench.session)
+    if not found:
+        desk.note(NO_HANDLES)
+        return
+    table = columns("name", "kind", "op", "made by", "state")
+    for one in found:
+        name, state = Text(one.name, "bold" if one.alive else "dim"), Text(one.state, "green" if one.alive else "yellow")
+        table.add_row(name, one.kind, one.op or "–", one.made, state, style="" if one.alive else "dim")
+    desk.table(table)
+
+
+@command("show HANDLE [all]", "the op of a handle, inside its IR", "handle")
+def show(desk: Desk, text: str) -> None:
+    name, _, rest = text.partition(" ")
+    if not name or rest not in ("", "all"):
+        raise Misuse("`show` needs the name of a handle")
+    handle = handles.find(desk.bench.session, name)
+    op = handles.tagged(desk.bench.session.module)[handle.number]
+    place = str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    aside = "" if "unknown" in place or "(" in place else f", from {place}"
+    desk.say(Text.assemble((name, "bold"), f" is {op.name}", (aside, "dim")))
+    for line, own in _marked(desk.bench.session.module, handle.tag, None if rest else desk.folded):
+        bar = Text("▌", "bold cyan") if own else Text(" ")
+        if line is None:
+            desk.say(bar + Text("   ⋯" + (f" `show {name} all` shows all of it" if own else ""), "dim"))
+        elif own:
+            desk.say(*(bar + " " + row for row in colors.wrapped(colors.ir(line), desk.width - 2, _hanging(line) - 2)))
+        else:
+            desk.say(*colors.wrapped(Text("  " + line, "dim"), desk.width, _hanging(line)))
+
+
+@command("ir [n]", "the module as it stands, or as it stood after n statements", "number")
+def show_ir(desk: Desk, text: str) -> None:
+    from ..interpreter.ir.clone import strip_tags
+
+    module = desk.bench.ir_at(number_of(text, desk.bench.position))
+    for line in str(strip_tags(module)).rstrip().splitlines():
+        desk.say(*colors.wrapped(colors.ir(line), desk.width, _hanging(line)))
+
+
+@command("diff [a [b]]", "what changed between two positions; without them, in the last step", "number")
+def diff(desk: Desk, text: str) -> None:
+    words = text.split()
+    if len(words) > 2:
+        raise Misuse("`diff` takes two positions at most")
+    now = desk.bench.position
+    a, b, *_ = [*(number_of(word, 0) for word in words), *([max(now - 1, 0), now] if not words else [now])]
+    difference = changes.change(*(changes.text_of(desk.bench.ir_at(n)) for n in (a, b)))
+    places = (("from ", "dim"), (str(a), "bold"), (" to ", "dim"), (str(b), "bold"))
+    desk.say(Text.assemble(*places, (f": {difference.summary}", "dim")))
+    desk.say(*itertools.chain(*changes.rows(difference, desk.width)))
+
+
+@command("params", "the parameters of the schedule and of its payload")
+def params(desk: Desk, text: str) -> None:
+    from ..payloads.builder_values import builder_of
+
+    bench = desk.bench
+    recipe = bench.recipe
+    builder = builder_of(recipe.file, bench.override)
+    layer = builder.layers[bench.layer] if builder is not None and bench.layer is not None else {}
+    table = columns("name", "type", "value", "domain", "from", "of")
+    for p in recipe.file.main.parameters:
+        legal = evaluate(p.domain, {}) if p.domain is not None else ()
+        domain = ", ".join(literal(v) for v in (legal if isinstance(legal, tuple) else (legal,))) or "–"
+        source = "set" if p.name in bench.settings else "default"
+        table.add_row(Text(p.name, "bold"), p.type, literal(recipe.values[p.name]), domain, source, recipe.name)
+    for p in builder.parameters if builder is not None else ():
+        source = "set" if p.name in bench.settings else "layer" if p.name in layer else "payload"
+        row = (p.type, str(recipe.payload_values[p.name]), p.legal, source, builder.name if builder is not None else "")
+        table.add_row(Text(p.name, "bold"), *row)
+    if table.row_count:
+        desk.table(table)
+    else:
+        desk.note("neither the schedule nor its payload has parameters")
+
+
+@command("help [NAME]", "this list, a command or a statement", "topic")
+def show_help(desk: Desk, text: str) -> None:
+    from ..interpreter.session.statement import signatures
+
+    known = signatures()
+    if text in COMMANDS:
+        desk.say(Text.assemble((COMMANDS[text].usage, "bold"), f"  {COMMANDS[text].summary}"))
+    elif text in known:
+        desk.say(Text(text, "bold"), "", known[text].page)
+    elif text:
+        hint = did_you_mean(text, (*COMMANDS, *known)) or "`help` lists them"
+        raise fail("W0058", f"there is no command and no statement `{text}`", hint=hint)
+    else:
+        table = columns()
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(overflow="fold")
+        for one in COMMANDS.values():
+            table.add_row(Text(one.usage), Text(one.summary))
+        desk.table(table)
+        others = f"Anything else is a statement and is done here: {', '.join(known)}. `help tile` explains one."
+        desk.say("", *colors.wrapped(Text(others), desk.width, 0))
+
+
+def _hanging(line: str) -> int:
+    """How far the later rows of a line are indented."""
+    return min(changes.indent(line) + 6, 24)
+
+
+# ---- one op inside the IR around it ----------------------------------------------------------------------------------------
+
+
+def _marked(module: ir.Module, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:
+    """The lines of the op that bears `tag` (at most `most`), the blocks it stands in, and a few lines around; whether each is
+    its own. None stands for lines left out."""
+    from ..interpreter.ir.clone import without_tags
+
+    lines = module.operation.get_asm(use_local_scope=True).splitlines()
+    first, last = _extent(lines, tag)
+    shown = {*changes.around(lines[first], _above(lines, first)), *range(max(0, first - AROUND), last + 1 + AROUND)}
+    if most is not None and last - first + 1 > most:
+        shown -= {*range(first + most * 2 // 3, last - most // 3)}
+    left_out = False
+    for number, line in enumerate(lines):
+        own = first <= number <= last
+        if number in shown:
+            yield without_tags(line), own
+        elif not left_out:
+            yield None, own
+        left_out = number not in shown
+
+
+def _extent(lines: list[str], tag: str) -> tuple[int, int]:
+    """The first and the last line of the op: its attributes stand on the first line of most ops, and behind the `}` of loops."""
+    at = next(n for n, line in enumerate(lines) if f"{tag}," in line or f"{tag}}}" in line)
+    if lines[at].lstrip().startswith("}"):
+        return changes.opening(lines[at], _above(lines, at)) or 0, at
+    if not lines[at].rstrip().endswith("{"):
+        return at, at
+    depth = changes.indent(lines[at])
+    ends = (n for n in range(at + 1, len(lines)) if changes.indent(lines[n]) == depth and lines[n].lstrip().startswith("}"))
+    return at, next(ends)
+
+
+def _above(lines: list[str], at: int) -> Iterable[tuple[int, str]]:
+    return ((n, lines[n]) for n in range(at - 1, -1, -1))
