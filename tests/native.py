@@ -12,6 +12,7 @@ for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -31,7 +32,7 @@ import numpy as np
 SHIM = Path(__file__).parent / "cuda" / "shim"
 KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:launch_bounds|maxnreg)__\([\d, ]+\) )?(\w+)\(')
 ARRAY = re.compile(r"^( *(?:alignas\(\d+\) )?(?:__shared__ )?)(\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)
-FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing", f"-I{SHIM}")
+FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing")
 
 Argument = np.ndarray | np.generic | int | float | bool
 Mode = Literal["fibers", "quick", "ucontext", "tsan", "guarded"]
@@ -129,16 +130,32 @@ def build(text: str, mode: Mode = "fibers") -> Path:
     compiler = shutil.which("g++")
     if compiler is None:
         raise RuntimeError("g++ is needed to run the emitted text on the CPU")
+    flags = (compiler, *FLAGS, *extra)
+    header = _precompiled(flags, hashlib.sha256(" ".join(flags).encode() + shim).hexdigest()[:24])
     with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
         made, cpp = Path(scratch) / "made", Path(scratch) / "unit.cpp"
         cpp.write_text(unit)
-        done = subprocess.run(
-            [compiler, *FLAGS, *extra, str(cpp), "-o", str(made)], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*flags, f"-I{header}", str(cpp), "-o", str(made)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"g++ refuses the text:\n{done.stderr[:4000]}")
         made.replace(target)
     return target
+
+
+def _precompiled(flags: Sequence[str], key: str) -> Path:
+    """A folder with the shim and its precompiled header: reading the standard library takes longer than the rest of a kernel."""
+    folder = _folder() / f"shim-{key}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
+            copy = Path(scratch) / "shim"
+            shutil.copytree(SHIM, copy)
+            header = copy / "cuda_shim.h"
+            subprocess.run(
+                [*flags, "-x", "c++-header", str(header), "-o", f"{header}.gch"], capture_output=True, text=True, check=True
+            )
+            with contextlib.suppress(OSError):  # another process was faster
+                copy.rename(folder)
+    return folder
 
 
 # ---- running ----------------------------------------------------------------------------------------------------------

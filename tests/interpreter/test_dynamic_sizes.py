@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions, open_device, run_applied, run_schedule
+from weft.pipeline import Recipe, applied
 
 PAYLOAD = """#id = affine_map<(i, j) -> (i, j)>
 func.func @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
@@ -35,16 +38,23 @@ schedule s() {{
 """
 
 
-@pytest.mark.parametrize("threads", ["threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic", "threads(y: 3, x: 2) block"])
-@pytest.mark.parametrize("blocks", ["blocks(y, x)", "blocks(y: 4, x: 2) block", "blocks(y: ?, x: ?) cyclic"])
+BLOCKS = ("blocks(y, x)", "blocks(y: 4, x: 2) block", "blocks(y: ?, x: ?) cyclic")
+THREADS = ("threads(y: 8, x: 8)", "threads(y: 2, x: 4) cyclic", "threads(y: 3, x: 2) block")
+LONG = {(BLOCKS[1], THREADS[2]), (BLOCKS[2], THREADS[2])}
+"""Half a minute each: parts of parts of a size that nobody knows."""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads"), [p for p in product(BLOCKS, THREADS) if "WEFT_SOAK" in os.environ or p not in LONG]
+)
 def test_right_and_proven(tmp_path: Path, blocks: str, threads: str) -> None:
     (tmp_path / "p.mlir").write_text(PAYLOAD)
     (tmp_path / "s.weft").write_text(SCHEDULE.format(blocks=blocks, threads=threads))
+    done = applied(Recipe.open(str(tmp_path / "s.weft"), None, {}))
     for shape in ((37, 53), (8, 8), (1, 70)):
         x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
         np.savez(tmp_path / "x.npz", x=x, y=np.zeros(shape, np.float32))
-        options = RunOptions("sim", 0, tmp_path / "x.npz")
-        report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, options).report
+        report = run_applied(done, None, RunOptions("sim", 0, tmp_path / "x.npz"), open_device("sim")).report
         assert report.ok, (shape, report)
         assert report.barriers == 0
 

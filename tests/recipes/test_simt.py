@@ -25,7 +25,7 @@ from weft.verify import verify_source
 RECIPES = ("simt", "simt_pipelined")
 SOAK = "WEFT_SOAK" in os.environ
 SMALL = ((1, 1, 1), (127, 129, 65))
-LARGE = ((1000, 777, 333), (512, 512, 512))
+LARGE = ((1000, 777, 333), (512, 512, 512)) if SOAK else ((500, 389, 167), (256, 256, 256))
 RAGGED = ((1, 1, 1), (200, 200, 9), (1000, 777, 13), (64, 64, 64))
 SPACE = [(recipe, dtype) for recipe in RECIPES for dtype in ("f32", "f64")]
 
