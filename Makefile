@@ -1,4 +1,5 @@
 # `make run` does the main job, `make test` the tests; both work on a fresh machine with Python 3.11 or newer.
+# `make check` does in a minute what an edit needs: style, types, and the fast tests.
 #   PYTHON=python3.12 make test     picks the interpreter
 #   make run ARGS='shared --set m=1000 --target sim'
 
@@ -14,7 +15,7 @@ CUDA   := $(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9]*\)
 EXTRAS := dev$(if $(filter 12,$(CUDA)),$(comma)cuda12)$(if $(filter-out 12,$(CUDA)),$(comma)cuda13)
 WORKERS ?= 2
 
-.PHONY: run test soak lint clean
+.PHONY: run test check soak lint clean
 .DEFAULT_GOAL := run
 
 run: $(STAMP)
@@ -22,6 +23,17 @@ run: $(STAMP)
 
 test: lint
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests
+
+# The inner loop: style, types, a fast core of the tests, and the test files that differ from the last commit.
+CORE := statements memory maps simulator analysis dsl docs/test_house.py docs/test_language.py docs/test_readme.py \
+        cuda/test_cuda_text.py cuda/test_cuda_module.py distribution/test_refusals.py distribution/test_kernels.py \
+        interpreter/test_session.py runtime/test_runner.py runtime/test_host.py
+check: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
+	$(BIN)/python -m pytest $(CORE:%=tests/%) $$(git diff --name-only --diff-filter=d HEAD -- 'tests/**/test_*.py') \
+	  --ignore tests/dsl/test_properties.py --ignore tests/analysis/test_conflicts_against_enumeration.py; tests=$$?; \
+	wait $$types && exit $$tests
 
 # The same tests with long counts: more examples for each property.
 soak: $(STAMP)
