@@ -22,9 +22,9 @@ from weft.runtime.files.bundle import Bundle, read_bundle
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.plan.dtypes import NUMPY, itemsize, poison_byte
 from weft.runtime.plan.plan import Kernel, Param
-from weft.runtime.run.actions import Actions
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.runner import contents
+from weft.runtime.run.work import Pool, Work
 
 from . import cudnn
 
@@ -119,7 +119,8 @@ class _Contest:
         """Run a plan, all of it on one stream, with everything that it writes poisoned."""
         plan, device, stream = bundle.plan, self.device, self.stream
         device.load(bundle.cuda, plan.kernels)
-        memory: dict[str, Any] = {}
+        work = Work(plan, device, Pool(device))
+        memory = work.memory
         for buffer in plan.buffers:
             memory[buffer.name] = device.alloc(buffer.name, buffer.dtype, math.prod(map(int, buffer.shape)))  # type: ignore[arg-type]
             if buffer.role in ("output", "temp"):
@@ -127,8 +128,7 @@ class _Contest:
             else:
                 device.upload(memory[buffer.name], contents(buffer, self.given), stream)
         self.memory.append(memory)
-        actions = Actions(plan, device, dict.fromkeys((step.stream for step in plan.steps), stream))
-        todo = [action for step in plan.steps if (action := actions.of(step, memory)) is not None]
+        todo = [action for step in plan.steps if (action := work.of(step, stream)) is not None]
 
         def run() -> None:
             for action in todo:

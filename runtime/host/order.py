@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..plan.check import MAX_STREAMS
-from ..plan.plan import Alloc, AnyStep, Free
-from ..plan.uses import used_buffers
+from ..plan.plan import Alloc, AnyStep, Free, used_buffers
 from .streams import Assignment, assign_streams, waited
 
 Needs = Sequence[frozenset[int]]
@@ -44,7 +43,7 @@ def _frees_moved(steps: Sequence[AnyStep], kept: Sequence[bool]) -> list[int]:
     last: dict[str, int] = {}
     for number, step in enumerate(steps):
         if not isinstance(step, Free):
-            last.update((name, number) for name, _ in used_buffers(step, ""))
+            last.update(dict.fromkeys(used_buffers(step), number))
     behind: dict[int, list[int]] = {}
     for number, step in enumerate(steps):
         if isinstance(step, Free) and not kept[number]:
@@ -60,7 +59,7 @@ def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]
     for i, step in enumerate(issued):
         if isinstance(step, Free):
             found.append((i, uses.get(step.buffer, [])))
-        for name in {name for name, _ in used_buffers(step, "")}:
+        for name in used_buffers(step):
             uses.setdefault(name, []).append(i)
     return found
 
@@ -75,7 +74,7 @@ def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | 
         streams[i] = assignment.streams[n]
     users: dict[str, list[int]] = {}
     for i in work:
-        for name, _ in used_buffers(issued[i], ""):
+        for name in used_buffers(issued[i]):
             users.setdefault(name, []).append(i)
     for i, step in enumerate(issued):
         if isinstance(step, Alloc | Free) and step.buffer in users:

@@ -12,8 +12,7 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
 from ...interpreter.session.rewriter import describe
-from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Launch, Scalar, Size, Value
-from ..plan.uses import used_buffers
+from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Launch, Scalar, Size, Value, used_buffers
 from .functions import symbol
 
 MAX_STEPS = 100_000
@@ -152,8 +151,8 @@ class Host:
         return steps if any(self.epochs[s] == self.epoch for s in steps) else steps | self.waited
 
     def _allocations(self, step: AnyStep) -> frozenset[int]:
-        used = () if isinstance(step, Alloc) else (name for name, _ in used_buffers(step, ""))
-        return frozenset(self.allocated[name] for name in used if name in self.allocated)
+        used = set() if isinstance(step, Alloc) else used_buffers(step)
+        return frozenset(self.allocated[name] for name in used & self.allocated.keys())
 
     def wait(self, token: Token) -> None:
         """The host goes on when the token's steps are done."""

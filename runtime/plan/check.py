@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ..run.issue import commands, event_faults, unordered_uses
 from .dtypes import NUMPY, itemsize
 from .plan import (
     ROLES,
@@ -32,8 +31,11 @@ from .plan import (
     Plan,
     ScalarOf,
     ScalarValue,
+    integers,
+    is_contiguous,
+    used_buffers,
+    views,
 )
-from .uses import used_buffers
 
 MAX_BLOCK = (1024, 1024, 64)
 MAX_THREADS = 1024
@@ -86,8 +88,7 @@ class _Checker:
 
     def declarations(self) -> Iterator[Diagnostic]:
         plan = self.plan
-        named = [("buffers", b.name) for b in plan.buffers] + [("scalars", s.name) for s in plan.scalars]
-        yield from self.names("buffers or scalars", [n for _, n in named])
+        yield from self.names("buffers or scalars", [named.name for named in (*plan.buffers, *plan.scalars)])
         yield from self.names("kernels", [k.name for k in plan.kernels])
         for i, buffer in enumerate(plan.buffers):
             yield from self.declared_buffer(buffer, f"buffers[{i}]")
@@ -97,11 +98,8 @@ class _Checker:
             place = f"kernels[{i}]"
             if not IDENTIFIER.fullmatch(kernel.name):
                 yield self.error("W0703", f"{place}.name", f"`{kernel.name}` cannot be the name of a kernel")
-            for key, size in (
-                ("shared_bytes", kernel.shared_bytes),
-                ("dynamic_shared_bytes", kernel.dynamic_shared_bytes),
-            ):
-                if not 0 <= size <= MAX_SHARED_BYTES:
+            for key in ("shared_bytes", "dynamic_shared_bytes"):
+                if not 0 <= (size := getattr(kernel, key)) <= MAX_SHARED_BYTES:
                     yield self.error("W0704", f"{place}.{key}", f"{size} bytes are not in 0 … {MAX_SHARED_BYTES}")
             if kernel.dynamic_shared_bytes not in (0, kernel.shared_bytes):
                 message = f"{kernel.dynamic_shared_bytes} bytes: all {kernel.shared_bytes} of shared memory are passed, or none"
@@ -121,34 +119,34 @@ class _Checker:
             yield self.error("W0703", f"{place}.role", f"`{buffer.role}` is no role; roles are {', '.join(ROLES)}")
         bad = list(self.dtype(buffer.dtype, f"{place}.dtype"))
         yield from bad
-        for i, size in enumerate(buffer.shape):
-            yield from self.size(size, f"{place}.shape[{i}]")
+        yield from self.sizes(buffer.shape, f"{place}.shape")
         sizes = [s for s in buffer.shape if isinstance(s, int)]
         if bad or len(sizes) < len(buffer.shape) or min(sizes, default=0) < 0:
             return
         bytes_ = prod(sizes) * itemsize(buffer.dtype)
         if bytes_ > MAX_BYTES:
             yield self.error("W0703", f"{place}.shape", f"{bytes_} bytes are more than any device has")
-        if buffer.role == "constant" and len(buffer.data or b"") != bytes_:
-            given = len(buffer.data or b"")
+        if buffer.role == "constant" and (given := len(buffer.data or b"")) != bytes_:
             yield self.error("W0703", f"{place}.data", f"{given} bytes where the shape needs {bytes_}")
         if buffer.role != "constant" and buffer.data is not None:
             yield self.error("W0703", f"{place}.data", f"only constants have data, this is {buffer.role}")
 
     def declared_param(self, param: Param, place: str) -> Iterator[Diagnostic]:
         yield from self.dtype(param.dtype, f"{place}.dtype")
-        if (param.shape is None) != (param.strides is None) or len(param.strides or ()) not in (
-            0,
-            len(param.shape or ()),
-        ):
+        shape, strides = param.shape or (), param.strides or ()
+        if (param.shape is None) != (param.strides is None) or len(strides) not in (0, len(shape)):
             yield self.error("W0703", place, "shape and strides must both be there, equally many, or neither")
-        for i, size in enumerate(param.shape or ()):
+        for i, size in enumerate(shape):
             if size is not None and size < 0:
                 yield self.error("W0703", f"{place}.shape[{i}]", f"{size} is negative")
 
     def dtype(self, dtype: str, place: str) -> Iterator[Diagnostic]:
         if dtype not in NUMPY:
             yield self.error("W0703", place, f"`{dtype}` is no element type; there are {', '.join(NUMPY)}")
+
+    def sizes(self, sizes: Iterable[object], place: str, *, signed: bool = False) -> Iterator[Diagnostic]:
+        for i, size in enumerate(sizes):
+            yield from self.size(size, f"{place}[{i}]", signed=signed)
 
     def size(self, size: object, place: str, *, signed: bool = False, value: bool = False) -> Iterator[Diagnostic]:
         """Any number of a plan: an integer of 64 bits, its symbols exist, and it is not negative where it is not `signed`. The
@@ -184,32 +182,24 @@ class _Checker:
         for i, step in enumerate(self.plan.steps):
             place = f"steps[{i}]"
             yield from self.order(step, i, place)
-            for name, at in used_buffers(step, place):
-                if name not in self.buffers:
-                    yield self.error("W0702", at, f"no buffer `{name}`")
-                elif name not in alive and not isinstance(step, Alloc):
-                    twice = "freed twice" if isinstance(step, Free) else "used after it was freed"
-                    yield self.error("W0706", at, f"`{name}` is {twice if name in freed else 'used before it is allocated'}")
-            if isinstance(step, Alloc | Free) and step.buffer in self.buffers:
-                yield from self.lifetime(step, alive, freed, place)
-            elif isinstance(step, Copy):
+            if isinstance(step, Alloc | Free):
+                yield from self.named(step, step.buffer, f"{place}.buffer", alive, freed)
+                if step.buffer in self.buffers:
+                    yield from self.lifetime(step, alive, freed, place)
+            for part, view in views(step):
+                yield from self.named(step, view.buffer, f"{place}.{part}.buffer", alive, freed)
+                yield from self.view(view, f"{place}.{part}")
+            if isinstance(step, Copy):
                 yield from self.copied(step, place)
             elif isinstance(step, Fill):
                 yield from self.filled(step, place)
             elif isinstance(step, Launch):
                 yield from self.launched(step, place)
-        in_range = all(0 <= step.stream < MAX_STREAMS for step in self.plan.steps)
-        if in_range and all(0 <= earlier < i for i, step in enumerate(self.plan.steps) for earlier in step.after):
-            yield from self.across_streams()
-
-    def across_streams(self) -> Iterator[Diagnostic]:
-        """Events live from where they are recorded to where they are waited for last, memory from stream to stream."""
-        if len({step.stream for step in self.plan.steps}) < 2:
-            return
-        for i, message in event_faults(commands(self.plan.steps)):
-            yield self.error("W0707", f"steps[{i}]", message)
-        for i, message in unordered_uses(self.plan):
-            yield self.error("W0706", f"steps[{i}]", message, "name it in `after`, or put both on one stream")
+        steps = self.plan.steps
+        if all(0 <= s.stream < MAX_STREAMS and all(0 <= a < i for a in s.after) for i, s in enumerate(steps)):
+            for i, message in unordered_uses(steps):
+                hint = "name it in `after`, or put both on one stream"
+                yield self.error("W0706", f"steps[{i}]", message, hint)
 
     def order(self, step: AnyStep, index: int, place: str) -> Iterator[Diagnostic]:
         if not 0 <= step.stream < MAX_STREAMS:
@@ -219,10 +209,16 @@ class _Checker:
                 hint = f"it may wait for steps 0 … {index - 1}" if index else "the first waits for none"
                 yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is no earlier step", hint)
 
+    def named(self, step: AnyStep, name: str, place: str, alive: set[str], freed: set[str]) -> Iterator[Diagnostic]:
+        if name not in self.buffers:
+            yield self.error("W0702", place, f"no buffer `{name}`")
+        elif name not in alive and not isinstance(step, Alloc):
+            twice = "freed twice" if isinstance(step, Free) else "used after it was freed"
+            yield self.error("W0706", place, f"`{name}` is {twice if name in freed else 'used before it is allocated'}")
+
     def lifetime(self, step: Alloc | Free, alive: set[str], freed: set[str], place: str) -> Iterator[Diagnostic]:
         name = step.buffer
-        if self.buffers[name].role != "temp":
-            role = self.buffers[name].role
+        if (role := self.buffers[name].role) != "temp":
             yield self.error("W0706", f"{place}.buffer", f"`{name}` is {role}: only temp is allocated and freed")
         elif isinstance(step, Alloc):
             if name in alive or name in freed:
@@ -233,8 +229,6 @@ class _Checker:
             freed.add(name)
 
     def copied(self, step: Copy, place: str) -> Iterator[Diagnostic]:
-        yield from self.view(step.source, f"{place}.source")
-        yield from self.view(step.target, f"{place}.target")
         source, target = self.buffers.get(step.source.buffer), self.buffers.get(step.target.buffer)
         if source and target and source.dtype != target.dtype:
             yield self.error("W0705", place, f"copies {source.dtype} to {target.dtype}")
@@ -242,7 +236,6 @@ class _Checker:
             yield self.error("W0705", place, f"copies shape {list(step.source.shape)} to {list(step.target.shape)}")
 
     def filled(self, step: Fill, place: str) -> Iterator[Diagnostic]:
-        yield from self.view(step.target, f"{place}.target")
         yield from self.scalar_value(step.value, f"{place}.value")
         target = self.buffers.get(step.target.buffer)
         if target is not None and target.dtype != step.value.dtype:
@@ -251,19 +244,16 @@ class _Checker:
     def view(self, view: BufferView, place: str) -> Iterator[Diagnostic]:
         buffer = self.buffers.get(view.buffer)
         yield from self.size(view.offset, f"{place}.offset")
-        for i, size in enumerate(view.shape):
-            yield from self.size(size, f"{place}.shape[{i}]")
-        for i, stride in enumerate(view.strides):
-            yield from self.size(stride, f"{place}.strides[{i}]", signed=True)
+        yield from self.sizes(view.shape, f"{place}.shape")
+        yield from self.sizes(view.strides, f"{place}.strides", signed=True)
         if len(view.shape) != len(view.strides):
             yield self.error("W0703", place, f"{len(view.shape)} sizes but {len(view.strides)} strides")
         elif buffer is not None and is_static((view.offset, *view.shape, *view.strides, *buffer.shape)):
             first, last = extent(view)
             count = prod(int(s) for s in buffer.shape)  # type: ignore[arg-type]
             if first < 0 or last >= count:
-                yield self.error(
-                    "W0708", place, f"elements {first} … {last} are touched, `{view.buffer}` has {count} of them"
-                )
+                message = f"elements {first} … {last} are touched, `{view.buffer}` has {count} of them"
+                yield self.error("W0708", place, message)
 
     def launched(self, step: Launch, place: str) -> Iterator[Diagnostic]:
         yield from self.launch_shape(step, place)
@@ -273,9 +263,8 @@ class _Checker:
             yield self.error("W0702", f"{place}.kernel", f"no kernel `{step.kernel}`; there are: {known}")
             return
         if len(kernel.params) != len(step.args):
-            yield self.error(
-                "W0705", f"{place}.args", f"{len(step.args)} arguments, `{kernel.name}` takes {len(kernel.params)}"
-            )
+            message = f"{len(step.args)} arguments, `{kernel.name}` takes {len(kernel.params)}"
+            yield self.error("W0705", f"{place}.args", message)
             return
         for i, (arg, param) in enumerate(zip(step.args, kernel.params, strict=True)):
             yield from self.argument(arg, param, f"{place}.args[{i}]")
@@ -285,26 +274,23 @@ class _Checker:
         yield from self.size(scalar.value, f"{place}.value", signed=True, value=True)
 
     def launch_shape(self, step: Launch, place: str) -> Iterator[Diagnostic]:
-        for axis, grid, block, grid_max, block_max in zip(
-            "xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True
-        ):
-            yield from self.size(grid, f"{place}.grid")
-            yield from self.size(block, f"{place}.block")
+        yield from self.sizes(step.grid, f"{place}.grid")
+        yield from self.sizes(step.block, f"{place}.block")
+        yield from self.size(step.shared_bytes, f"{place}.shared_bytes")
+        limits = zip("xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True)
+        for axis, grid, block, grid_max, block_max in limits:
             if isinstance(grid, int) and grid > grid_max:
                 yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {grid_max}")
             if isinstance(block, int) and not 1 <= block <= block_max:
                 yield self.error("W0704", f"{place}.block", f"{block} threads in {axis} are not in 1 … {block_max}")
-        if is_static(step.block) and prod(int(b) for b in step.block) > MAX_THREADS:  # type: ignore[arg-type]
-            threads = prod(int(b) for b in step.block)  # type: ignore[arg-type]
+        if is_static(step.block) and (threads := prod(integers(step.block))) > MAX_THREADS:
             yield self.error("W0704", f"{place}.block", f"{threads} threads are more than {MAX_THREADS} in a block")
-        yield from self.size(step.shared_bytes, f"{place}.shared_bytes")
         kernel = self.kernels.get(step.kernel)
         if isinstance(step.shared_bytes, int) and kernel is not None:
             total = step.shared_bytes + kernel.shared_bytes
             if total > MAX_SHARED_BYTES:
-                yield self.error(
-                    "W0704", f"{place}.shared_bytes", f"{total} bytes in all are more than {MAX_SHARED_BYTES}"
-                )
+                message = f"{total} bytes in all are more than {MAX_SHARED_BYTES}"
+                yield self.error("W0704", f"{place}.shared_bytes", message)
 
     def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:
         if isinstance(arg, ScalarValue):
@@ -312,7 +298,6 @@ class _Checker:
             if not param.scalar or arg.dtype != param.dtype:
                 yield self.error("W0705", place, f"a scalar of {arg.dtype} for {described(param)}")
             return
-        yield from self.view(arg, place)
         buffer = self.buffers.get(arg.buffer)
         if buffer is None:
             return
@@ -329,10 +314,9 @@ class _Checker:
             pairs = zip(given, wanted or (), strict=False)
             if any(w is not None and isinstance(g, int) and g != w for g, w in pairs):
                 yield self.error("W0705", f"{place}.{what}", f"{list(given)} for {described(param)}")
-        if param.strides == () and is_static((*arg.shape, *arg.strides)) and not _row_major(arg):
-            yield self.error(
-                "W0705", f"{place}.strides", f"{list(arg.strides)} for {described(param)}, which is row-major"
-            )
+        if param.strides == () and is_static((*arg.shape, *arg.strides)) and not is_contiguous(arg.shape, arg.strides):
+            message = f"{list(arg.strides)} for {described(param)}, which is row-major"
+            yield self.error("W0705", f"{place}.strides", message)
 
 
 def is_static(sizes: Iterable[object]) -> bool:
@@ -341,27 +325,64 @@ def is_static(sizes: Iterable[object]) -> bool:
 
 def extent(view: BufferView) -> tuple[int, int]:
     """The first and the last element that a static view touches; (0, -1) if it is empty."""
-    shape, strides = [int(s) for s in view.shape], [int(s) for s in view.strides]  # type: ignore[arg-type]
-    if 0 in shape:
+    if 0 in view.shape:
         return 0, -1
+    (start,), shape, strides = map(integers, ((view.offset,), view.shape, view.strides))
     reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
-    start = int(view.offset)  # type: ignore[arg-type]
     return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)
-
-
-def _row_major(view: BufferView) -> bool:
-    """Whether a static view is contiguous; the stride of a dimension of one element says nothing."""
-    shape = [int(s) for s in view.shape]  # type: ignore[arg-type]
-    return 0 in shape or all(
-        n == 1 or stride == prod(shape[i + 1 :]) for i, (n, stride) in enumerate(zip(shape, view.strides, strict=True))
-    )
 
 
 def described(param: Param) -> str:
     """`the parameter `A` (f32, 4x?)`, for messages."""
     if param.shape is None:
         return f"the parameter `{param.name}` (scalar {param.dtype})"
-    dims = "x".join("?" if s is None else str(s) for s in param.shape)
-    strides = ", ".join("?" if s is None else str(s) for s in param.strides or ())
-    offset = "?" if param.offset is None else param.offset
-    return f"the parameter `{param.name}` ({param.dtype}, shape [{dims}], strides [{strides}], offset {offset})"
+    shape, strides, offset = (
+        ["?" if n is None else str(n) for n in sizes] for sizes in (param.shape, param.strides or (), (param.offset,))
+    )
+    layout = f"shape [{'x'.join(shape)}], strides [{', '.join(strides)}], offset {offset[0]}"
+    return f"the parameter `{param.name}` ({param.dtype}, {layout})"
+
+
+# ---- across streams --------------------------------------------------------------------------------------------------
+
+
+def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
+    """Temporaries that one stream uses before another has allocated them, or frees while another uses them."""
+    if len({step.stream for step in steps}) < 2:
+        return
+    allocated: dict[str, int] = {}
+    uses: dict[str, int] = {}
+    for i, (step, before) in enumerate(zip(steps, _behind(steps), strict=True)):
+        for name in used_buffers(step):
+            if isinstance(step, Alloc):
+                allocated[name] = i
+                continue
+            if name in allocated and not before >> allocated[name] & 1:
+                yield i, f"`{name}` is allocated at steps[{allocated[name]}], and nothing orders that before"
+            missing = uses.get(name, 0) & ~before if isinstance(step, Free) else 0
+            if missing:
+                yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
+            uses[name] = uses.get(name, 0) | 1 << i
+
+
+def _behind(steps: Sequence[AnyStep]) -> Iterator[int]:
+    """For each step, as bits, those that are certainly done before it. Sets are dropped when nobody needs them any more."""
+    needed_until: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for i, step in enumerate(steps):
+        for earlier in (*step.after, *([last[step.stream]] if step.stream in last else [])):
+            needed_until[earlier] = i
+        last[step.stream] = i
+    last.clear()
+    kept: dict[int, int] = {}
+    for i, step in enumerate(steps):
+        sources = {*step.after, *([last[step.stream]] if step.stream in last else [])}
+        bits = 0
+        for earlier in sources:
+            bits |= kept[earlier] | 1 << earlier
+            if needed_until[earlier] == i:
+                del kept[earlier]
+        if i in needed_until:
+            kept[i] = bits
+        last[step.stream] = i
+        yield bits

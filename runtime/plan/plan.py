@@ -1,24 +1,26 @@
 """The host plan: which buffers there are, and what is done with them in which order. Data only, and no MLIR.
 
 A size, an offset or a launch dimension is an `int`, or an `Expr` over the inputs' dimensions and the scalars where
-the payload is dynamic; `resolve` makes a plan of plain numbers of it. `plan_json.py` reads and writes it,
-`plan_check.py` validates it.
+the payload is dynamic; `resolve` makes a plan of plain numbers of it. `codec.py` reads and writes it,
+`check.py` validates it.
 
 How the CUDA text takes kernel arguments stands in `cuda/abi.py`; `Param` says which parts of a memref are dynamic.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from math import prod
+from typing import Literal, get_args
 
 VERSION = 1
 
 Role = Literal["input", "output", "inout", "temp", "constant"]
-ROLES: tuple[Role, ...] = ("input", "output", "inout", "temp", "constant")
+ROLES: tuple[Role, ...] = get_args(Role)
 
 Operator = Literal["add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max"]
-OPERATORS: tuple[Operator, ...] = ("add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max")
+OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ class ScalarValue:
 
 Arg = BufferView | ScalarValue
 
+Extents = tuple[int | None, ...]
+"""Sizes or strides; a None is not known before the run."""
+
+Texts = tuple[tuple[str, str], ...]
+
 
 @dataclass(frozen=True)
 class Param:
@@ -97,8 +104,8 @@ class Param:
 
     name: str
     dtype: str
-    shape: tuple[int | None, ...] | None = None
-    strides: tuple[int | None, ...] | None = None
+    shape: Extents | None = None
+    strides: Extents | None = None
     offset: int | None = 0
 
     @property
@@ -170,6 +177,37 @@ class Launch(Step):
 
 
 AnyStep = Alloc | Free | Copy | Fill | Launch
+STEPS: tuple[type[AnyStep], ...] = get_args(AnyStep)
+
+
+def views(step: AnyStep) -> Iterator[tuple[str, BufferView]]:
+    """The windows of a step, each with its place in it."""
+    match step:
+        case Copy():
+            yield "source", step.source
+            yield "target", step.target
+        case Fill():
+            yield "target", step.target
+        case Launch():
+            yield from ((f"args[{i}]", arg) for i, arg in enumerate(step.args) if isinstance(arg, BufferView))
+
+
+def used_buffers(step: AnyStep) -> set[str]:
+    """The buffers that a step names."""
+    return {step.buffer} if isinstance(step, Alloc | Free) else {view.buffer for _, view in views(step)}
+
+
+def integers(sizes: Iterable[object]) -> tuple[int, ...]:
+    """The sizes of a plan of plain numbers."""
+    return tuple(int(s) for s in sizes)  # type: ignore[call-overload]
+
+
+def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:
+    """Whether a window's elements lie side by side in row-major order; the stride of a dimension of one element says nothing."""
+    counts = integers(shape)
+    return 0 in counts or all(
+        n == 1 or stride == prod(counts[i + 1 :]) for i, (n, stride) in enumerate(zip(counts, strides, strict=True))
+    )
 
 
 @dataclass(frozen=True)
@@ -187,7 +225,7 @@ class Plan:
     kernels: tuple[Kernel, ...]
     version: int = field(default=VERSION)
     fewest_streams: int | None = None
-    texts: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
 
     def buffer(self, name: str) -> Buffer:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from ..plan.plan import Kernel
+from ..plan.plan import Kernel, is_contiguous
 from ..simulator.report import LaunchReport, Race
 
 Memory = Any
@@ -46,12 +46,7 @@ class View:
     @property
     def contiguous(self) -> bool:
         """Whether the elements lie side by side in row-major order."""
-        expected = 1
-        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if size != 1 and stride != expected:
-                return False
-            expected *= size
-        return True
+        return is_contiguous(self.shape, self.strides)
 
     @property
     def count(self) -> int:

@@ -23,8 +23,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import host_steps
 from weft.runtime.host.program import Host
-from weft.runtime.plan.plan import Alloc, Free
-from weft.runtime.plan.uses import used_buffers
+from weft.runtime.plan.plan import Alloc, Free, used_buffers
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
@@ -78,7 +77,7 @@ def _objections(module: ir.Module, entry: str) -> set[str]:
         for earlier, other in enumerate(work[:number]):
             allocates = steps.issuers[earlier].name == "gpu.alloc"
             frees = isinstance(step, Free) and not isinstance(other, Alloc)
-            shared = {name for name, _ in used_buffers(step, "")} & {name for name, _ in used_buffers(other, "")}
+            shared = used_buffers(step) & used_buffers(other)
             if shared and (frees or allocates) and not before[number] >> earlier & 1:
                 said.add("unordered")
     of_the_host = ("memref.alloc", "memref.dealloc")

@@ -168,7 +168,7 @@ HOST = """
 import os, sys, time
 sys.path[:0] = {path!r}
 from test_worker import pid, endless
-from weft.runtime import worker
+from weft.runtime.reference import worker
 {setup}
 child = worker.call(pid)
 print(child, os.getppid(), flush=True)

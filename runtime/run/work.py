@@ -1,0 +1,204 @@
+"""What a plan's steps take of a device: functions that do the work on streams, memory that comes and goes, events and graphs.
+
+A step that others wait for on other streams has an event, recorded right behind it, which is used again when the last of them
+has been issued: CUDA lets the waits stand when an event is recorded anew (`cudaStreamWaitEvent`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..plan.dtypes import narrow, poison_byte
+from ..plan.plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Fill, Free, Launch, Plan, ScalarValue, integers
+from ..simulator.report import LaunchReport
+from .device import Device, Event, Graph, Memory, Stream, View
+
+WHOLE_DEVICE = 0
+"""The stream that everything runs on which no step orders otherwise."""
+
+Action = Callable[[], LaunchReport | None]
+
+
+class Pool:
+    """The streams, events and graphs of one run: all destroyed at the end, whatever happens.
+
+    Attributes:
+        streams: by number.
+        created, destroyed: how many `streams`, `events` and `graphs`.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.streams: dict[int, Stream] = {}
+        self.created: Counter[str] = Counter()
+        self.destroyed: Counter[str] = Counter()
+        self._free: list[Event] = []
+        self._made = ExitStack()
+
+    def _created(self, kind: str, thing: Any, destroy: Callable[[Any], None]) -> Any:
+        def gone() -> None:
+            self.destroyed[kind] += 1
+            destroy(thing)
+
+        self.created[kind] += 1
+        self._made.callback(gone)
+        return thing
+
+    def stream(self, number: int) -> Stream:
+        if number not in self.streams:
+            device = self.device
+            self.streams[number] = self._created("streams", device.create_stream(), device.destroy_stream)
+        return self.streams[number]
+
+    def take(self) -> Event:
+        """An event that nobody has."""
+        if self._free:
+            return self._free.pop()
+        return self._created("events", self.device.create_event(), self.device.destroy_event)
+
+    def give_back(self, *events: Event) -> None:
+        """Nobody waits for them any more, who has not been told to already."""
+        self._free += events
+
+    def capture(self, stream: Stream, actions: Sequence[Action]) -> Graph:
+        """The graph of what `actions` issue to `stream`, and to others that it joins. If that fails, nothing is left of it."""
+        with ExitStack() as stack:
+            stack.callback(self.device.abandon_capture, stream)
+            self.device.begin_capture(stream)
+            for action in actions:
+                action()
+            graph = self._created("graphs", self.device.end_capture(stream), self.device.destroy_graph)
+            stack.pop_all()
+        return graph
+
+    def close(self) -> None:
+        """Destroy everything, also what comes after something that fails, and what was never given back."""
+        self.streams.clear()
+        self._free = []
+        self._made.close()
+
+
+class Work:
+    """The work of one plan's steps, on a device, with its memory.
+
+    Args:
+        order: in which the steps are issued; streams and events must allow it. None: as they stand.
+
+    Attributes:
+        memory: of the buffers that are there, by name.
+    """
+
+    def __init__(self, plan: Plan, device: Device, pool: Pool, order: Sequence[int] | None = None) -> None:
+        self.plan, self.device, self.pool = plan, device, pool
+        self.order = range(len(plan.steps)) if order is None else order
+        self.buffers = {b.name: b for b in plan.buffers}
+        self.kernels = {k.name: k for k in plan.kernels}
+        self.memory: dict[str, Memory] = {}
+
+    # ---- memory --------------------------------------------------------------------------------------------------------
+
+    def alloc(self, buffer: Buffer, poison: Stream | None = None) -> None:
+        """Memory for a buffer; filled with poison, if there is a stream to do it on.
+
+        A temporary that the plan never frees keeps the memory that it got in an earlier run of the steps.
+        """
+        if buffer.name not in self.memory:
+            self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, prod(integers(buffer.shape)))
+        if poison is not None:
+            self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), poison)
+
+    def free(self, name: str) -> None:
+        self.device.free(self.memory.pop(name))
+
+    def free_all(self) -> None:
+        """Also what comes after something that fails."""
+        with ExitStack() as stack:
+            for name in self.memory:
+                stack.callback(self.free, name)
+
+    # ---- steps ---------------------------------------------------------------------------------------------------------
+
+    def once(self, *, poison: bool) -> Iterator[tuple[int | None, Action]]:
+        """All that is to be issued for a run of the steps, each to be called before the next is asked for: memory comes and goes.
+        With each the number of the step that it does; None of an event. `poison`: what is allocated is filled with it."""
+        last_wait = {earlier: i for i in self.order for earlier in self._awaited(self.plan.steps[i])}
+        events: dict[int, Event] = {}
+        for i in self.order:
+            step = self.plan.steps[i]
+            stream = self.pool.stream(step.stream)
+            awaited = self._awaited(step)
+            for earlier in awaited:
+                yield None, partial(self.device.wait, stream, events[earlier])
+            self.pool.give_back(*(events.pop(earlier) for earlier in awaited if last_wait[earlier] == i))
+            match step:
+                case Alloc():
+                    yield i, partial(self.alloc, self.buffers[step.buffer], stream if poison else None)
+                case Free():
+                    yield i, partial(self.free, step.buffer)
+                case _ if (action := self.of(step, stream)) is not None:
+                    yield i, action
+            if i in last_wait:
+                events[i] = self.pool.take()
+                yield None, partial(self.device.record, events[i], stream)
+
+    def _awaited(self, step: AnyStep) -> list[int]:
+        """The steps whose events it waits for: what is on its own stream is done before anyway."""
+        return [earlier for earlier in dict.fromkeys(step.after) if self.plan.steps[earlier].stream != step.stream]
+
+    def again(self, *, poison: bool) -> list[Action]:
+        """All that is to be issued for a run of the steps, in order, to be called as often as one likes. All temporaries are
+        allocated now, to stay. All streams start behind the first one, which ends behind all of them."""
+        first, record, wait = self.pool.stream(WHOLE_DEVICE), self.device.record, self.device.wait
+        for step in self.plan.steps:
+            if isinstance(step, Alloc):
+                self.alloc(self.buffers[step.buffer], first if poison else None)
+        others = [stream for number, stream in self.pool.streams.items() if number != WHOLE_DEVICE]
+        fork, *joins = [self.pool.take() for _ in (None, *others)]
+        found: list[Action] = [partial(record, fork, first)] if others else []
+        found += [partial(wait, stream, fork) for stream in others]
+        for number, action in self.once(poison=False):
+            if number is None or not isinstance(self.plan.steps[number], Alloc | Free):
+                found.append(action)
+        for stream, event in zip(others, joins, strict=True):
+            found += [partial(record, event, stream), partial(wait, first, event)]
+        return found
+
+    def of(self, step: AnyStep, stream: Stream) -> Action | None:
+        """What does a copy, a fill or a launch, everything about it worked out; None for a launch of nothing. The memory must stay
+        where it is as long as that is used."""
+        match step:
+            case Copy():
+                return self.device.copier(self._view(step.target), self._view(step.source), stream)
+            case Fill():
+                return self.device.filler(self._view(step.target), scalar(step.value), stream)
+            case Launch() if 0 not in step.grid:
+                args = [self._argument(arg) for arg in step.args]
+                (shared,) = integers([step.shared_bytes])
+                return self.device.launcher(
+                    self.kernels[step.kernel], triple(step.grid), triple(step.block), shared, args, stream
+                )
+        return None
+
+    def _argument(self, arg: Arg) -> View | np.generic:
+        return scalar(arg) if isinstance(arg, ScalarValue) else self._view(arg)
+
+    def _view(self, view: BufferView) -> View:
+        name, (offset,) = view.buffer, integers([view.offset])
+        dtype = self.buffers[name].dtype
+        return View(self.memory[name], name, dtype, offset, integers(view.shape), integers(view.strides))
+
+
+def scalar(arg: ScalarValue) -> np.generic:
+    return narrow(np.array([arg.value]), arg.dtype)[0]
+
+
+def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
+    x, y, z = integers(sizes)
+    return x, y, z
