@@ -6,8 +6,6 @@ import pytest
 from kernel_text import WORKGROUP, model
 
 from weft.interpreter.proof import KernelModel, conflicts, conflicts_between_blocks
-from weft.interpreter.proof.forms.linear import NOTHING, THREAD, Linear, Symbol
-from weft.interpreter.proof.races.injective import shared_digits
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 
 ROW = f"memref<32xf32, {WORKGROUP}>"
@@ -176,23 +174,3 @@ def test_linearized_digits() -> None:
     assert conflicts(model(body, "%A: memref<1024xf32>", sizes=sizes)) == []
     assert conflicts_between_blocks(model(body, "%A: memref<1024xf32>", sizes=sizes)) == []
     assert conflicts(model(body.replace("(16, 16)", "(16, 15)"), "%A: memref<1024xf32>", sizes=sizes))
-
-
-def test_digits_of_two_forms() -> None:
-    t = Symbol("t", "thread", THREAD, 0, 7)
-    i, j = (Symbol(name, "loop", NOTHING, 0, 3) for name in "ij")
-    free = Symbol("f", "opaque", THREAD)
-
-    def form(unit: int, of: Symbol, constant: int = 0) -> Linear:
-        return Linear({t: unit, of: 1}, constant)
-
-    assert shared_digits(form(4, i), form(4, j)) == {t}
-    assert shared_digits(form(4, i), form(4, i)) == {t, i}
-    for p, q in (
-        (form(3, i), form(3, j)),  # a digit carries
-        (form(4, i), form(4, j, 1)),  # shifted
-        (form(4, i), form(8, j)),  # other units
-        (form(-4, i), form(4, j)),
-        (Linear({free: 8, t: 1}, 0), Linear({free: 8, t: 1}, 5)),  # nothing is known of the least value
-    ):
-        assert shared_digits(p, q) == set()

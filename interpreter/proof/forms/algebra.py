@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ...ir.mlir import ir
@@ -14,10 +15,8 @@ from .linear import (
     THREAD,
     TRUE,
     Depends,
-    Digit,
     Formula,
     Linear,
-    Link,
     Symbol,
     SymbolKind,
     Term,
@@ -33,6 +32,26 @@ AXES = ("x", "y", "z")
 Bounds = tuple[int | None, int | None]
 
 
+@dataclass
+class MadeUp:
+    """A number that is known by parts of it: two instances that agree on all parts of one of `ways` agree on `number`.
+
+    A quotient and a remainder make up what is divided; a loop over processors, `processor + count*i`, tells its processor.
+    """
+
+    number: Linear
+    ways: list[tuple[Linear, ...]] = field(default_factory=list)
+
+
+@dataclass
+class Multiple:
+    """`value` is `processor * chunk`: values of different processors are a chunk apart, if chunk >= 0."""
+
+    value: Linear
+    processor: Linear
+    chunk: Linear
+
+
 class Algebra:
     """The symbols of one kernel, and arithmetic that makes new ones.
 
@@ -45,10 +64,12 @@ class Algebra:
         self._hardware: dict[tuple[str, str], Symbol] = {}
         self._split: dict[Symbol, Linear] = {}
         self.definitions: list[Symbol] = []
-        self.parts: list[Symbol] = []
+        self.made_up: dict[Hashable, MadeUp] = {}
+        self.multiples: list[Multiple] = []
         self._minima: dict[Term, list[Linear]] = {}
         self._products: dict[tuple[Linear, Linear], Linear] = {}
         self._unread: dict[tuple[str, tuple[Linear, ...]], Linear] = {}
+        self._divisions: dict[tuple[str, Linear, Linear], dict[str, Linear]] = {}
         self._numbers = itertools.count()
 
     # ---- symbols ------------------------------------------------------------------------------------------------------
@@ -59,11 +80,10 @@ class Algebra:
         depends: Depends = NOTHING,
         low: int | None = None,
         high: int | None = None,
-        link: Link | None = None,
         guessed: bool = False,
     ) -> Symbol:
         letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
-        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, link, guessed)
+        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, guessed)
         if kind == "defined":
             self.definitions.append(symbol)
         return symbol
@@ -78,10 +98,10 @@ class Algebra:
         return form
 
     def opaque(
-        self, depends: Depends, low: int | None = None, high: int | None = None, link: Link | None = None, *, guessed: bool = False
+        self, depends: Depends, low: int | None = None, high: int | None = None, *, guessed: bool = False
     ) -> Linear:
         kind: SymbolKind = "parameter" if depends == NOTHING else "opaque"
-        return Linear.of(self.fresh(kind, depends, low, high, link, guessed))
+        return Linear.of(self.fresh(kind, depends, low, high, guessed))
 
     def unread(self, what: str, operands: tuple[Linear, ...], low: int | None = None, high: int | None = None) -> Linear:
         """What an operation makes that is not understood: of the same operands always the same."""
@@ -99,10 +119,10 @@ class Algebra:
         most = number.bounds()[1] if part == "quotient" else base.bounds()[1]
         high = most if most is None or part == "quotient" else max(0, most - 1)
         made = self.unread(f"{part} {rounding}", (number, base), 0 if natural else None, high if natural else None)
-        for symbol in made.symbols():
-            if symbol.digit is None:
-                symbol.restate(Digit(part, rounding, number, base))
-                self.parts.append(symbol)
+        parts = self._divisions.setdefault((rounding, number, base), {})
+        parts[part] = made
+        if len(parts) == 2 and base.depends() == NOTHING:
+            self.made_up[rounding, number, base] = MadeUp(number, [tuple(parts.values())])
         return made
 
     def hardware(self, what: str, axis: str) -> Linear:
@@ -153,19 +173,17 @@ class Algebra:
         return a * b.constant if b.is_constant else None
 
     def product(self, a: Linear, b: Linear) -> Linear:
-        """The product. That of an id and a number that the whole grid agrees on is a multiple (see `Link`)."""
+        """The product. That of an id and a number that the whole grid agrees on is a `Multiple`."""
         exact = self.times(a, b)
         if exact is not None:
             return exact
         if (a, b) not in self._products:
-            link = None
-            for identifier, chunk in ((a, b), (b, a)):
-                processor = id_symbol(identifier)
-                if processor is not None and chunk.depends() == NOTHING:
-                    link = Link("multiple", processor, chunk)
             low, high = _bounds_of_product(a.bounds(), b.bounds())
             depends = a.depends() | b.depends()
-            self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, link, guessed=True)
+            self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, guessed=True)
+            for identifier, chunk in ((a, b), (b, a)):
+                if id_symbol(identifier) is not None and chunk.depends() == NOTHING:
+                    self.multiples.append(Multiple(self._products[a, b], identifier, chunk))
         return self._products[a, b]
 
     def choose(self, condition: Formula, a: Linear, b: Linear) -> Linear:

@@ -1,8 +1,7 @@
 """Ids of threads and blocks in digits: where a kernel divides them by constants, no rounding is left to reason about.
 
 Of a thread id below 256 that the kernel divides by 4 and by 32, three numbers are made: `t = 32*d2 + 4*d1 + d0`, each within
-its range. Then `floor(t/4)` is `8*d2 + d1`: forms that rounded become plain sums, whose positions `injective` can often
-tell apart without ISL, and of which ISL makes small sets.
+its range. Then `floor(t/4)` is `8*d2 + d1`: forms that rounded become plain sums, of which ISL makes small sets.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ import dataclasses
 from collections.abc import Iterator
 
 from ..kernels.model import KernelModel, Loop, Step
-from .linear import Floor, Formula, Linear, Symbol, Whole, at_least
+from .linear import Floor, Formula, Linear, Symbol, Term, at_least
 
 
 def split_ids(model: KernelModel) -> None:
     """State everything in `model` in digits of the ids that it divides. To be done before anyone looks at it."""
     radices: dict[Symbol, set[int]] = {}
-    kept: set[Symbol] = set()
     for form in _forms(model):
-        _collect(form, radices, kept)
-    digits = _Digits({s: sorted(r) for s, r in radices.items() if s not in kept})
+        _collect(form, radices)
+    digits = _Digits({s: sorted(r) for s, r in radices.items()})
     if digits.ids:
         _restate(model, digits)
 
@@ -48,14 +46,14 @@ class _Digits:
     def _split(self, symbol: Symbol, chain: list[int]) -> Linear:
         """The sum of the digits, the most significant first."""
         assert symbol.high is not None
-        whole = Whole(symbol.high, {})
+        digits: dict[Term, int] = {}
         for place in reversed(range(len(chain))):
             unit = chain[place]
             last = place + 1 == len(chain)
             high = symbol.high // unit if last else chain[place + 1] // unit - 1
-            digit = Symbol(f"{symbol.name}_{unit}", symbol.kind, symbol.depends, 0, high, whole=whole)
-            whole.digits[digit] = unit
-        out = Linear({**whole.digits}, 0)
+            digit = Symbol(f"{symbol.name}_{unit}", symbol.kind, symbol.depends, 0, high)
+            digits[digit] = unit
+        out = Linear(digits, 0)
         if (symbol.high + 1) % chain[-1]:
             self.facts.append(at_least(out * -1, -symbol.high))
         return out
@@ -76,19 +74,17 @@ class _Digits:
         return Formula(formula.kind, form, tuple(self.formula(p) for p in formula.parts))
 
 
-def _collect(form: Linear, radices: dict[Symbol, set[int]], kept: set[Symbol]) -> None:
-    """The numbers by which `form` divides ids, and the ids whose processors uninterpreted values speak of."""
+def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:
+    """The numbers by which `form` divides ids."""
     for term in form.terms:
         if isinstance(term, Symbol):
-            if term.link is not None:
-                kept.add(term.link.processor)
             continue
         for inner, c in term.numerator.terms.items():
             if isinstance(inner, Symbol) and inner.kind in ("thread", "block") and inner.high is not None:
                 radix, rest = divmod(term.divisor, abs(c))
                 if not rest and 1 < radix <= inner.high:
                     radices.setdefault(inner, set()).add(radix)
-        _collect(term.numerator, radices, kept)
+        _collect(term.numerator, radices)
 
 
 # ---- all forms of a model ---------------------------------------------------------------------------------------------
@@ -136,10 +132,10 @@ def _restate(model: KernelModel, digits: _Digits) -> None:
     for symbol in model.values.definitions:
         if symbol.definition is not None:
             symbol.define(digits.formula(symbol.definition))
-    for symbol in model.values.parts:
-        if symbol.digit is not None:
-            number, base = digits.form(symbol.digit.number), digits.form(symbol.digit.base)
-            symbol.restate(dataclasses.replace(symbol.digit, number=number, base=base))
+    for known in model.values.made_up.values():
+        known.number = digits.form(known.number)
+    for known in model.values.multiples:
+        known.processor = digits.form(known.processor)
     for loop in _loops(model):
         loop.variable = None if loop.variable is None else digits.form(loop.variable)
     for step in _steps(model):

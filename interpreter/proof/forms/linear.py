@@ -32,41 +32,6 @@ NOTHING = Depends()
 THREAD = Depends(thread=True)
 
 
-@dataclass(frozen=True)
-class Link:
-    """What an uninterpreted value tells of the processor it belongs to, where the number of processors is symbolic.
-
-    "residue": the value is `processor + count*i` with 0 <= processor < count: equal values mean equal processors.
-    "multiple": the value is `processor * chunk`: values of different processors are a chunk apart, if chunk >= 0.
-    """
-
-    kind: Literal["residue", "multiple"]
-    processor: Symbol
-    chunk: Linear | None = None
-
-
-@dataclass(frozen=True)
-class Digit:
-    """A part of a division by what is no constant: `number = quotient * base + remainder`.
-
-    Args:
-        rounding: parts of one number, by one base and rounded alike, make it up.
-    """
-
-    part: Literal["quotient", "remainder"]
-    rounding: str
-    number: Linear
-    base: Linear
-
-
-@dataclass(frozen=True, eq=False)
-class Whole:
-    """An id that is the sum of digits, each with its unit: it is at most `high`, which may be less than the digits can make."""
-
-    high: int
-    digits: dict[Symbol, int]
-
-
 @dataclass(frozen=True, eq=False)
 class Symbol:
     """A named integer.
@@ -77,9 +42,6 @@ class Symbol:
             grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane": any of
             `low … high` (an element of a vector, a byte of an element).
         low, high: bounds that always hold; None where there is none.
-        link: what an opaque value tells of the id of its block or thread.
-        digit: of which division an opaque value is a part.
-        whole: the id of which it is a digit.
         guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict needs.
     """
 
@@ -89,18 +51,11 @@ class Symbol:
     low: int | None = None
     high: int | None = None
     definition: Formula | None = field(default=None, repr=False)
-    link: Link | None = field(default=None, repr=False)
     guessed: bool = False
-    digit: Digit | None = field(default=None, repr=False)
-    whole: Whole | None = field(default=None, repr=False)
 
     def define(self, formula: Formula) -> None:
         """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""
         object.__setattr__(self, "definition", formula)
-
-    def restate(self, digit: Digit) -> None:
-        """Say the division in other symbols."""
-        object.__setattr__(self, "digit", digit)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from ...ir.mlir import ir, producer
 from ...memory import effects
 from ...memory.views import terminator
 from ...session.rewriter import describe
-from ..forms.algebra import AXES, at_or_above, id_symbol
-from ..forms.linear import NOTHING, THREAD, Depends, Formula, Linear, Link, at_least, both, equal, less
+from ..forms.algebra import AXES, MadeUp, at_or_above, id_symbol
+from ..forms.linear import NOTHING, THREAD, Depends, Formula, Linear, at_least, both, equal, less
 from ..forms.shape import LaunchShape
 from .dependence import in_kernel
 from .memory_ops import Touch, touches
@@ -183,7 +183,8 @@ class Reader:
                 size = self.values.hardware(count, axis)
                 factor = low.terms.get(processor, 0) if processor is not None else 0
                 if processor is not None and factor > 0 and step == size * factor:
-                    q = self.values.opaque(depends, 0, None, Link("residue", processor))
+                    q = self.values.opaque(depends, 0)
+                    self.values.made_up.setdefault((what, axis), MadeUp(Linear.of(processor))).ways.append((q,))
                     return low - Linear.of(processor) * factor + q * factor, at_least(q, Linear.of(processor))
         variable = self.values.opaque(depends)
         return variable, at_least(variable, low)

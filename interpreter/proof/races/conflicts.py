@@ -12,7 +12,6 @@ from ..forms.linear import Linear, Symbol
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
 from ..kernels.views import Buffer
-from .injective import apart, same_owner
 from .naming import Naming
 from .phases import Phases, meeting
 from .relations import PairClass, residue
@@ -140,10 +139,9 @@ def empty(pair: PairClass, left: isl.Set | None) -> bool:
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
     """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
     solver = solver or Solver()
-    ids = model.values.block_ids()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if _of_all_blocks(a) and _of_all_blocks(b) and not apart(a, b) and not same_owner(a, b, ids):
+        if _of_all_blocks(a) and _of_all_blocks(b):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
@@ -167,7 +165,6 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
-    ids = model.values.thread_ids()
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops}
     met: dict[Hashable, bool] = {}
     for a, b in _pairs(model):
@@ -176,7 +173,7 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         if order > 0:
             a, b = b, a
         ways = [way for way in _ways(a, b, shared) if not _separated(way, fixed)]
-        if not ways or apart(a, b) or same_owner(a, b, ids):
+        if not ways:
             continue
         if shared:  # whether they meet at all, in whatever iterations: asked once of accesses that are alike
             key = a is b, a.buffer, b.buffer, *((x.coordinates, x.place.guards, x.when) for x in (a, b))

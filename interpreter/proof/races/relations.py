@@ -23,7 +23,6 @@ from ..forms.algebra import at_or_above
 from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, Step, space_of_both
-from .injective import agreed
 from .naming import BarrierNaming, Naming
 from .phases import meeting
 
@@ -80,12 +79,11 @@ class PairClass:
         if one_buffer and self.first.coordinates is not None and self.second.coordinates is not None:
             for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
                 parts.append(equal(self.x.form(p), self.y.form(q)))
-            parts += [equal(self.x.form(n), self.y.form(n)) for n in agreed(self.first, self.second)[1]]
         if self.loop is not None:
             parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
         parts.append(self._different_threads() if self.same_block else self._different_blocks())
         self._name_what_barriers_need()
-        parts += self._links()
+        parts += self._known_of_numbers()
         namings = (self.x, self.y, self.shared_names)
         for naming in namings:
             parts += naming.definitions()
@@ -98,45 +96,46 @@ class PairClass:
             linear = self.model.shape.linear_id(ids)
             x, y = self.x.form(linear), self.y.form(linear)
             # a pair of instances of one access is met twice, once in each order
-            return less(x, y) if self.first is self.second and not self.carried else either(less(x, y), less(y, x))
-        return either(*(part for i in ids for part in self._unequal(i)))
-
-    def _unequal(self, form: Linear) -> tuple[Formula, Formula]:
-        x, y = self.x.form(form), self.y.form(form)
-        return less(x, y), less(y, x)
+            return less(x, y) if self.first is self.second and not self.carried else either(*_unequal(x, y))
+        return either(*(part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))))
 
     def _different_blocks(self) -> Formula:
         ids = [i for i in self.model.values.block_ids() if not i.is_constant]
         for i in (*ids, *self.model.values.thread_ids()):
             self.x.mention(i)
             self.y.mention(i)
-        sides = [part for i in ids for part in self._unequal(i)]
+        sides = [part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))]
         if self.first is self.second:
             sides = sides[::2]
         return either(*sides) if sides else FALSE
 
-    def _links(self) -> list[Formula]:
-        """What uninterpreted values of both instances tell of their processors."""
-        linked = [s for naming in (self.x, self.y, self.shared_names) for s in naming.names if s.link is not None]
-        out: list[Formula] = []
-        for p, q in product(dict.fromkeys(linked), repeat=2):
-            assert p.link is not None and q.link is not None
-            if p.link != q.link or self.x.shares(p.link.processor):
+    def _known_of_numbers(self) -> list[Formula]:
+        """What the values of both instances tell of other numbers: those that they make up, those that they are multiples of."""
+        values, out = self.model.values, []
+        numbers = [each for each in values.made_up.values() if self.x.form(each.number) != self.y.form(each.number)]
+        waiting = [(each.number, p, q) for each in numbers for p, q in product(each.ways, repeat=2)]
+        while ready := [each for each in waiting if self._named(self.x, each[1]) and self._named(self.y, each[2])]:
+            waiting = [each for each in waiting if each not in ready]  # the numbers found may be parts of others
+            for number, p, q in ready:
+                unequal = [part for a, b in zip(p, q, strict=True) for part in _unequal(self.x.form(a), self.y.form(b))]
+                out.append(either(*unequal, equal(self.x.form(number), self.y.form(number))))
+        for each in values.multiples:
+            if not (self._named(self.x, (each.value,)) and self._named(self.y, (each.value,))):
                 continue
-            ours, theirs = Linear.of(self.x(p.link.processor)), Linear.of(self.y(p.link.processor))
-            mine, other = Linear.of(self.x(p)), Linear.of(self.y(q))
-            if p.link.chunk is None:
-                out.append(either(less(mine, other), less(other, mine), equal(ours, theirs)))
-            elif p is q:
-                chunk = self.x.form(p.link.chunk)
-                apart = [
-                    both(less(ours, theirs), less(mine + chunk, other + 1)),
-                    both(less(theirs, ours), less(other + chunk, mine + 1)),
-                ]
-                if not at_or_above(p.link.chunk, 0):
-                    apart.append(less(chunk, Linear.of(0)))  # then it says nothing
-                out.append(either(both(equal(ours, theirs), equal(mine, other)), *apart))
+            ours, theirs = self.x.form(each.processor), self.y.form(each.processor)
+            mine, other, chunk = self.x.form(each.value), self.y.form(each.value), self.x.form(each.chunk)
+            apart = [
+                both(less(ours, theirs), less(mine + chunk, other + 1)),
+                both(less(theirs, ours), less(other + chunk, mine + 1)),
+            ]
+            if not at_or_above(each.chunk, 0):
+                apart.append(less(chunk, Linear.of(0)))  # then it says nothing
+            out.append(either(both(equal(ours, theirs), equal(mine, other)), *apart))
         return out
+
+    def _named(self, naming: Naming, forms: Iterable[Linear]) -> bool:
+        """Whether the forms are of symbols that the instance has anyway."""
+        return all(s in naming.names or s in self.shared_names.names for form in forms for s in form.symbols())
 
     def value(self, form: Linear, naming: Naming, point: dict[Symbol, int]) -> int | None:
         """The form's value at a point of `collisions`; None if the point does not fix it."""
@@ -251,6 +250,10 @@ def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
         except Unknown:
             pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
     return left
+
+
+def _unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:
+    return less(a, b), less(b, a)
 
 
 def _below(a: Symbol, b: Symbol) -> Formula:
