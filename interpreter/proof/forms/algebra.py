@@ -106,10 +106,7 @@ class Algebra:
     def unread(self, what: str, operands: tuple[Linear, ...], low: int | None = None, high: int | None = None) -> Linear:
         """What an operation makes that is not understood: of the same operands always the same."""
         if (what, operands) not in self._unread:
-            depends = NOTHING
-            for operand in operands:
-                depends = depends | operand.depends()
-            self._unread[what, operands] = self.opaque(depends, low, high, guessed=True)
+            self._unread[what, operands] = self.opaque(Depends.of(operands), low, high, guessed=True)
         return self._unread[what, operands]
 
     def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
@@ -192,13 +189,14 @@ class Algebra:
             return a
         if condition == FALSE:
             return b
-        depends = condition.depends() | a.depends() | b.depends()
         (a_low, a_high), (b_low, b_high) = a.bounds(), b.bounds()
         low = None if a_low is None or b_low is None else min(a_low, b_low)
         high = None if a_high is None or b_high is None else max(a_high, b_high)
-        return self.defined(
-            depends, lambda v: either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b))), low, high
-        )
+
+        def formula(v: Linear) -> Formula:
+            return either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b)))
+
+        return self.defined(Depends.of((condition, a, b)), formula, low, high)
 
     def extreme(self, forms: list[Linear], *, largest: bool) -> Linear:
         """The largest or smallest of the forms."""
@@ -210,9 +208,6 @@ class Algebra:
             return forms[0]
         if all(f.is_constant for f in forms):
             return Linear.of((max if largest else min)(f.constant for f in forms))
-        depends = NOTHING
-        for f in forms:
-            depends = depends | f.depends()
 
         def formula(v: Linear) -> Formula:
             beyond = [at_least(v, f) if largest else at_least(f, v) for f in forms]
@@ -223,7 +218,7 @@ class Algebra:
         lows, highs = ([n for n in ends if n is not None] for ends in (lows, highs))
         low = pick(lows) if lows and (largest or len(lows) == len(forms)) else None
         high = pick(highs) if highs and (not largest or len(highs) == len(forms)) else None
-        out = self.defined(depends, formula, low, high)
+        out = self.defined(Depends.of(forms), formula, low, high)
         if not largest:
             self._minima.update((symbol, forms) for symbol in out.terms)
         return out

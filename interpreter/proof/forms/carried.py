@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .algebra import Algebra
-from .linear import Floor, Linear, Symbol
+from .linear import Linear, Symbol
 
 MOST_TABULATED = 64
 """Values of a number that a loop carries, e.g. which of its buffers is filled."""
@@ -20,7 +20,8 @@ def progression(
         return None
     values = [start.constant]
     while len(values) < min(MOST_TABULATED, trips or MOST_TABULATED):
-        value = evaluated(following, before, values[-1])
+        value = following.value({before: values[-1]})
+        assert value is not None
         if value == values[0]:
             return _cycle(algebra, values, counter)
         values.append(value)
@@ -32,12 +33,3 @@ def _cycle(algebra: Algebra, values: list[int], counter: Symbol) -> Linear:
     if len(values) == 2:
         return place * (values[1] - values[0]) + values[0]
     return algebra.tabulated(place, 0, values)
-
-
-def evaluated(form: Linear, symbol: Symbol, value: int) -> int:
-    """The value of a form of one symbol."""
-    total = form.constant
-    for term, c in form.terms.items():
-        inner = evaluated(term.numerator, symbol, value) // term.divisor if isinstance(term, Floor) else value
-        total += c * inner
-    return total

@@ -28,6 +28,15 @@ class Depends:
         return Depends(self.thread or other.thread, self.block or other.block, self.loops | other.loops)
 
 
+    @staticmethod
+    def of(parts: Iterable[Symbol | Linear | Formula]) -> Depends:
+        """What values depend on that are made of these."""
+        out = NOTHING
+        for part in parts:
+            out = out | (part.depends if isinstance(part, Symbol) else part.depends())
+        return out
+
+
 NOTHING = Depends()
 THREAD = Depends(thread=True)
 
@@ -141,10 +150,7 @@ class Linear:
                 yield term
 
     def depends(self) -> Depends:
-        out = NOTHING
-        for symbol in self.symbols():
-            out = out | symbol.depends
-        return out
+        return Depends.of(self.symbols())
 
     def bounds(self) -> tuple[int | None, int | None]:
         """Bounds from those of the symbols (intervals: sound, not tight)."""
@@ -190,6 +196,14 @@ class Linear:
         for term, c in self.terms.items():
             terms[Floor(term.numerator.renamed(name), term.divisor) if isinstance(term, Floor) else name(term)] = c
         return Linear(terms, self.constant)
+
+    def replaced(self, by: Callable[[Symbol], Linear]) -> Linear:
+        """The form with a form in place of each symbol."""
+        out = Linear.of(self.constant)
+        for term, c in self.terms.items():
+            inner = term.numerator.replaced(by).floordiv(term.divisor) if isinstance(term, Floor) else by(term)
+            out = out + inner * c
+        return out
 
     def value(self, point: Mapping[Symbol, int]) -> int | None:
         """The form's value where its symbols have these values; None if one of them has none."""
@@ -254,15 +268,12 @@ class Formula:
             yield from part.symbols()
 
     def depends(self) -> Depends:
-        out = NOTHING
-        for symbol in self.symbols():
-            out = out | symbol.depends
-        return out
+        return Depends.of(self.symbols())
 
-    def renamed(self, name: Callable[[Symbol], Symbol]) -> Formula:
-        """The formula with `name(s)` in place of each symbol."""
-        form = None if self.form is None else self.form.renamed(name)
-        return Formula(self.kind, form, tuple(part.renamed(name) for part in self.parts))
+    def changed(self, change: Callable[[Linear], Linear]) -> Formula:
+        """The formula with `change(form)` in place of each form."""
+        form = None if self.form is None else change(self.form)
+        return Formula(self.kind, form, tuple(part.changed(change) for part in self.parts))
 
 
 TRUE = Formula("and")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ...ir.mlir import ir
 from ...memory.effects import ALLOCATIONS, STORED, only_computes
+from ...memory.views import terminator
 from ..forms.algebra import Algebra
 from ..forms.linear import NOTHING, THREAD, Depends, Linear
 from ..forms.shape import LaunchShape
@@ -42,6 +43,13 @@ class Dependence(Algebra):
             known = self._depends[value] = self._find_depends(value)
         return known
 
+    def depends_on(self, values: Iterable[ir.Value]) -> Depends:
+        """On what any of the values depends."""
+        out = NOTHING
+        for value in values:
+            out = out | self.depends(value)
+        return out
+
     def settle(
         self, arguments: Sequence[ir.Value], entering: Sequence[ir.Value], yields: Sequence[ir.Value], loop: int
     ) -> None:
@@ -50,17 +58,11 @@ class Dependence(Algebra):
         First they are taken to depend on what enters alone; if what is yielded then depends on more, they do too, and one
         round is enough because a union only grows by what the first round found.
         """
-        out = Depends(loops=frozenset({loop}))
-        for value in entering:
-            out = out | self.depends(value)
+        out = Depends(loops=frozenset({loop})) | self.depends_on(entering)
         before = dict(self._depends)
-        for argument in arguments:
-            self._depends[argument] = out
-        for value in yields:
-            out = out | self.depends(value)
-        self._depends = before
-        for argument in arguments:
-            self._depends[argument] = out
+        self._depends.update(dict.fromkeys(arguments, out))
+        out = out | self.depends_on(yields)
+        self._depends = before | dict.fromkeys(arguments, out)
 
     def _find_depends(self, value: ir.Value) -> Depends:
         owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
@@ -83,16 +85,10 @@ class Dependence(Algebra):
         plain = op.name in ALLOCATIONS or op.name in STORED or op.name == "scf.if"
         if not plain and (op.name.startswith("gpu.") or not only_computes(op)):
             return THREAD  # of another thread, of memory, or in a way that is not known
-        out = NOTHING
-        for operand in op.operands:
-            out = out | self.depends(operand)
+        out = self.depends_on(op.operands)
         if len(op.regions) and op.name != "scf.if":
             return out | THREAD
-        for region in op.regions:
-            for block in region.blocks:
-                for operand in block.operations[len(block.operations) - 1].operands:
-                    out = out | self.depends(operand)
-        return out
+        return out | self.depends_on(v for region in op.regions for block in region.blocks for v in terminator(block).operands)
 
     def hardware_op(self, op: ir.Operation) -> Linear:
         what = op.name.removeprefix("gpu.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -79,7 +79,6 @@ class Access:
         op: its name, and its location where it has one.
     """
 
-    number: int
     kind: Literal["read", "write"]
     buffer: Buffer
     coordinates: tuple[Linear, ...] | None
@@ -101,6 +100,13 @@ class Access:
         forms = (*self.coordinates, self.when)
         return settled(s for form in forms for s in form.symbols())
 
+    def flattened(self) -> Access:
+        """By the position in memory, where the buffer's layout is static; else any element of it may be meant."""
+        if self.flat or self.coordinates is None:
+            return self
+        position = self.buffer.position(self.coordinates)
+        return replace(self, coordinates=None if position is None else (position,), flat=True)
+
 
 def space_of_both(a: Access, b: Access) -> str:
     """The memory that a barrier's fence has to cover to order the two. What is not known to wait for barriers, none orders."""
@@ -118,7 +124,6 @@ class Barrier:
         assumed: it is not proven that all threads reach it, nor that they do not.
     """
 
-    number: int
     place: Place
     spaces: frozenset[str]
     op: str

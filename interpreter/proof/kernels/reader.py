@@ -11,7 +11,7 @@ from ...memory import effects
 from ...memory.views import terminator
 from ...session.rewriter import describe
 from ..forms.algebra import AXES, MadeUp, at_or_above, id_symbol
-from ..forms.linear import NOTHING, THREAD, Depends, Formula, Linear, at_least, both, equal, less
+from ..forms.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
 from ..forms.shape import LaunchShape
 from .dependence import in_kernel
 from .memory_ops import Touch, touches
@@ -58,10 +58,7 @@ class Reader:
     def _load_depends(self, op: ir.Operation) -> Depends:
         if self._may_be_written(op.operands[0]):
             return THREAD
-        out = NOTHING
-        for operand in op.operands:  # the memref too: which part of a buffer it shows, which buffer it is
-            out = out | self.values.depends(operand)
-        return out
+        return self.values.depends_on(op.operands)  # the memref too: which part of a buffer it shows, which buffer it is
 
     def _may_be_written(self, memref: ir.Value) -> bool:
         if self._writes_anything or (self._written and self.views.is_anything(memref)):
@@ -239,7 +236,7 @@ class Reader:
             spaces = frozenset()
         mark = op.attributes.get("weft.candidate", None)
         candidate = int(ir.IntegerAttr(mark)) if mark is not None else None
-        self.model.barriers.append(Barrier(len(self.model.barriers), place, spaces, describe(op), candidate, narrow))
+        self.model.barriers.append(Barrier(place, spaces, describe(op), candidate, narrow))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
         late = self._shown if self._shown and any(map(effects.takes_tensors, mlir.operations(op))) else ()
@@ -252,28 +249,16 @@ class Reader:
         coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
         if touch.indices is not None and coordinates is None:
             view = View(view.root, None, False, view.when, chosen=view.chosen)
-        self.model.accesses.append(
-            Access(
-                len(self.model.accesses),
-                touch.kind,
-                view.root,
-                coordinates,
-                place,
-                describe(op),
-                both(view.when, touch.when),
-                view.flat,
-                touch.atomic,
-                view.chosen,
-                touch.certain,
-            )
+        said, when = describe(op), both(view.when, touch.when)
+        made = Access(
+            touch.kind, view.root, coordinates, place, said, when, view.flat, touch.atomic, view.chosen, touch.certain
         )
+        self.model.accesses.append(made)
 
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is."""
-        flat = {id(a.buffer) for a in self.model.accesses if a.flat}
-        for number, access in enumerate(self.model.accesses):
-            if id(access.buffer) in flat and not access.flat and access.coordinates is not None:
-                self.model.accesses[number] = _flattened(access)
+        flat = {a.buffer for a in self.model.accesses if a.flat}
+        self.model.accesses[:] = [a.flattened() if a.buffer in flat else a for a in self.model.accesses]
         self.model.buffers = tuple(self.views.buffers)
         self.model.facts = tuple(self.values.size_facts())
         return self.model
@@ -288,28 +273,6 @@ def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
             hint="lift them to scf.if, scf.for and scf.while first (`--lift-cf-to-scf` of upstream's mlir-opt does)",
         )
     return region.blocks[0]
-
-
-def _flattened(access: Access) -> Access:
-    coordinates: tuple[Linear, ...] | None = None
-    if access.buffer.strides is not None and access.coordinates is not None:
-        place = Linear.of(0)
-        for coordinate, stride in zip(access.coordinates, access.buffer.strides, strict=True):
-            place = place + coordinate * stride
-        coordinates = (place,)
-    return Access(
-        access.number,
-        access.kind,
-        access.buffer,
-        coordinates,
-        access.place,
-        access.op,
-        access.when,
-        True,
-        access.atomic,
-        access.chosen,
-        access.certain,
-    )
 
 
 def _made_here(root: ir.Value) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..forms.linear import Symbol, equal, settled
 from ..forms.solver import Solver, Unknown
-from ..races.naming import Naming
+from ..races.naming import Naming, points
 from .dependence import WARP
 from .model import Barrier, KernelModel
 
@@ -46,13 +46,13 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
         warp = model.shape.linear_id(model.values.thread_ids()).floordiv(WARP)
         here.append(equal(x.form(warp), y.form(warp)))
     there = [y.formula(g) for g in barrier.place.guards]
-    here += [f for naming in (x, y, shared) for f in naming.definitions()]
+    for naming in (x, y):
+        naming.definitions()  # they may name more
     if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
         return "unknown"  # a thread's own minimum: existential, and its complement is not what `there` negated says
-    names = [n for naming in (shared, x, y) for n in naming.names.values()]
     try:
-        alone = solver.subtract(solver.set(names, here, names), solver.set(names, there))
-        if solver.is_empty(alone):
+        names, both_there = points(solver, (shared, x, y), here)
+        if solver.is_empty(solver.subtract(both_there, solver.set(names, there))):
             return "together"
     except Unknown:
         return "unknown"

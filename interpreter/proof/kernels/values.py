@@ -24,13 +24,6 @@ _CONVERSIONS = {
     "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "index.casts", "index.castu",
 }  # fmt: skip
 _LOADS = ("memref.load", "affine.load", "vector.load")
-_INDEX_OPS = {
-    "index.add": "addi", "index.sub": "subi", "index.mul": "muli", "index.divs": "divsi", "index.divu": "divui",
-    "index.rems": "remsi", "index.remu": "remui", "index.floordivs": "floordivsi", "index.ceildivs": "ceildivsi",
-    "index.ceildivu": "ceildivui", "index.maxs": "maxsi", "index.mins": "minsi", "index.maxu": "maxui",
-    "index.minu": "minui", "index.shl": "shli", "index.shrs": "shrsi", "index.shru": "shrui", "index.and": "andi",
-    "index.or": "ori", "index.xor": "xori",
-}  # fmt: skip
 
 
 class Values(Integers):
@@ -81,7 +74,7 @@ class Values(Integers):
         if name in HARDWARE:
             return self.hardware_op(op)
         if name.startswith("index."):
-            known = self._arith(op, _INDEX_OPS[name]) if name in _INDEX_OPS else None
+            known = self._arith(op, name.removeprefix("index.") + "i")  # `index.divs` is `arith.divsi`
         elif name.startswith("affine."):
             known = self._affine(op)
         elif name.startswith("arith."):

@@ -43,9 +43,12 @@ class Buffer:
         """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
         return self.space == "any"
 
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
+    def position(self, coordinates: Sequence[Linear]) -> Linear | None:
+        """Where an element lies in memory, in elements; None where the layout is not static."""
+        if self.strides is None:
+            return None
+        steps = (coordinate * stride for coordinate, stride in zip(coordinates, self.strides, strict=True))
+        return sum(steps, start=Linear.of(0))
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class Views:
         if isinstance(kind, ir.MemRefType):
             shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
             strides = static_strides(kind)
-            whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(kind.rank))
+            whole = _whole(kind.rank)
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
         buffer = Buffer(unique, space or memory_space(kind), shape, strides, foreign, stored_name(value) or value)
@@ -190,8 +193,7 @@ class Views:
             name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
             if name not in self._globals:
                 self._globals[name] = self.root(value, name)
-            whole = tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(self._globals[name].rank))
-            return (View(self._globals[name], whole),)
+            return (View(self._globals[name], _whole(len(self._globals[name].shape))),)
         arms = _arms(value)
         if arms is not None:
             condition = self.values.condition(op.operands[0])
@@ -363,6 +365,11 @@ def _arms(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
     number = ir.OpResult(value).result_number
     yes, no = (terminator(region.blocks[0]).operands[number] for region in op.regions)
     return yes, no
+
+
+def _whole(rank: int) -> tuple[Axis, ...]:
+    """Each index is a coordinate."""
+    return tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(rank))
 
 
 def _under(condition: Formula, view: View) -> View:

@@ -22,31 +22,19 @@ Cost = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Separation:
-    """What a chosen barrier is there for: the conflict that comes back without it."""
-
-    kind: str
-    buffer: str
-    space: str
-    carried_by: str | None
-    first_op: str
-    second_op: str
-
-
-@dataclass(frozen=True)
 class Choice:
     """The chosen barriers.
 
     Args:
         chosen: candidate numbers, in text order.
-        reasons: by candidate, what would be unordered without it.
+        reasons: by candidate, what would be unordered without it, without witnesses.
         spaces: by candidate, the memory its fence must cover.
         unseparated: conflicts that no proposed barrier separates.
         exact: whether the choice is proven to be a cheapest one.
     """
 
     chosen: tuple[int, ...]
-    reasons: dict[int, tuple[Separation, ...]]
+    reasons: dict[int, tuple[Conflict, ...]]
     spaces: dict[int, frozenset[str]]
     unseparated: tuple[Conflict, ...] = ()
     exact: bool = True
@@ -147,7 +135,7 @@ class _Search:
         exact = self.nodes <= NODE_LIMIT
         chosen = self.best[1]
         reasons = {
-            n: tuple(dict.fromkeys(_separation(d.pair) for d in self.demands if not d.met(chosen - {n})))
+            n: tuple(dict.fromkeys(as_conflict(d.pair, None) for d in self.demands if not d.met(chosen - {n})))
             for n in chosen
         }
         spaces = {n: frozenset(d.pair.first.buffer.space for d in self.demands if n in d.useful) for n in chosen}
@@ -179,13 +167,6 @@ class _Search:
         for number in sorted(demand.useful - chosen - refused, key=lambda n: self.cost[n]):
             self._branch(chosen | {number}, refused)
             refused = refused | {number}
-
-
-def _separation(pair: PairClass) -> Separation:
-    a, b = pair.first, pair.second
-    kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
-    loop = pair.loop.label if pair.loop is not None else None
-    return Separation(kind, a.buffer.name, a.buffer.space, loop, a.op, b.op)
 
 
 def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> list[Barrier]:

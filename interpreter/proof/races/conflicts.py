@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,9 +37,26 @@ class Instance:
     block: tuple[int | None, int | None, int | None]
     iterations: tuple[tuple[str, int], ...]
 
+    @staticmethod
+    def of(model: KernelModel, access: Access, naming: Naming, point: Mapping[Symbol, int]) -> Instance:
+        """The access as it is at a point of a set in the names of `naming`; what the point does not fix is left out."""
+
+        def at(forms: Iterable[Linear]) -> list[int | None]:
+            return [naming.form(form).value(point) for form in forms]
+
+        x, y, z = at(model.values.thread_ids())
+        bx, by, bz = at(model.values.block_ids())
+        values = at(loop.variable or Linear.of(loop.counter) for loop in access.place.loops)
+        iterations = tuple((loop.label, v) for loop, v in zip(access.place.loops, values, strict=True) if v is not None)
+        return Instance(access.op, access.kind, (x or 0, y or 0, z or 0), (bx, by, bz), iterations)
+
     def __str__(self) -> str:
         at = f", iteration {', '.join(str(v) for _, v in self.iterations)}" if self.iterations else ""
         return f"thread {_triple(self.thread)}{at}: {self.op} {'writes' if self.kind == 'write' else 'reads'} it"
+
+    def said(self, *, across_blocks: bool = False) -> str:
+        """With the block, if it is not the first one or `across_blocks`."""
+        return f"block {_triple(self.block)}, {self}" if any(self.block) or across_blocks else str(self)
 
 
 @dataclass(frozen=True)
@@ -82,8 +99,7 @@ class Conflict:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {LIMIT}",)
         lines = [f"element {self.buffer}{element}"]
         for instance in (self.first, self.second):
-            where = f"block {_triple(instance.block)}, " if any(instance.block) or self.across_blocks else ""
-            lines.append(f"{where}{instance}")
+            lines.append(instance.said(across_blocks=self.across_blocks))
         if self.assumed:
             lines.append(self._assumption())
         return tuple(lines)
@@ -251,26 +267,11 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     if sample is None:
         return Conflict(kind, name, known.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
     point = dict(zip(pair.names, sample, strict=True))
-    element = [pair.value(c, pair.x, point) for c in (() if aliased else a.coordinates or ())]
+    element = [pair.x.form(c).value(point) for c in (() if aliased else a.coordinates or ())]
     numbers = tuple(e for e in element if e is not None)
+    first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
     return Conflict(
         kind, name, known.space, numbers if len(numbers) == len(element) else (), a.op, b.op,
-        _instance(pair, a, pair.x, point), _instance(pair, b, pair.y, point), assumed, loop, across_blocks, aliased, chosen, unsure,
+        first, second, assumed, loop, across_blocks, aliased, chosen, unsure,
         unknown.op if unknown is not None else "",
     )  # fmt: skip
-
-
-def _instance(pair: PairClass, access: Access, naming: Naming, point: dict[Symbol, int]) -> Instance:
-    values = pair.model.values
-
-    def ids(forms: tuple[Linear, ...]) -> tuple[int | None, ...]:
-        return tuple(pair.value(form, naming, point) for form in forms)
-
-    x, y, z = ids(values.thread_ids())
-    bx, by, bz = ids(values.block_ids())
-    iterations = [
-        (loop.label, value)
-        for loop in access.place.loops
-        if (value := pair.value(loop.variable or Linear.of(loop.counter), naming, point)) is not None
-    ]
-    return Instance(access.op, access.kind, (x or 0, y or 0, z or 0), (bx, by, bz), tuple(iterations))

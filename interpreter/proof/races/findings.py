@@ -112,8 +112,7 @@ class Findings:
         state = "may read" if read.assumed else "reads"
         notes = [f"element {read.buffer}{element}"]
         if read.reader is not None:
-            where = f"block {_ids(read.reader.block)}, " if any(read.reader.block) else ""
-            notes.append(f"{where}{read.reader}{self._quoted(read.reader)}")
+            notes.append(f"{read.reader.said()}{self._quoted(read.reader)}")
         if read.reader is None:
             notes.append(LIMIT)
         elif read.assumed:
@@ -144,7 +143,3 @@ class Findings:
 def diagnostics(model: KernelModel, source: Source | None = None) -> list[Diagnostic]:
     """What is wrong with the kernel's synchronization; nothing if it is proven race-free."""
     return Findings(model, source).diagnostics()
-
-
-def _ids(ids: tuple[int | None, ...]) -> str:
-    return "(" + ", ".join("?" if i is None else str(i) for i in ids) + ")"

@@ -22,7 +22,7 @@ from ..kernels.launches import KernelUse, kernel_uses, model_of, same_use
 from ..kernels.memory_ops import touches
 from ..kernels.values import Values
 from ..kernels.views import Buffer, Views
-from .naming import Naming
+from .naming import Naming, points
 
 Meeting = Literal["apart", "together", "unknown"]
 
@@ -36,6 +36,11 @@ class Touched:
     coordinates: tuple[Linear, ...] | None
     flat: bool
     when: tuple[Formula, ...] = ()
+
+    def flattened(self) -> Touched:
+        """By the position in memory, where the buffer's layout is static."""
+        position = None if self.flat or self.coordinates is None else self.buffer.position(self.coordinates)
+        return self if position is None else replace(self, coordinates=(position,), flat=True)
 
     @property
     def settled(self) -> bool:
@@ -113,7 +118,7 @@ class Footprints:
         out: Meeting = "apart"
         for one, other in product(mine, its):
             try:
-                if self._apart(_flattened(one), _flattened(other)):
+                if self._apart(one.flattened(), other.flattened()):
                     continue
             except Unknown:
                 return "unknown"
@@ -129,9 +134,7 @@ class Footprints:
         parts = [naming.formula(f) for naming, touched in zip(namings, (one, other), strict=True) for f in touched.when]
         pairs = zip(one.coordinates, other.coordinates, strict=True)
         parts += [equal(namings[0].form(p), namings[1].form(q)) for p, q in pairs]
-        parts += [f for naming in namings for f in naming.definitions()]
-        names = [n for naming in namings for n in naming.names.values()]
-        return self._solver.is_empty(self._solver.set(names, parts, names))
+        return self._solver.is_empty(points(self._solver, namings, parts)[1])
 
 
 def _uses(module: ir.Module) -> list[KernelUse]:
@@ -144,14 +147,3 @@ def _uses(module: ir.Module) -> list[KernelUse]:
 def _guessed(symbol: Symbol) -> bool:
     """Whether a symbol may not have all values in its range: unlike a number that the host passes."""
     return symbol.guessed or (symbol.kind == "opaque" and symbol.depends != NOTHING)
-
-
-def _flattened(touched: Touched) -> Touched:
-    """By the position in memory, where the buffer's layout is static."""
-    strides = touched.buffer.strides
-    if touched.flat or touched.coordinates is None or strides is None:
-        return touched
-    place = Linear.of(0)
-    for coordinate, stride in zip(touched.coordinates, strides, strict=True):
-        place = place + coordinate * stride
-    return replace(touched, coordinates=(place,), flat=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+import islpy as isl
 
 from ..forms.linear import Formula, Linear, Symbol
+from ..forms.solver import Solver
 from ..kernels.model import Loop
 
 
@@ -38,12 +41,7 @@ class Naming:
         return form.renamed(self)
 
     def formula(self, formula: Formula) -> Formula:
-        return formula.renamed(self)
-
-    def mention(self, form: Linear) -> None:
-        """Name the form's symbols."""
-        for symbol in form.symbols():
-            self(symbol)
+        return formula.changed(self.form)
 
     def definitions(self) -> list[Formula]:
         """The definitions of every symbol named so far (each may name more, here or in the parent)."""
@@ -55,6 +53,13 @@ class Naming:
                 if symbol.definition is not None:
                     out.append(self.formula(symbol.definition))
         return out
+
+
+def points(solver: Solver, namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], isl.Set]:
+    """Where all formulas hold, and what the symbols are defined by: the dimensions and the set. A parent stands first."""
+    parts = [*formulas, *(f for naming in (*namings[1:], namings[0]) for f in naming.definitions())]
+    names = [name for naming in namings for name in naming.names.values()]
+    return names, solver.set(names, parts, names)
 
 
 class BarrierNaming(Naming):

@@ -23,7 +23,7 @@ from ..forms.algebra import at_or_above
 from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, Step, space_of_both
-from .naming import BarrierNaming, Naming
+from .naming import BarrierNaming, Naming, points
 from .phases import meeting
 
 
@@ -84,11 +84,8 @@ class PairClass:
         parts.append(self._different_threads() if self.same_block else self._different_blocks())
         self._name_what_barriers_need()
         parts += self._known_of_numbers()
-        namings = (self.x, self.y, self.shared_names)
-        for naming in namings:
-            parts += naming.definitions()
-        self.names = [n for naming in (self.shared_names, self.x, self.y) for n in naming.names.values()]
-        return self.solver.set(self.names, parts, self.names)
+        self.names, found = points(self.solver, (self.shared_names, self.x, self.y), parts)
+        return found
 
     def _different_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
@@ -101,9 +98,9 @@ class PairClass:
 
     def _different_blocks(self) -> Formula:
         ids = [i for i in self.model.values.block_ids() if not i.is_constant]
-        for i in (*ids, *self.model.values.thread_ids()):
-            self.x.mention(i)
-            self.y.mention(i)
+        for naming in (self.x, self.y):
+            for i in (*ids, *self.model.values.thread_ids()):
+                naming.form(i)
         sides = [part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))]
         if self.first is self.second:
             sides = sides[::2]
@@ -136,10 +133,6 @@ class PairClass:
     def _named(self, naming: Naming, forms: Iterable[Linear]) -> bool:
         """Whether the forms are of symbols that the instance has anyway."""
         return all(s in naming.names or s in self.shared_names.names for form in forms for s in form.symbols())
-
-    def value(self, form: Linear, naming: Naming, point: dict[Symbol, int]) -> int | None:
-        """The form's value at a point of `collisions`; None if the point does not fix it."""
-        return naming.form(form).value(point)
 
     # ---- barriers between ----------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from ..forms.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equa
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, KernelModel, Loop, Place
 from .conflicts import Instance
-from .naming import Naming
+from .naming import Naming, points
 from .phases import meeting
 
 
@@ -72,8 +72,8 @@ def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Has
     if sample is None:
         return UnwrittenRead(read.buffer.name, (), read.op, None, True)
     point = dict(zip(question.names, sample, strict=True))
-    element = tuple(_value(c, question.naming, point) for c in read.coordinates or ())
-    return UnwrittenRead(read.buffer.name, element, read.op, _instance(model, read, question.naming, point), assumed)
+    element = tuple(question.naming.form(c).value(point) or 0 for c in read.coordinates or ())
+    return UnwrittenRead(read.buffer.name, element, read.op, Instance.of(model, read, question.naming, point), assumed)
 
 
 def _all_written(
@@ -133,7 +133,7 @@ class _Question:
         self.names: list[Symbol] = []
         self.here = [self.naming.formula(g) for g in (*read.place.guards, read.when, *model.facts)]
         for form in (*model.values.thread_ids(), *model.values.block_ids()):
-            self.naming.mention(form)
+            self.naming.form(form)
         for loop in read.place.loops:
             self.naming(loop.counter)
         if read.coordinates is not None:
@@ -182,9 +182,7 @@ class _Question:
 
     def without(self, pieces: Sequence[_Piece]) -> isl.Set:
         """The read's instances that no piece covers. Raises Unknown."""
-        definitions = self.naming.definitions()
-        self.names = list(self.naming.names.values())
-        left = self.solver.set(self.names, [*self.here, *definitions], self.names)
+        self.names, left = points(self.solver, (self.naming,), self.here)
         for piece in pieces:
             covered = self.solver.set([*self.names, *piece.own], piece.formulas, piece.own)
             left = self.solver.subtract(left, self.solver.project(covered, len(self.names)))
@@ -206,18 +204,3 @@ def _extents(read: Access) -> tuple[int | None, ...]:
             return (None,)
         total += (extent - 1) * stride
     return (total,)
-
-
-def _value(form: Linear, naming: Naming, point: dict[Symbol, int]) -> int:
-    value = naming.form(form).value(point)
-    assert value is not None, "every symbol of the read is a dimension"
-    return value
-
-
-def _instance(model: KernelModel, read: Access, naming: Naming, point: dict[Symbol, int]) -> Instance:
-    x, y, z = (_value(form, naming, point) for form in model.values.thread_ids())
-    bx, by, bz = (_value(form, naming, point) for form in model.values.block_ids())
-    iterations = tuple(
-        (loop.label, _value(loop.variable or Linear.of(loop.counter), naming, point)) for loop in read.place.loops
-    )
-    return Instance(read.op, "read", (x, y, z), (bx, by, bz), iterations)
