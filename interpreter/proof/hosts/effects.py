@@ -14,7 +14,7 @@ from typing import Literal
 from ...ir import mlir
 from ...ir.mlir import ir
 from ...memory.effects import CALLS, KERNEL_OPERANDS, accesses, is_known, is_memref, is_pointer, takes_tensors
-from .tracing import parameter_count, traced
+from .tracing import HostValues, parameter_count, traced
 from .windows import Buffer, Window
 
 DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
@@ -92,6 +92,7 @@ class Effects:
     _summaries: dict[str, tuple[tuple[Done, int | Buffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.host = HostValues(self.module)
         self._shows_tensors = any(True for _ in mlir.operations(self.module.operation, "bufferization.to_tensor"))
         for op in self.module.body.operations:
             if op.operation.name == "func.func":
@@ -116,7 +117,7 @@ class Effects:
     def windows(self, value: ir.Value) -> tuple[Window, ...]:
         """What a memref may show: one window, or several where it was chosen (`arith.select`, `scf.if`)."""
         if value not in self._windows:
-            self._windows[value] = traced(value, self._windows)
+            self._windows[value] = traced(value, self._windows, self.host)
         return self._windows[value]
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:

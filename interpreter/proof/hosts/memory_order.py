@@ -179,9 +179,10 @@ class MemoryOrder:
         if first.excludes(event):
             return False
         same = place[0] == other[0]
+        counters = self._history.effects.host.counters
         for a in self._events[number][other]:
             for b in self._events[event.number][place]:
-                if a.commutes(b) or (same and b.kind != "free" and apart(first, a.window, event, b.window)):
+                if a.commutes(b) or (same and b.kind != "free" and apart(first, a.window, event, b.window, counters)):
                     continue
                 meeting = self._meeting(first, a, event, b) if same else "together"
                 if meeting == "apart":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ...ir.mlir import ir
+from ..forms.linear import Linear, Symbol
 from .events import Event
-from .tokens import constant, trip_count
+from .tokens import trip_count
 from .windows import Window
 
 WALKED = 64
@@ -26,11 +28,17 @@ class _Placed:
     around: tuple[int, ...] = ()
 
 
-def apart(first: Event, one: Window, second: Event, other: Window) -> bool:
-    """Whether two windows into one buffer certainly share no element, in the iterations in which the two events happen."""
+def apart(
+    first: Event, one: Window, second: Event, other: Window, counters: Mapping[Symbol, ir.Operation]
+) -> bool:
+    """Whether two windows into one buffer certainly share no element, in the iterations in which the two events happen.
+
+    Args:
+        counters: the loops whose iterations the symbols in windows count.
+    """
     if one.part is None and other.part is None:
         return one.disjoint(other)
-    here, there = _placed(first, one), _placed(second, other)
+    here, there = _placed(first, one, counters), _placed(second, other, counters)
     if here is None or there is None:
         return False
     if here.loop is None and there.loop is None:
@@ -54,20 +62,26 @@ def _never_meet(here: _Placed, there: _Placed, same: bool) -> bool:
     return all(here.window.disjoint(window) for window in shifted)
 
 
-def _placed(event: Event, window: Window) -> _Placed | None:
+def _placed(event: Event, window: Window, counters: Mapping[Symbol, ir.Operation]) -> _Placed | None:
     part = window.part
     if part is None:
         return _Placed(window)
-    if not part.iteration or part.dims is None:
+    if part.start is None or part.dims is None:
         return None
-    loop = part.iteration[0].owner.owner.operation
-    if loop not in event.loops:  # it runs inside of the event, or its iterations are over
+    turns: dict[Symbol, int] = {}
+    for symbol in part.start.symbols():
+        loop = counters[symbol]
+        if loop not in event.loops:  # it runs inside of the event, or its iterations are over
+            return None
+        trips = trip_count(loop)
+        if trips is not None and trips <= WALKED:
+            turns[symbol] = event.path[event.loops.index(loop)]
+    start = part.start.replaced(lambda symbol: Linear.of(turns.get(symbol, symbol)))
+    still = Window(window.buffer, start.constant, part.dims)
+    if start.is_constant:
+        return _Placed(still)
+    counter, *others = start.terms
+    if others or not isinstance(counter, Symbol):
         return None
-    depth = event.loops.index(loop)
-    first, _, step = (constant(v) or 0 for v in list(loop.operands)[:3])
-    still = Window(window.buffer, part.offset + part.factor * first, part.dims)
-    stride, turn = part.factor * step, event.path[depth]
-    trips = trip_count(loop)
-    if trips is not None and trips <= WALKED:
-        return _Placed(replace(still, offset=still.offset + stride * turn))
-    return _Placed(still, loop, stride, turn, event.path[:depth])
+    depth = event.loops.index(counters[counter])
+    return _Placed(still, counters[counter], start.terms[counter], event.path[depth], event.path[:depth])

@@ -10,6 +10,7 @@ from math import prod
 from typing import Literal
 
 from ...ir.mlir import ir
+from ..forms.linear import Linear
 
 BufferKind = Literal["argument", "allocation", "global", "unknown"]
 
@@ -58,13 +59,11 @@ def _number(value: ir.Value) -> str | None:
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of a window whose elements are not known: they start at `offset + factor * iteration` of a loop, where
-    `iteration` is one value, or none if that is not known."""
+    """What is known of a window that is elsewhere in each iteration of a loop: where it starts, as a form of the counters of
+    `HostValues`, and its sizes and strides. None: not known."""
 
-    offset: int = 0
+    start: Linear | None = None
     dims: tuple[tuple[int, int], ...] | None = None
-    iteration: tuple[ir.Value, ...] = ()
-    factor: int = 0
 
 
 @dataclass(frozen=True)

@@ -249,17 +249,9 @@ class Views:
 
     # ---- ops that compose ----------------------------------------------------------------------------------------------
 
-    def _mixed(self, op: ir.Operation, static: str, operands: list[ir.Value]) -> list[Linear]:
-        """Static and dynamic entries of an offset, size or stride list; takes what it uses from the front of `operands`."""
-        entries = list(ir.DenseI64ArrayAttr(op.attributes[static]))
-        return [self.values.linear(operands.pop(0)) if e == DYNAMIC else Linear.of(e) for e in entries]
-
     def _subview(self, op: ir.Operation, source: View) -> View:
         assert source.axes is not None
-        operands = list(op.operands)[1:]
-        offsets = self._mixed(op, "static_offsets", operands)
-        self._mixed(op, "static_sizes", operands)
-        steps = self._mixed(op, "static_strides", operands)
+        offsets, _, steps = mixed(op, self.values)
         kept = kept_dimensions(
             list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
         )
@@ -308,10 +300,7 @@ class Views:
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
         """Offset and strides count from the start of the buffer, whatever the source's own were."""
-        operands = list(op.operands)[1:]
-        offset = self._mixed(op, "static_offsets", operands)[0]
-        self._mixed(op, "static_sizes", operands)
-        steps = self._mixed(op, "static_strides", operands)
+        (offset,), _, steps = mixed(op, self.values)
         strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
         return replace(source, axes=(Axis(source.base + offset * source.unit, strides),), flat=True)
 
@@ -353,6 +342,13 @@ class Views:
                 place = place + self.values.product(indices[dimension], stride)
             out.append(place)
         return tuple(out)
+
+
+def mixed(op: ir.Operation, values: Values) -> list[list[Linear]]:
+    """The offsets, sizes and strides of a view, static or dynamic."""
+    dynamic = iter(list(op.operands)[1:])
+    lists = [ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"]) for what in ("offsets", "sizes", "strides")]
+    return [[values.linear(next(dynamic)) if e == DYNAMIC else Linear.of(e) for e in entries] for entries in lists]
 
 
 def _arms(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
