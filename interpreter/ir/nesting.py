@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .mlir import ir, producer
+
+
+def ancestors(op: ir.Operation | ir.OpView) -> Iterator[ir.Operation]:
+    """The ops that `op` stands in, the innermost first."""
+    while (parent := op.operation.parent) is not None:
+        op = parent.operation
+        yield op
+
+
+def stands_in(op: ir.Operation, *names: str) -> bool:
+    """Whether `op` stands directly in an op of one of these names."""
+    return any(around.name in names for around in list(ancestors(op))[:1])
 
 
 def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
     """Whether `op` is nested in `ancestor` (or is it)."""
-    while op != ancestor and (parent := op.parent) is not None:
-        op = parent.operation
-    return op == ancestor
+    return op == ancestor or ancestor in ancestors(op)
+
+
+def made_within(value: ir.Value, ancestor: ir.Operation) -> bool:
+    """Whether an op in `ancestor`, or a block of it, makes `value`."""
+    owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
+    return is_within(owner.operation, ancestor)
 
 
 def move_in_front(value: ir.Value, loop: ir.Operation) -> None:

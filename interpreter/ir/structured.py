@@ -5,7 +5,7 @@ Shapes are those of the op's operands; an extent is None where it is dynamic.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,19 +102,66 @@ def _extents(op: ir.Operation, maps: Sequence[ir.AffineMap], rank: int) -> tuple
     return tuple(extents)
 
 
-def bare_generic(
-    inputs: Sequence[ir.Value], starts: Sequence[ir.Value], maps: Sequence[ir.AffineMap], iterators: Sequence[str]
+def generic(
+    inputs: Sequence[ir.Value],
+    outputs: Sequence[ir.Value],
+    maps: Sequence[ir.AffineMap],
+    iterators: Sequence[str],
+    body: Callable[[list[ir.Value]], Sequence[ir.Value]],
 ) -> ir.Operation:
-    """A `linalg.generic` on tensors, made at the insertion point; its block has its arguments and no op yet."""
+    """A `linalg.generic`, made at the insertion point. `body` makes what it yields of its block's arguments."""
     made = linalg.GenericOp(
-        result_tensors=[v.type for v in starts],
+        result_tensors=[v.type for v in outputs if isinstance(v.type, ir.RankedTensorType)],
         inputs=list(inputs),
-        outputs=list(starts),
+        outputs=list(outputs),
         indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
         iterator_types=ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in iterators]),
     )
-    made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, *starts)])
+    block = made.regions[0].blocks.append(*[element_type(v) for v in (*inputs, *outputs)])
+    with ir.InsertionPoint(block):
+        linalg.YieldOp(list(body(list(block.arguments))))
     return made.operation
+
+
+def body_of(op: ir.Operation) -> ir.Block:
+    """The one block of a structured op, or of a loop."""
+    return op.regions[0].blocks[0]
+
+
+def yielded(op: ir.Operation) -> list[ir.Value]:
+    """What the body of a structured op, or of a loop, yields."""
+    return list(body_of(op).operations[-1].operation.operands)
+
+
+def is_read(op: ir.Operation, position: int) -> bool:
+    """Whether the body of a structured op looks at an operand; one that is only written needs no contents."""
+    return any(True for _ in body_of(op).arguments[position].uses)
+
+
+def loop_inits(loop: ir.Operation) -> list[ir.Value]:
+    """What the shared outputs of a `scf.forall`, or the iteration arguments of a `scf.for`, start with."""
+    operands = list(loop.operands)
+    return operands[len(operands) - len(loop.results) :]
+
+
+def loop_outputs(loop: ir.Operation) -> list[ir.Value]:
+    """The shared outputs of a `scf.forall`, or the iteration arguments of a `scf.for`, in its body."""
+    arguments = list(body_of(loop).arguments)
+    return arguments[len(arguments) - len(loop.results) :]
+
+
+def replace(op: ir.Operation, values: Sequence[ir.Value]) -> None:
+    """Put values in the place of an op's results, and erase it."""
+    for old, new in zip(op.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+
+
+def copy_marks(old: ir.Operation, new: ir.Operation) -> None:
+    """Give an op all that Weft noted on another one, handles among it."""
+    for name in old.attributes:
+        if name.startswith("weft."):
+            new.attributes[name] = old.attributes[name]
 
 
 def dimension_of(expr: ir.AffineExpr) -> int | None:
@@ -166,6 +213,11 @@ def shape_of(value: ir.Value) -> tuple[int | None, ...]:
     return tuple(None if shaped.is_dynamic_dim(i) else shaped.get_dim_size(i) for i in range(shaped.rank))
 
 
+def extents_of(value: ir.Value) -> list[int]:
+    """The shape of a value of static shape."""
+    return [n or 0 for n in shape_of(value)]
+
+
 def element_type(value: ir.Value) -> ir.Type:
     return ir.ShapedType(value.type).element_type if isinstance(value.type, ir.ShapedType) else value.type
 
@@ -189,7 +241,7 @@ def _adds_a_product(op: ir.Operation) -> bool:
     """Whether the body adds the product of two inputs to its output, conversions and a mask of the update left aside."""
     inputs, _ = segments(op)
     body = op.regions[0].blocks[0]
-    total = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    total = producer(yielded(op)[0])
     if total is not None and total.name == "arith.select" and total.operands[2] == body.arguments[inputs]:
         total = producer(total.operands[1])
     if total is None or total.name not in _SUMS or body.arguments[inputs] not in list(total.operands):
@@ -198,7 +250,9 @@ def _adds_a_product(op: ir.Operation) -> bool:
     term = right if left == body.arguments[inputs] else left
     product = producer(_unwrapped(term)) if "sub" not in total.name or term == right else None
     arguments = list(body.arguments)[:inputs]
-    return product is not None and product.name in _PRODUCTS and all(_unwrapped(v) in arguments for v in product.operands)
+    return (
+        product is not None and product.name in _PRODUCTS and all(_unwrapped(v) in arguments for v in product.operands)
+    )
 
 
 def _is_sum_of_products(op: ir.Operation) -> bool:
@@ -219,7 +273,9 @@ def beside_products(op: ir.Operation) -> tuple[str, ...]:
         inner = view.operation
         if inner.name in _PRODUCTS and not multiplied:
             multiplied = True
-        elif inner.name not in _PASS_THROUGH and not (inner.name in _SUMS and any(v in outputs for v in inner.operands)):
+        elif inner.name not in _PASS_THROUGH and not (
+            inner.name in _SUMS and any(v in outputs for v in inner.operands)
+        ):
             extra.append(inner.name)
     return tuple(dict.fromkeys(extra))
 

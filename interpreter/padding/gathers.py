@@ -8,16 +8,18 @@ into shared memory or bufferization inlines it into the consumer's body.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...dsl.diagnostics import fail
 from ..ir.mlir import affine, arith, ir, linalg, producer, scf, tensor
-from ..ir.structured import element_type, segments, shape_of
+from ..ir.structured import body_of, copy_marks, element_type, extents_of, generic, segments, shape_of, yielded
 
 MARK = "weft.gather"
 """On a gather: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
 ANY = "any"
 Neutral = int | float | str | None
+Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
+"""Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
 
 
 def constant(value: Neutral, kind: ir.Type) -> ir.Value:
@@ -66,25 +68,24 @@ def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Seq
     return mask
 
 
-def generic(shape: Sequence[int], kind: ir.Type, inputs: Sequence[ir.Value] = ()) -> ir.OpView:
-    """An all-parallel generic over `shape` with identity maps, marked as a gather, its body still empty."""
+def computed(shape: Sequence[int], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()) -> ir.Value:
+    """A gather: the tensor of `shape` whose elements `element` makes of their indices, and of the elements of `inputs` there."""
     rank = len(shape)
-    identity = ir.AffineMap.get_identity(rank)
-    op = linalg.GenericOp(
-        result_tensors=[ir.RankedTensorType.get(list(shape), kind)],
-        inputs=list(inputs),
-        outputs=[empty(shape, kind)],
-        indexing_maps=ir.ArrayAttr.get([ir.AffineMapAttr.get(identity)] * (len(inputs) + 1)),
-        iterator_types=ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
-    )
-    op.operation.attributes[MARK] = ir.UnitAttr.get()
-    types = [element_type(v) for v in inputs] + [kind]
-    op.regions[0].blocks.append(*types)
-    return op
+    identities = [ir.AffineMap.get_identity(rank)] * (len(inputs) + 1)
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        return [element((linalg.IndexOp(d).result for d in range(rank)), arguments)]
+
+    op = generic(inputs, [empty(shape, kind)], identities, ["parallel"] * rank, body)
+    op.attributes[MARK] = ir.UnitAttr.get()
+    return op.results[0]
 
 
 def guarded(
-    mask: ir.Value | None, kind: ir.Type, inside: Callable[[], ir.Value], outside: Neutral | ir.Value | Callable[[], ir.Value]
+    mask: ir.Value | None,
+    kind: ir.Type,
+    inside: Callable[[], ir.Value],
+    outside: Neutral | ir.Value | Callable[[], ir.Value],
 ) -> ir.Value:
     """`mask ? inside : outside`, where each is only evaluated where it is chosen."""
     if mask is None:
@@ -93,63 +94,47 @@ def guarded(
     with ir.InsertionPoint(choice.then_block):
         scf.YieldOp([inside()])
     with ir.InsertionPoint(choice.else_block):
-        if isinstance(outside, ir.Value):
-            scf.YieldOp([outside])
-        else:
-            scf.YieldOp([outside() if callable(outside) else constant(outside, kind)])
+        other = (
+            outside if isinstance(outside, ir.Value) else outside() if callable(outside) else constant(outside, kind)
+        )
+        scf.YieldOp([other])
     return choice.results[0]
 
 
 def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value:
-    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere."""
-    kind, shape = element_type(image), shape_of(image)
-    op = generic(padded, kind)
-    if outside is None:
-        op.operation.attributes[MARK] = ir.StringAttr.get(ANY)
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
-        indices = [linalg.IndexOp(d).result for d in range(len(shape))]
-        mask = within(indices, shape, padded)
-        value = guarded(mask, kind, lambda: tensor.ExtractOp(image, indices).result, outside)
-        linalg.YieldOp([value])
-    return op.results[0]
+    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another gather stays (and dies)."""
+    kind, shape, source = element_type(image), shape_of(image), producer(image)
+
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
+        where = list(at)
+        return read_at(image, where, within(where, shape, padded), outside)
+
+    made = computed(padded, kind, element)
+    op = made.owner.operation
+    if source is not None and is_gather(source):
+        copy_marks(source, op)
+        if outside is not None:
+            op.attributes[MARK] = ir.UnitAttr.get()
+    elif outside is None:
+        op.attributes[MARK] = ir.StringAttr.get(ANY)
+    return made
 
 
 def zeros(like: ir.Value) -> ir.Value:
     """A tensor of the type of `like`, all 0, which is made anew in every tile."""
     kind = element_type(like)
-    op = generic([n for n in shape_of(like) if n is not None], kind)
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
-        linalg.YieldOp([constant(None, kind)])
-    return op.results[0]
+    return computed(extents_of(like), kind, lambda *_: constant(None, kind))
 
 
 def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir.Value:
     """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
-    kind, padded = element_type(value), [n for n in shape_of(value) if n is not None]
-    op = generic(padded, kind, [value])
-    block = op.regions[0].blocks[0]
-    with ir.InsertionPoint(block):
-        indices = [linalg.IndexOp(d).result for d in range(len(padded))]
-        mask = within(indices, shape, padded)
-        inside = block.arguments[0]
-        result = inside if mask is None else arith.select(mask, inside, constant(outside, kind))
-        linalg.YieldOp([result])
-    return op.results[0]
+    kind, padded = element_type(value), extents_of(value)
 
+    def element(at: Iterator[ir.Value], inside: list[ir.Value]) -> ir.Value:
+        mask = within(list(at), shape, padded)
+        return inside[0] if mask is None else arith.select(mask, inside[0], constant(outside, kind))
 
-def enlarge(op: ir.Operation, padded: Sequence[int], outside: Neutral) -> ir.Value:
-    """The gather `op` over a larger shape: its own body inside its old shape, `outside` beyond. `op` stays (and dies)."""
-    kind, shape = element_type(op.results[0]), shape_of(op.results[0])
-    made = generic(padded, kind, [])
-    for name in op.attributes:
-        if name.startswith("weft."):
-            made.operation.attributes[name] = op.attributes[name]
-    if outside is not None:
-        made.operation.attributes[MARK] = ir.UnitAttr.get()
-    with ir.InsertionPoint(made.regions[0].blocks[0]):
-        indices = [linalg.IndexOp(d).result for d in range(len(padded))]
-        linalg.YieldOp([read_at(op.results[0], indices, within(indices, shape, padded), outside)])
-    return made.results[0]
+    return computed(padded, kind, element, [value])
 
 
 def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, outside: Neutral) -> ir.Value:
@@ -157,27 +142,24 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
     kind, owner = element_type(value), producer(value)
     if owner is None or not is_gather(owner):
         return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
-    old = owner.regions[0].blocks[0]
-    joined = None if segments(owner)[0] or mask is None else _joined(owner, outside, kind)
-    if mask is not None and joined is not None:
-        return _under_both(old, joined[0], mask, where, joined[1])
+    if mask is not None and not segments(owner)[0] and (joined := _joined(owner, outside, kind)) is not None:
+        return _under_both(body_of(owner), joined[0], mask, where, joined[1])
+    return guarded(mask, kind, lambda: element_of(owner, where), outside)
 
-    def inside() -> ir.Value:
-        images = [tensor.ExtractOp(owner.operands[i], list(where)).result for i in range(segments(owner)[0])]
-        return clone_body(old, images, where)[0]
 
-    return guarded(mask, kind, inside, outside)
+def element_of(op: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
+    """A gather's element at `where`, computed at the insertion point; a masked producer is read with `tensor.extract`."""
+    images = [tensor.ExtractOp(image, list(where)).result for image in list(op.operands)[: segments(op)[0]]]
+    return clone_body(body_of(op), images, where)[0]
 
 
 def _joined(op: ir.Operation, outside: Neutral, kind: ir.Type) -> tuple[ir.Operation, ir.Attribute] | None:
     """The `scf.if` that a gather's body ends in, and what stands where its mask or another one, with `outside`, is false: the same
     for both, or what one of them asks for where the other takes any."""
-    block = op.regions[0].blocks[0]
-    choice = producer(block.operations[len(block.operations) - 1].operation.operands[0])
+    choice = producer(yielded(op)[0])
     if choice is None or choice.name != "scf.if":
         return None
-    otherwise = choice.regions[1].blocks[0]
-    held = producer(otherwise.operations[len(otherwise.operations) - 1].operation.operands[0])
+    held = producer(choice.regions[1].blocks[0].operations[-1].operation.operands[0])
     if held is None or held.name != "arith.constant":
         return None
     own, other = held.attributes["value"], attribute(outside, kind)
@@ -191,25 +173,14 @@ def _under_both(
 ) -> ir.Value:
     """Clone a body that ends in `choice` with its mask and-ed with `mask`: one guard instead of two nested ones."""
     mapping: dict[ir.Value, ir.Value] = {}
-    for view in block.operations:
-        op = view.operation
-        if op == choice:
-            break
-        if op.name == "linalg.index":
-            mapping[op.results[0]] = indices[linalg_index_dimension(op)]
-        else:
-            clone_mapped(op, mapping, indices)
-    condition = mapping.get(choice.operands[0], choice.operands[0])
-
-    def inside() -> ir.Value:
-        for view in choice.regions[0].blocks[0].operations:
-            if view.operation.name == "scf.yield":
-                return mapping.get(view.operation.operands[0], view.operation.operands[0])
-            clone_mapped(view.operation, mapping, indices)
-        raise AssertionError("a region of scf.if ends with scf.yield")
-
+    (condition,) = _clone_until(block, mapping, indices, choice)
     kind = choice.results[0].type
-    return guarded(arith.andi(mask, condition), kind, inside, lambda: arith.ConstantOp(kind, outside).result)
+    return guarded(
+        arith.andi(mask, condition),
+        kind,
+        lambda: _clone_until(body_of(choice), mapping, indices)[0],
+        lambda: arith.ConstantOp(kind, outside).result,
+    )
 
 
 def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> list[ir.Value]:
@@ -217,23 +188,30 @@ def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence
 
     Returns the values it yields, one per output.
     """
-    mapping: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=False))
-    for op in block.operations:
-        if op.operation.name in ("linalg.yield", "tensor.yield"):
-            return [mapping.get(v, v) for v in op.operation.operands]
-        if op.operation.name == "linalg.index":
-            mapping[op.operation.results[0]] = indices[linalg_index_dimension(op.operation)]
-            continue
-        clone_mapped(op.operation, mapping, indices)
-    raise AssertionError("a linalg body ends with linalg.yield")
+    return _clone_until(block, dict(zip(block.arguments, arguments, strict=False)), indices)
+
+
+def _clone_until(
+    block: ir.Block, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value], end: ir.Operation | None = None
+) -> list[ir.Value]:
+    """Clone the ops of a block in front of `end`, or of what it yields; the operands of that."""
+    *ops, last = (view.operation for view in block.operations)
+    for op in ops:
+        if end is not None and op == end:
+            last = op
+            break
+        if op.name == "linalg.index":
+            mapping[op.results[0]] = indices[linalg_index_dimension(op)]
+        else:
+            clone_mapped(op, mapping, indices)
+    return [mapping.get(v, v) for v in last.operands]
 
 
 def clone_mapped(op: ir.Operation, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value]) -> ir.Operation:
     """Clone `op` at the insertion point, its operands (and those of ops nested in it) replaced by `mapping`."""
     copy = op.clone().operation
     _remap(copy, mapping, indices)
-    for old, new in zip(op.results, copy.results, strict=True):
-        mapping[old] = new
+    mapping.update(zip(op.results, copy.results, strict=True))
     return copy
 
 

@@ -18,7 +18,7 @@ from itertools import chain, combinations
 
 from ..ir import mlir
 from ..ir.mlir import func, ir, producer
-from ..ir.structured import Structure, dimension_of, element_type, segments
+from ..ir.structured import Structure, body_of, dimension_of, element_type, segments, yielded
 from .gathers import Neutral, attribute, clone_mapped
 
 _COMMUTATIVE = {
@@ -47,9 +47,9 @@ def combination(op: ir.Operation) -> Combination | None:
     inputs, outputs = segments(op)
     if outputs != 1:
         return None
-    body = op.regions[0].blocks[0]
+    body = body_of(op)
     accumulator = body.arguments[inputs]
-    combiner = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    combiner = producer(yielded(op)[0])
     if combiner is None or combiner.name not in _COMBINERS or combiner.block != body:
         return None
     if len(list(accumulator.uses)) != 1 or accumulator not in list(combiner.operands):
@@ -74,7 +74,7 @@ def fillings(
     found = combination(op)
     if found is None:
         return None
-    body = op.regions[0].blocks[0]
+    body = body_of(op)
     arguments = list(body.arguments)[: space.inputs]
     cone, leaves = _computed(found.term, body)
     used = [i for i, argument in enumerate(arguments) if argument in leaves and _ends(space, i, ragged)]

@@ -1,8 +1,8 @@
 """Masked updates: iterations of a rounded-up op that lie outside its domain leave its results as they are.
 
-    before: linalg.yield %new
-    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may run anywhere
-            linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads memory, or divides integers
+before: linalg.yield %new
+after:  linalg.yield select(%inside, %new, %accumulator)      a body that may run anywhere
+        linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads memory, or divides integers
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 
 from ..ir import mlir
 from ..ir.mlir import arith, ir, linalg, scf
-from ..ir.structured import Structure, bare_generic, segments, structure
+from ..ir.structured import Structure, body_of, copy_marks, generic, is_read, replace, segments, structure
 from ..session.rewriter import WAS
 from .gathers import clone_body, constant, within
 
 _UNMAPPED_READS = ("tensor.extract", "memref.load")
 """Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
-_DIVISIONS = tuple(f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"))
+_DIVISIONS = tuple(
+    f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
+)
 """What operands hold outside may be 0."""
 
 
@@ -42,17 +44,17 @@ def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Valu
         keep: elsewhere an output stays as it is. If not, one that the body does not read, and which may never have been
             written, becomes 0.
     """
-    body = op.regions[0].blocks[0]
-    outputs = list(body.arguments)[segments(op)[0] :]
-    kept = [keep or any(True for _ in a.uses) for a in outputs]
-    terminator = body.operations[len(body.operations) - 1].operation
+    body = body_of(op)
+    inputs = segments(op)[0]
+    outputs = list(body.arguments)[inputs:]
+    terminator = body.operations[-1].operation
     moved = [o.operation for o in body.operations if o.operation.name not in ("linalg.index", "linalg.yield")]
     anywhere = runs_anywhere(op)
     with ir.InsertionPoint(terminator), op.location:
         mask = inside([linalg.IndexOp(d).result for d in range(structure(op).rank)])
         if mask is None:
             return
-        others = [a if stays else constant(0, a.type) for a, stays in zip(outputs, kept, strict=True)]
+        others = [a if keep or is_read(op, n) else constant(0, a.type) for n, a in enumerate(outputs, inputs)]
         if anywhere:
             made = [arith.select(mask, new, old) for new, old in zip(terminator.operands, others, strict=True)]
         else:
@@ -72,19 +74,12 @@ def generalized(op: ir.Operation) -> ir.Operation:
     """The op as a `linalg.generic`, whose body may be changed and may ask for its indices; a named one is replaced."""
     if op.name == "linalg.generic":
         return op
-    space = structure(op)
+    space, operands = structure(op), list(op.operands)
     with ir.InsertionPoint(op), op.location:
-        operands = list(op.operands)
-        made = bare_generic(operands[: space.inputs], operands[space.inputs :], space.maps, space.iterators)
-        block = made.regions[0].blocks[0]
-        with ir.InsertionPoint(block):
-            linalg.YieldOp(clone_body(op.regions[0].blocks[0], list(block.arguments), []))
-    for name in op.attributes:
-        if name.startswith("weft."):
-            made.attributes[name] = op.attributes[name]
+        inputs, outputs = operands[: space.inputs], operands[space.inputs :]
+        made = generic(inputs, outputs, space.maps, space.iterators, lambda own: clone_body(body_of(op), own, []))
+    copy_marks(op, made)
     if WAS not in made.attributes:
         made.attributes[WAS] = ir.StringAttr.get(op.name)
-    for old, new in zip(op.results, made.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace(op, made.results)
     return made

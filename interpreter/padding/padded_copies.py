@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir
+from ..ir.nesting import stands_in
 from ..ir.structured import is_structured, segments, shape_of
 from ..session.rewriter import describe
 from .pieces import pad_widths
@@ -18,7 +19,7 @@ _BY_ITSELF = "`bufferize`, and map and launch the `linalg.map` that fills the co
 def padded_copies(module: ir.Module) -> dict[str, Reason]:
     """The `tensor.pad`s of function bodies, by place, and why each of them is not read through."""
     found = [op for op in mlir.operations(module.operation, "tensor.pad") if any(True for _ in op.results[0].uses)]
-    return {str(op.location): _reason(op) for op in found if op.parent is not None and op.parent.operation.name == "func.func"}
+    return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
 
 
 def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
@@ -45,5 +46,8 @@ def _reason(op: ir.Operation) -> Reason:
     if reader is None:
         return f"{describe(readers[0])} reads it, and only linalg ops read through a padding", _BY_ITSELF
     if any(reader.operands[number] == op.results[0] for number in range(segments(reader)[0])):
-        return f"{describe(reader)} reads it, and is not scheduled", "`tile`, `map` or `fuse` that: the padding is a mask then"
+        return (
+            f"{describe(reader)} reads it, and is not scheduled",
+            "`tile`, `map` or `fuse` that: the padding is a mask then",
+        )
     return f"{describe(reader)} starts from it, and writes over the copy", _BY_ITSELF

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.mlir import affine, arith, ir, linalg, producer, tensor
+from ..ir.mlir import affine, arith, ir, producer, tensor
+from ..ir.nesting import stands_in
 from . import gathers
 from .gathers import index
 from .pieces import Computed, Filled, Image, Piece, Placed, Span, Window
@@ -69,7 +70,10 @@ def read(piece: Piece, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
     if isinstance(piece, Computed):
         return gathers.clone_body(piece.body, [s.value for s in where], [])[0]
     if isinstance(piece, Window):
-        inner = [s.moved(o) if n == 1 else s.times(n).moved(o) for s, o, n in zip(where, piece.offsets, piece.strides, strict=True)]
+        inner = [
+            s.moved(o) if n == 1 else s.times(n).moved(o)
+            for s, o, n in zip(where, piece.offsets, piece.strides, strict=True)
+        ]
         return read(piece.inside, inner, kind)
     return _chosen(piece, where, kind)
 
@@ -77,9 +81,7 @@ def read(piece: Piece, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
 def _scalar(value: ir.Value) -> ir.Value:
     """A scalar from outside; a constant in the body of a `tensor.pad` is made again."""
     owner = producer(value)
-    if owner is not None and owner.parent is not None and owner.parent.operation.name == "tensor.pad":
-        return owner.clone().operation.results[0]
-    return value
+    return owner.clone().operation.results[0] if owner is not None and stands_in(owner, "tensor.pad") else value
 
 
 def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
@@ -93,9 +95,13 @@ def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Valu
     for s, span, (low, high) in zip(inner, piece.spans, boxes, strict=True):
         for test in _tests(s, span, low, high):
             mask = test if mask is None else arith.andi(mask, test)
-    inner = [replace(s, low=max(s.low, low), high=min(s.high, high - 1)) for s, (low, high) in zip(inner, boxes, strict=True)]
+    inner = [
+        replace(s, low=max(s.low, low), high=min(s.high, high - 1)) for s, (low, high) in zip(inner, boxes, strict=True)
+    ]
     inner = [s if span.stride == 1 else s.over(span.stride) for s, span in zip(inner, piece.spans, strict=True)]
-    outside = _scalar(piece.around.value) if isinstance(piece.around, Filled) else lambda: read(piece.around, where, kind)
+    outside = (
+        _scalar(piece.around.value) if isinstance(piece.around, Filled) else lambda: read(piece.around, where, kind)
+    )
     return gathers.guarded(mask, kind, lambda: read(piece.inside, inner, kind), outside)
 
 
@@ -115,8 +121,6 @@ def _tests(s: Subscript, span: Span, low: int, high: int) -> list[ir.Value]:
 
 def assembled(piece: Piece, shape: Sequence[int], kind: ir.Type) -> ir.Value:
     """The piece as a gather of `shape`, made at the insertion point; nothing is copied."""
-    op = gathers.generic(shape, kind)
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
-        where = [subscript(linalg.IndexOp(d).result, n) for d, n in enumerate(shape)]
-        linalg.YieldOp([read(piece, where, kind)])
-    return op.results[0]
+    return gathers.computed(
+        shape, kind, lambda at, _: read(piece, [subscript(i, n) for i, n in zip(at, shape, strict=True)], kind)
+    )

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..ir.mlir import DYNAMIC, ir, producer
-from ..ir.structured import element_type, shape_of
+from ..ir.slices import place_of
+from ..ir.structured import element_type, extents_of, shape_of
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,10 @@ def margins(piece: Piece, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[
         ends = list(zip(piece.spans, shape, low, high, strict=True))
         return tuple(s.start + a for s, _, a, _ in ends), tuple(n - s.stop + b for s, n, _, b in ends)
     if isinstance(piece, Window) and isinstance(piece.inside, Image) and None not in shape_of(piece.inside.value):
-        whole = [n or 0 for n in shape_of(piece.inside.value)]
-        rest = [o + (n - 1) * s + 1 - full for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)]
+        whole = extents_of(piece.inside.value)
+        rest = [
+            o + (n - 1) * s + 1 - full for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)
+        ]
         return tuple(-o for o in piece.offsets), tuple(rest)
     return (0,) * len(shape), (0,) * len(shape)
 
@@ -157,7 +160,7 @@ def pad_widths(op: ir.Operation) -> list[int | None]:
 def _around(op: ir.Operation) -> Piece:
     """What a `tensor.pad` puts around its image."""
     block = op.regions[0].blocks[0]
-    value = block.operations[len(block.operations) - 1].operation.operands[0]
+    value = block.operations[-1].operation.operands[0]
     owner = producer(value)
     if value.owner == block or (owner is not None and owner.block == block and owner.name != "arith.constant"):
         return Computed(block)
@@ -201,7 +204,7 @@ def _of_slice(op: ir.Operation) -> Piece | None:
 
 def _place(op: ir.Operation, operands: int, part: ir.Value) -> list[tuple[int, int, int]] | None:
     """Offset, size and stride along each axis; None where one is no number, or where the part has another rank."""
-    found = [list(ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")]
+    found = place_of(op)
     if len(op.operands) > operands or list(shape_of(part)) != found[1] or 0 in found[1]:
         return None
     return list(zip(*found, strict=True))

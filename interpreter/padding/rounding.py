@@ -12,13 +12,20 @@ from collections.abc import Sequence
 
 from ..ir import mlir
 from ..ir.mlir import ir, tensor
+from ..ir.nesting import stands_in
+from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     Structure,
     dimension_of,
     dimensions_of,
     element_type,
+    extents_of,
+    is_read,
     is_structured,
     largest,
+    loop_inits,
+    loop_outputs,
+    replace,
     segments,
     shape_of,
     structure,
@@ -49,11 +56,13 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
         if piece is None or None in shape:
             continue
         with ir.InsertionPoint(op), op.location:
-            op.operands[position] = _read(piece, value, [n or 0 for n in shape])
+            op.operands[position] = _read(piece, value, extents_of(value))
         passed = makers(value)
         view = isinstance(piece, Image) or (isinstance(piece, Window) and isinstance(piece.inside, Image))
         called = " and ".join(dict.fromkeys(_CALLED[maker.name] for maker in passed if maker.name in _CALLED))
-        done.append(f"reads through {called}: " + ("a view of the image" if view else "the padding is a mask, not a copy"))
+        done.append(
+            f"reads through {called}: " + ("a view of the image" if view else "the padding is a mask, not a copy")
+        )
         remove_dead(passed)
     return list(dict.fromkeys(done))
 
@@ -66,7 +75,9 @@ def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
     if isinstance(piece, Image) and piece.value.type == value.type:
         return piece.value
     if isinstance(piece, Window) and isinstance(piece.inside, Image):
-        return tensor.ExtractSliceOp(value.type, piece.inside.value, [], [], [], piece.offsets, shape, piece.strides).result
+        return tensor.ExtractSliceOp(
+            value.type, piece.inside.value, [], [], [], piece.offsets, shape, piece.strides
+        ).result
     return assembled(piece, shape, element_type(value))
 
 
@@ -76,8 +87,7 @@ def absorb_all_pads(module: ir.Module) -> None:
         for op in mlir.operations(module.operation):
             if not is_structured(op) or gathers.is_gather(op) or not any(_behind_pad(value) for value in op.operands):
                 continue
-            in_loop = op.parent is not None and op.parent.operation.name != "func.func"
-            if in_loop or any(name.startswith("weft.") for name in op.attributes):
+            if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
                 absorb_pads(op)
 
 
@@ -126,7 +136,6 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
     for result, init in zip(copy.results, operands[space.inputs :], strict=True):
         result.set_type(init.type)
     _cut_back(op, copy)
-    op.erase()
     if masked:
         mask_update(copy, beyond(space, extents, masked), keep=bool(reduced))
     return copy
@@ -147,43 +156,36 @@ def required_shape(
 
 def _start(value: ir.Value) -> ir.Attribute | None:
     """The constant that an output starts with; None where it is not known to be one."""
-    while (op := mlir.producer(value)) is not None and op.name == "tensor.extract_slice":
-        value = op.operands[0]
-    if op is None and value.owner.owner.operation.name == "scf.forall":
+    value = sliced(value)
+    if isinstance(value.owner, ir.Block):
         loop = value.owner.owner.operation
-        position = value.arg_number - (len(value.owner.arguments) - len(loop.results))
-        return _start(list(loop.operands)[position - len(loop.results)]) if position >= 0 else None
-    source = mlir.producer(op.operands[0]) if op is not None and op.name == "linalg.fill" else None
+        outputs = loop_outputs(loop) if loop.name == "scf.forall" else []
+        return _start(loop_inits(loop)[outputs.index(value)]) if value in outputs else None
+    op = mlir.producer(value)
+    return _filling(op) if op is not None else None
+
+
+def _filling(op: ir.Operation) -> ir.Attribute | None:
+    """The constant that an op fills its output with."""
+    source = mlir.producer(op.operands[0]) if op.name == "linalg.fill" else None
     return source.attributes["value"] if source is not None and source.name == "arith.constant" else None
 
 
 def _operand(
     rewrite: Rewriter, op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral, filled: bool
 ) -> ir.Value:
-    value = op.operands[position]
+    value, space = op.operands[position], structure(op)
     if not isinstance(value.type, ir.RankedTensorType) or shape == shape_of(value):
         return value
-    space = structure(op)
-    reduced = filled and any(
-        space.iterators[d] == "reduction" for e in space.maps[position].results for d in dimensions_of(e)
-    ) and _ragged_reduction(space, position, shape_of(value), shape)
-    return pad_value(rewrite, value, shape, outside, must_hold=reduced, needed=_reads(op, position, space))
-
-
-def _ragged_reduction(space: Structure, position: int, old: Sequence[int | None], new: Sequence[int]) -> bool:
-    """Whether an axis that a reduction walks over was padded: then what stands outside matters."""
-    for axis, expr in enumerate(space.maps[position].results):
-        if old[axis] != new[axis] and any(space.iterators[d] == "reduction" for d in dimensions_of(expr)):
-            return True
-    return False
+    must_hold = filled and any(  # an axis that a reduction walks over is padded: then what stands outside matters
+        old != new and any(space.iterators[d] == "reduction" for d in dimensions_of(e))
+        for e, old, new in zip(space.maps[position].results, shape_of(value), shape, strict=True)
+    )
+    return pad_value(rewrite, value, shape, outside, must_hold=must_hold, needed=_reads(op, position, space))
 
 
 def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
-    """Whether the op reads the operand at all: an output that is only written needs no contents."""
-    if position < space.inputs:
-        return True
-    body = op.regions[0].blocks[0]
-    return any(True for _ in body.arguments[position].uses)
+    return position < space.inputs or is_read(op, position)
 
 
 def pad_value(
@@ -197,18 +199,16 @@ def pad_value(
 ) -> ir.Value:
     """`value` with shape `shape`. `must_hold`: outside its old shape it has to be `outside`, not just anything."""
     kind, old = element_type(value), shape_of(value)
-    producer = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    producer = mlir.producer(value)
     if not needed or gathers.is_empty(value):
         return gathers.empty(shape, kind)
     if producer is not None and from_origin(producer) and shape_of(producer.operands[0]) == shape:
         return _held(producer.operands[0], producer, old, outside, must_hold)  # rounded up for another reader before
     if producer is None or not is_structured(producer) or _is_staged(producer):
         return gathers.gather(value, shape, outside)
-    with ir.InsertionPoint(producer), producer.location:
-        if gathers.is_gather(producer) and segments(producer)[0] == 0:
-            return gathers.enlarge(producer, shape, outside)
-        extents = _producer_extents(producer, value, shape)
-        if extents is None:
+    extents = None if gathers.is_gather(producer) and not segments(producer)[0] else _producer_extents(producer, shape)
+    if extents is None:
+        with ir.InsertionPoint(producer), producer.location:
             return gathers.gather(value, shape, outside)
     padded = pad(rewrite, producer, extents)
     return _held(padded.results[0], padded, old, outside, must_hold)
@@ -218,78 +218,38 @@ def _held(
     value: ir.Value, after: ir.Operation, old: Sequence[int | None], outside: Neutral, must_hold: bool
 ) -> ir.Value:
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
-    maker = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if not must_hold or (maker is not None and _fills_with(maker, outside, element_type(value))):
+    maker = mlir.producer(value)
+    if not must_hold or (maker is not None and _filling(maker) == gathers.attribute(outside, element_type(value))):
         return value
     with ir.InsertionPoint.after(after), after.location:
         return gathers.masked(value, old, outside)
 
 
-def from_origin(op: ir.Operation) -> bool:
-    """Whether `op` is the slice of a tensor from its first element on, without gaps and of the same rank."""
-    if op.name != "tensor.extract_slice":
-        return False
-    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
-    strides = list(ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
-    shape = shape_of(op.results[0])
-    return not any(offsets) and all(s == 1 for s in strides) and None not in shape and len(shape) == len(offsets)
-
-
-def uncut(value: ir.Value) -> ir.Value:
-    """What a value is cut back from; itself if it is whole."""
-    op = mlir.producer(value)
-    return op.operands[0] if op is not None and from_origin(op) else value
-
-
-def sliced(value: ir.Value) -> ir.Value:
-    """What a value is a slice of; itself if it is none."""
-    op = mlir.producer(value)
-    return op.operands[0] if op is not None and op.name == "tensor.extract_slice" else value
-
-
 def _is_staged(producer: ir.Operation) -> bool:
     """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
-    for value in list(producer.operands)[segments(producer)[0] :]:
-        if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "bufferization.to_tensor":
-            return ir.MemRefType(value.owner.operation.operands[0].type).memory_space is not None
-    return False
+    makers = [mlir.producer(value) for value in list(producer.operands)[segments(producer)[0] :]]
+    targets = [op.operands[0] for op in makers if op is not None and op.name == "bufferization.to_tensor"]
+    return any(ir.MemRefType(target.type).memory_space is not None for target in targets)
 
 
-def _producer_extents(producer: ir.Operation, value: ir.Value, shape: Sequence[int]) -> tuple[int | None, ...] | None:
+def _producer_extents(producer: ir.Operation, shape: Sequence[int]) -> tuple[int | None, ...] | None:
     """The producer's iteration space that yields `shape`; None where it can't simply be rounded up."""
-    if len(producer.results) != 1:
-        return None
     space = structure(producer)
     indexing = space.maps[-1]
-    if not indexing.is_projected_permutation or any(n is None for n in space.extents):
+    if len(producer.results) != 1 or not indexing.is_projected_permutation or None in space.extents:
         return None
-    extents = list(space.extents)
-    for axis, expr in enumerate(indexing.results):
-        d = dimension_of(expr)
-        if d is None:
-            return None
-        extents[d] = shape[axis]
-    return tuple(extents)
-
-
-def _fills_with(op: ir.Operation, outside: Neutral, kind: ir.Type) -> bool:
-    """Whether `op` is a fill with just that constant, so that its padding needs no mask."""
-    if op.name != "linalg.fill" or isinstance(op.operands[0].owner, ir.Block):
-        return False
-    source = op.operands[0].owner.operation
-    if source.name != "arith.constant":
-        return False
-    return source.attributes["value"] == gathers.attribute(outside, kind)
+    new = {dimension_of(e): n for e, n in zip(indexing.results, shape, strict=True)}
+    return None if None in new else tuple(new.get(d, n) for d, n in enumerate(space.extents))
 
 
 def _cut_back(op: ir.Operation, copy: ir.Operation) -> None:
-    """Replace the uses of `op`'s results by the parts of `copy`'s that lie inside the old shapes."""
+    """Put the parts of `copy`'s results that lie inside the old shapes in the place of `op`."""
     with ir.InsertionPoint.after(copy), copy.location:
-        for old, new in zip(op.results, copy.results, strict=True):
-            if old.type == new.type:
-                old.replace_all_uses_with(new)
-                continue
-            old.replace_all_uses_with(slice_of(new, [n or 0 for n in shape_of(old)], old.type))
+        cut = [
+            new if old.type == new.type else slice_of(new, extents_of(old), old.type)
+            for old, new in zip(op.results, copy.results, strict=True)
+        ]
+    replace(op, cut)
 
 
 def slice_of(value: ir.Value, shape: Sequence[int], kind: ir.Type) -> ir.Value:

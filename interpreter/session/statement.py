@@ -206,7 +206,9 @@ def explained() -> dict[str, Explanation]:
     A code that several statements raise is explained by one of them.
     """
     errors = (error for cls in registry().values() for error in _ERROR.findall(cls.__doc__ or ""))
-    return explanations("".join(f"{code} {title}\n{text.replace(' ' * 12, ' ' * 4)}" for code, title, text in errors))
+    return explanations(
+        "".join(f"{code} {title}\n{re.sub('(?m)^ {12}', '    ', text)}" for code, title, text in errors)
+    )
 
 
 @cache

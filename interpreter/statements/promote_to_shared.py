@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..ir.mlir import ir, linalg
+from ..ir.mlir import ir, linalg, producer
+from ..ir.nesting import stands_in
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, element_bytes
 from ..padding.gathers import is_gather
@@ -105,7 +106,7 @@ class PromoteToShared(Statement):
             )  # fmt: skip
         if self.transpose and len(shape) < 2:
             raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
-        if not _in_loop(op):
+        if not stands_in(op, "scf.forall", "scf.for"):
             raise rewrite.error(
                 "W0333", "the op stands in no loop, so that the whole operand would be staged", at="operand",
                 payload=op, hint="`tile` it first",
@@ -123,7 +124,7 @@ class PromoteToShared(Statement):
 
     def _tensor_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
         value = op.operands[position]
-        owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+        owner = producer(value)
         if owner is not None and is_gather(owner) and len(list(value.uses)) == 1:
             with ir.InsertionPoint(owner):
                 target = as_tensor(view)
@@ -137,20 +138,11 @@ class PromoteToShared(Statement):
 
     def _memref_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
         with ir.InsertionPoint(op), op.location:
-            linalg.copy(op.operands[position], outs=[view])
+            copy = linalg.copy(op.operands[position], outs=[view]).owner.operation
         op.operands[position] = view
-        previous = list(op.block.operations)
-        return previous[[o.operation for o in previous].index(op) - 1].operation
-
-
-def _in_loop(op: ir.Operation) -> bool:
-    parent = op.parent
-    return parent is not None and parent.operation.name in ("scf.forall", "scf.for")
+        return copy
 
 
 def _bytes(alloc: ir.Operation) -> int:
     kind = ir.MemRefType(alloc.results[0].type)
-    count = 1
-    for n in kind.shape:
-        count *= n
-    return count * element_bytes(kind.element_type)
+    return math.prod(kind.shape) * element_bytes(kind.element_type)

@@ -5,10 +5,10 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..ir import mlir
 from ..ir.mlir import ir, linalg
+from ..ir.nesting import ancestors
+from ..ir.slices import takes_all
 from ..ir.structured import WRITEBACK
 from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
@@ -32,14 +32,11 @@ _RESULTS = "buffer-results-to-out-params{modify-public-functions=true hoist-stat
 
 def is_bufferized(module: ir.Module) -> bool:
     """Whether no op of the module produces or takes a tensor any more."""
-    for op in mlir.operations(module.operation):
-        if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in (*op.operands, *op.results)):
-            return False
-        for region in op.regions:
-            for block in region.blocks:
-                if any(isinstance(a.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for a in block.arguments):
-                    return False
-    return True
+    return not any(
+        isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType))
+        for op in mlir.operations(module.operation)
+        for value in (*op.operands, *op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments))
+    )
 
 
 def bufferize_module(module: ir.Module) -> None:
@@ -58,7 +55,7 @@ def bufferize_module(module: ir.Module) -> None:
         tidy(module)
     separate_destinations(module)
     _separate_arguments(module)
-    _protect_arguments(module)
+    _protect_arguments(module, protect=True)
     start_reshaped(module)
     mlir.run_passes(module, _BUFFERIZE)
     _separate_results(module)
@@ -66,7 +63,7 @@ def bufferize_module(module: ir.Module) -> None:
     allocate_expanded(module)
     fold_reshapes(module)
     mlir.run_passes(module, _RESULTS)
-    _unprotect_arguments(module)
+    _protect_arguments(module, protect=False)
     drop_carried_buffers(module)
     mlir.run_passes(module, "cse")
     with module.context, ir.Location.unknown():
@@ -107,36 +104,23 @@ def _separate_results(module: ir.Module) -> None:
                 seen.append(value)
 
 
-def _protect_arguments(module: ir.Module) -> None:
-    """Tensor arguments are values: no kernel may write into the buffers that they come in."""
-    for function in mlir.operations(module.operation, "func.func"):
-        types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-        if any(isinstance(t, ir.RankedTensorType) for t in types):
-            _edit_arguments(function, lambda a, t: {**a, _WRITABLE: ir.BoolAttr.get(False)} if _is_tensor(t) else a)
-
-
-def _unprotect_arguments(module: ir.Module) -> None:
-    for function in mlir.operations(module.operation, "func.func"):
-        if "arg_attrs" in function.attributes:
-            _edit_arguments(function, lambda a, _: {k: v for k, v in a.items() if k != _WRITABLE})
-
-
-def _is_tensor(kind: ir.Type) -> bool:
-    return isinstance(kind, ir.RankedTensorType)
-
-
-def _edit_arguments(
-    function: ir.Operation,
-    edit: Callable[[dict[str, ir.Attribute], ir.Type], dict[str, ir.Attribute]],
-) -> None:
-    """Replace each argument's attributes by what `edit` makes of them."""
-    types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-    given: list[dict[str, ir.Attribute]] = [{} for _ in types]
-    if "arg_attrs" in function.attributes:
-        given = [{n.name: n.attr for n in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes["arg_attrs"])]
-    with function.context:
-        made = [ir.DictAttr.get(edit(a, t)) for a, t in zip(given, types, strict=True)]
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get(made)
+def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
+    """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
+    with module.context:
+        for function in mlir.operations(module.operation, "func.func"):
+            tensors = [
+                isinstance(t, ir.RankedTensorType)
+                for t in ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+            ]
+            if not any(tensors) and "arg_attrs" not in function.attributes:
+                continue
+            given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
+            made = [{a.name: a.attr for a in ir.DictAttr(d)} if d else {} for d in given]
+            for attributes, tensor in zip(made, tensors, strict=True):
+                attributes.pop(_WRITABLE, None)
+                if protect and tensor:
+                    attributes[_WRITABLE] = ir.BoolAttr.get(False)
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(attributes) for attributes in made])
 
 
 def _copies(module: ir.Module) -> None:
@@ -145,26 +129,16 @@ def _copies(module: ir.Module) -> None:
         source, target = op.operands
         if _whole(source) == _whole(target):
             op.erase()
-        elif _in_loop(op):
+        elif any(around.name in ("scf.forall", "scf.for", "scf.parallel") for around in ancestors(op)):
             with ir.InsertionPoint(op), op.location:
-                linalg.copy(source, outs=[target])
-            block = list(op.block.operations)
-            made = block[[o.operation for o in block].index(op) - 1].operation
-            made.attributes[WRITEBACK] = ir.UnitAttr.get()
+                linalg.copy(source, outs=[target]).owner.attributes[WRITEBACK] = ir.UnitAttr.get()
             op.erase()
 
 
 def _whole(buffer: ir.Value) -> ir.Value:
     """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
     op = mlir.producer(buffer)
-    if op is None or op.name != "memref.subview":
-        return buffer
-    source = op.operands[0].type
-    assert isinstance(source, ir.MemRefType) and isinstance(buffer.type, ir.MemRefType)
-    moved = any(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
-    apart = any(stride != 1 for stride in ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
-    same = source.has_static_shape and buffer.type.has_static_shape and list(source.shape) == list(buffer.type.shape)
-    return buffer if moved or apart or not same else _whole(op.operands[0])
+    return _whole(op.operands[0]) if op is not None and op.name == "memref.subview" and takes_all(op) else buffer
 
 
 def _follow(module: ir.Module) -> None:
@@ -173,12 +147,3 @@ def _follow(module: ir.Module) -> None:
         if is_gather(op):
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
-
-
-def _in_loop(op: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name in ("scf.forall", "scf.for", "scf.parallel"):
-            return True
-        parent = parent.operation.parent
-    return False

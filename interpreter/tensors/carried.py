@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir, scf
-from .fusing import loop_inits
+from ..ir.structured import body_of, loop_inits, loop_outputs, replace, yielded
 
 
 def drop_carried_buffers(module: ir.Module) -> None:
@@ -20,35 +20,27 @@ def drop_carried_buffers(module: ir.Module) -> None:
 
 def _unchanged(loop: ir.Operation) -> list[int]:
     """Positions of iteration arguments that every iteration passes on as they are."""
-    body = loop.regions[0].blocks[0]
-    yielded = list(body.operations[len(body.operations) - 1].operation.operands)
-    arguments = list(body.arguments)[1:]
-    inits = loop_inits(loop)
-    return [i for i, v in enumerate(yielded) if v == arguments[i] or v == inits[i]]
+    kept = zip(yielded(loop), loop_outputs(loop), loop_inits(loop), strict=True)
+    return [i for i, (value, argument, init) in enumerate(kept) if value in (argument, init)]
 
 
 def _rebuild(loop: ir.Operation) -> None:
-    gone = _unchanged(loop)
-    inits = loop_inits(loop)
+    gone, inits, arguments, body = _unchanged(loop), loop_inits(loop), loop_outputs(loop), body_of(loop)
     kept = [i for i in range(len(inits)) if i not in gone]
-    body = loop.regions[0].blocks[0]
     for i in gone:
-        body.arguments[1 + i].replace_all_uses_with(inits[i])
-        loop.results[i].replace_all_uses_with(inits[i])
-    terminator = body.operations[len(body.operations) - 1].operation
-    values = [terminator.operands[i] for i in kept]
+        arguments[i].replace_all_uses_with(inits[i])
+    values = [yielded(loop)[i] for i in kept]
     with ir.InsertionPoint(loop):
         new = scf.ForOp(loop.operands[0], loop.operands[1], loop.operands[2], [inits[i] for i in kept])
     for name in loop.attributes:
         new.operation.attributes[name] = loop.attributes[name]
-    target = new.regions[0].blocks[0]
-    for old, made in zip([body.arguments[0], *(body.arguments[1 + i] for i in kept)], target.arguments, strict=True):
+    for old, made in zip([body.arguments[0], *(arguments[i] for i in kept)], new.body.arguments, strict=True):
         old.replace_all_uses_with(made)
-    terminator.erase()
-    for op in list(body.operations):
-        target.append(op.operation)
-    with ir.InsertionPoint(target):
+    *ops, terminator = list(body.operations)
+    terminator.operation.erase()
+    for op in ops:
+        new.body.append(op.operation)
+    with ir.InsertionPoint(new.body):
         scf.YieldOp(values)
-    for i, result in zip(kept, new.results, strict=True):
-        loop.results[i].replace_all_uses_with(result)
-    loop.erase()
+    results = iter(new.results)
+    replace(loop, [inits[i] if i in gone else next(results) for i in range(len(inits))])

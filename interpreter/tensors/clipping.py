@@ -7,17 +7,16 @@ lies inside is inserted: `min(16, 1000 - i)` rows. No padded result ever exists 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..ir import mlir
-from ..ir.mlir import affine, ir, linalg, tensor
-from ..ir.structured import element_type, shape_of, structure
+from ..ir.mlir import affine, ir, tensor
+from ..ir.nesting import made_within
+from ..ir.slices import from_origin, offsets_of, place_of, sliced
+from ..ir.structured import element_type, extents_of, loop_inits, loop_outputs, replace, shape_of, structure
 from ..padding import gathers
-from ..padding.rounding import from_origin, slice_of, sliced
+from ..padding.rounding import slice_of
 from .destinations import written_over
-from .fusing import loop_inits
-
-CLIPPED = "weft.clipped"
 
 
 def clip_loops(module: ir.Module) -> None:
@@ -38,12 +37,11 @@ def _cut(result: ir.Value) -> ir.Operation | None:
 
 def _clip(loop: ir.Operation) -> None:
     """Rebuild the loop with shared outputs of the real shapes."""
-    body = loop.regions[0].blocks[0]
     inits, cuts = loop_inits(loop), [_cut(r) for r in loop.results]
-    first = len(body.arguments) - len(inits)
-    shapes = [None if cut is None else [n or 0 for n in shape_of(cut.results[0])] for cut in cuts]
+    shapes = [None if cut is None else extents_of(cut.results[0]) for cut in cuts]
     sources = [
-        None if shape is None else _source(body, body.arguments[first + i], shape) for i, shape in enumerate(shapes)
+        None if shape is None else _source(loop, output, shape)
+        for output, shape in zip(loop_outputs(loop), shapes, strict=True)
     ]
     with ir.InsertionPoint(loop):
         starts = [
@@ -51,23 +49,21 @@ def _clip(loop: ir.Operation) -> None:
             for init, shape, source in zip(inits, shapes, sources, strict=True)
         ]
     new = rebuilt(loop, starts)
-    fresh = new.regions[0].blocks[0]
-    for i, shape in enumerate(shapes):
+    for output, init, shape, source in zip(loop_outputs(new), inits, shapes, sources, strict=True):
         if shape is not None:
-            _clip_output(fresh, fresh.arguments[first + i], inits[i], shape, sources[i])
+            _clip_output(output, init, shape, source)
     for result, made, cut in zip(loop.results, new.results, cuts, strict=True):
         if cut is None:
             result.replace_all_uses_with(made)
         else:
-            cut.results[0].replace_all_uses_with(made)
-            cut.erase()
+            replace(cut, [made])
     loop.erase()
 
 
-def _source(body: ir.Block, output: ir.Value, shape: Sequence[int]) -> ir.Value | None:
+def _source(loop: ir.Operation, output: ir.Value, shape: Sequence[int]) -> ir.Value | None:
     """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is one."""
     images = (read.operands[0] for read in _read_in_place(output))
-    return next((i for i in images if list(shape_of(i)) == list(shape) and _outside(i, body)), None)
+    return next((i for i in images if list(shape_of(i)) == list(shape) and not made_within(i, loop)), None)
 
 
 def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()) -> list[ir.Operation]:
@@ -77,13 +73,12 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
     for insertion in (use.owner.operation for use in output.uses):
         if insertion.name != "tensor.parallel_insert_slice" or insertion.operands[1] != output:
             continue
-        places = (*around, slice_offsets(insertion))
+        places = (*around, offsets_of(insertion))
         for op, position in written_over(sliced(insertion.operands[0])):
             if gathers.is_gather(op):
                 found += [read for read in mlir.operations(op, "tensor.extract") if _reads_at(read, op, places)]
             elif op.name == "scf.forall":
-                arguments = op.regions[0].blocks[0].arguments
-                found += _read_in_place(arguments[len(arguments) - len(op.operands) + position], places)
+                found += _read_in_place(loop_outputs(op)[position - len(op.operands)], places)
     return found
 
 
@@ -108,17 +103,6 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
     return True
 
 
-def _outside(value: ir.Value, body: ir.Block) -> bool:
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-    current: ir.Block | None = block
-    while current is not None:
-        if current == body:
-            return False
-        owner = current.owner
-        current = None if owner.operation.name in ("func.func", "builtin.module") else owner.operation.block
-    return True
-
-
 def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
     """The real-shaped tensor that a clipped output starts with."""
     kind = element_type(init)
@@ -131,87 +115,63 @@ def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
     """A copy of the loop whose shared outputs start with `starts`; its body still inserts whole tiles."""
     copy = loop.clone(ip=ir.InsertionPoint(loop)).operation
     offset = len(copy.operands) - len(starts)
-    block = copy.regions[0].blocks[0]
-    first = len(block.arguments) - len(starts)
-    for i, start in enumerate(starts):
+    for i, (start, output) in enumerate(zip(starts, loop_outputs(copy), strict=True)):
         copy.operands[offset + i] = start
         copy.results[i].set_type(start.type)
-        block.arguments[first + i].set_type(start.type)
+        output.set_type(start.type)
     return copy
 
 
-def _clip_output(
-    body: ir.Block, output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None
-) -> None:
+def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
-    empty = gathers.is_empty(init)
     reads = _read_in_place(output)
-    for use in list(output.uses):
-        op = use.owner.operation
+    for op in [use.owner.operation for use in output.uses]:
         if op.name == "tensor.parallel_insert_slice":
             _clip_insertion(op, shape)
-        elif op.name == "tensor.extract_slice":
-            _clip_read(op, output, shape, empty)
-    if source is not None:  # only where the accumulators come from: whatever else reads that tensor means its first contents
+        elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
+            tile, kind = extents_of(op.results[0]), element_type(output)
+            with ir.InsertionPoint(op):
+                replace(
+                    op,
+                    [
+                        gathers.empty(tile, kind)
+                        if gathers.is_empty(init)
+                        else _gather_at(output, mixed_offsets(op), tile, shape)
+                    ],
+                )
+    if (
+        source is not None
+    ):  # only where the accumulators come from: whatever else reads that tensor means its first contents
         for op in reads:
             if op.operands[0] == source:
                 op.operands[0] = output
 
 
-def _clip_read(op: ir.Operation, output: ir.Value, shape: Sequence[int], empty: bool) -> None:
-    """A tile of the output: nothing but a place to compute in where the output starts empty, else a masked gather."""
-    result = op.results[0]
-    tile = [n or 0 for n in shape_of(result)]
-    kind = element_type(result)
-    with ir.InsertionPoint(op):
-        if empty:
-            made = gathers.empty(tile, kind)
-        else:
-            made = _gather_at(output, mixed_offsets(op), tile, shape, kind)
-    result.replace_all_uses_with(made)
-    op.erase()
+def _gather_at(image: ir.Value, offsets: Sequence[ir.Value], tile: Sequence[int], shape: Sequence[int]) -> ir.Value:
+    """A tile of an image at `offsets`, with anything beyond `shape`."""
+    plus = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0) + ir.AffineDimExpr.get(1)])
 
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
+        where = [affine.AffineApplyOp(plus, [index, offset]).result for index, offset in zip(at, offsets, strict=True)]
+        return gathers.read_at(image, where, gathers.within(where, shape, [n + 1 for n in shape]), None)
 
-def _gather_at(
-    image: ir.Value, offsets: Sequence[ir.Value], tile: Sequence[int], shape: Sequence[int], kind: ir.Type
-) -> ir.Value:
-    op = gathers.generic(tile, kind)
-    plus = ir.AffineMap.get(2, 0, [ir.AffineExpr.get_add(ir.AffineDimExpr.get(0), ir.AffineDimExpr.get(1))])
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
-        indices = [
-            affine.AffineApplyOp(plus, [linalg.IndexOp(d).result, offset]).result for d, offset in enumerate(offsets)
-        ]
-        mask = gathers.within(indices, shape, [n + 1 for n in shape])
-        value = gathers.guarded(mask, kind, lambda: tensor.ExtractOp(image, indices).result, None)
-        linalg.YieldOp([value])
-    return op.results[0]
-
-
-def slice_offsets(op: ir.Operation) -> list[ir.Value | int]:
-    """The offsets of a slice."""
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    static = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
-    skip = 1 if op.name == "tensor.extract_slice" else 2
-    values = iter(list(op.operands)[skip:])
-    return [next(values) if s == dynamic else s for s in static]
+    return gathers.computed(tile, element_type(image), element)
 
 
 def mixed_offsets(op: ir.Operation) -> list[ir.Value]:
     """The offsets of a slice as values, static ones as constants made at the insertion point."""
-    return [gathers.index(offset) if isinstance(offset, int) else offset for offset in slice_offsets(op)]
+    return [gathers.index(offset) if isinstance(offset, int) else offset for offset in offsets_of(op)]
 
 
 def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
     """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place."""
     tile_value, dest = op.operands[0], op.operands[1]
-    sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
-    terminator = op.parent.operation
-    with ir.InsertionPoint(terminator):
+    with ir.InsertionPoint(op.parent.operation):
         offsets = mixed_offsets(op)
-        inside = inside_of(offsets, sizes, shape)
+        inside = inside_of(offsets, place_of(op)[1], shape)
         part = part_of(tile_value, inside)
     with ir.InsertionPoint(op):
-        insert(part, dest, offsets, inside).attributes[CLIPPED] = ir.UnitAttr.get()
+        insert(part, dest, offsets, inside)
     op.erase()
 
 
@@ -223,7 +183,9 @@ def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence
     ]
 
 
-def insert(part: ir.Value, into: ir.Value, offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value]) -> ir.Operation:
+def insert(
+    part: ir.Value, into: ir.Value, offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value]
+) -> ir.Operation:
     """A `tensor.parallel_insert_slice` of `part` at `offsets`, made at the insertion point."""
     return tensor.ParallelInsertSliceOp(
         part, into, offsets, [v for v in sizes if not isinstance(v, int)], [],
@@ -234,7 +196,7 @@ def insert(part: ir.Value, into: ir.Value, offsets: Sequence[ir.Value], sizes: S
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
     """Whether an offset is a loop index times the tile size: then tiles that divide the extent never stick out."""
-    owner = None if isinstance(offset.owner, ir.Block) else offset.owner.operation
+    owner = mlir.producer(offset)
     if owner is None:
         return size == 1
     if owner.name == "arith.constant":
@@ -246,10 +208,7 @@ def _multiple_of(offset: ir.Value, size: int) -> bool:
 
 def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:
     """`min(size, extent - offset)`."""
-    d0 = ir.AffineDimExpr.get(0)
-    rest = ir.AffineExpr.get_sub(ir.AffineConstantExpr.get(extent), d0) if hasattr(ir.AffineExpr, "get_sub") else (
-        ir.AffineExpr.get_add(ir.AffineExpr.get_mul(d0, ir.AffineConstantExpr.get(-1)), ir.AffineConstantExpr.get(extent))
-    )  # fmt: skip
+    rest = ir.AffineDimExpr.get(0) * -1 + extent
     bounds = ir.AffineMap.get(1, 0, [ir.AffineConstantExpr.get(size), rest])
     return affine.AffineMinOp(bounds, [offset]).result
 

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir
-from ..ir.structured import element_type, is_structured, segments, shape_of, structure
+from ..ir.slices import from_origin, sliced
+from ..ir.structured import (
+    element_type,
+    extents_of,
+    is_read,
+    is_structured,
+    loop_inits,
+    loop_outputs,
+    replace,
+    segments,
+    shape_of,
+    structure,
+)
 from ..padding import gathers
-from ..padding.rounding import from_origin, sliced
-from .fusing import loop_inits
 
 
 def separate_destinations(module: ir.Module) -> None:
@@ -20,13 +30,10 @@ def separate_destinations(module: ir.Module) -> None:
     without_contents: set[ir.Value] = set()
     with module.context, ir.Location.unknown():
         for loop in mlir.operations(module.operation, "scf.forall"):  # outer loops first
-            body = loop.regions[0].blocks[0]
-            inits = loop_inits(loop)
-            outputs = list(body.arguments)[len(body.arguments) - len(inits) :]
-            for output, init in zip(outputs, inits, strict=True):
+            for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
                 if gathers.is_empty(init) or sliced(init) in without_contents:
                     without_contents.add(output)
-                    _separate_slices(body, output)
+                    _separate_slices(output)
         lengths: dict[ir.Value, int] = {}
         for op in mlir.operations(module.operation):
             if is_structured(op):
@@ -46,12 +53,10 @@ def fill_what_is_wanted(module: ir.Module) -> None:
             if len(kinds) > 1:
                 continue
             with ir.InsertionPoint(op):
-                shape = [n or 0 for n in shape_of(parts[0].results[0])]
-                op.operands[1] = gathers.empty(shape, element_type(op.results[0]))
+                op.operands[1] = gathers.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
             op.results[0].set_type(kinds.pop())
             for part in parts:
-                part.results[0].replace_all_uses_with(op.results[0])
-                part.erase()
+                replace(part, [op.results[0]])
 
 
 MOST_IN_ONE_PLACE = 16
@@ -67,7 +72,7 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
     number = space.inputs
     if space.outputs != 1 or not gathers.is_empty(op.operands[number]) or "reduction" in space.iterators:
         return
-    if any(True for _ in op.regions[0].blocks[0].arguments[number].uses):
+    if is_read(op, number):
         return
     for i, value in enumerate(list(op.operands)[:number]):
         maker = mlir.producer(value)
@@ -75,7 +80,12 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
         if maker is None or not is_structured(maker) or gathers.is_gather(maker) or maker.block != op.block:
             continue
         length = lengths.get(value, 1) + 1
-        if alike and length <= MOST_IN_ONE_PLACE and value.type == op.operands[number].type and len(list(value.uses)) == 1:
+        if (
+            alike
+            and length <= MOST_IN_ONE_PLACE
+            and value.type == op.operands[number].type
+            and len(list(value.uses)) == 1
+        ):
             op.operands[number] = value
             lengths[op.results[0]] = length
             return
@@ -97,40 +107,35 @@ def _split(op: ir.Operation) -> None:
         op.erase()
 
 
-def _separate_slices(body: ir.Block, output: ir.Value) -> None:
-    kept = inserted_chain(output)
-    for use in list(output.uses):
-        part = use.owner.operation
+def _separate_slices(output: ir.Value) -> None:
+    """Only the op whose result is inserted into `output` keeps the slice that it is inserted into."""
+    inserted = [use.owner.operation for use in output.uses if use.operand_number == 1]
+    kept = [
+        step for op in inserted if op.name == "tensor.parallel_insert_slice" for step in written_over(op.operands[0])
+    ]
+    for part in [use.owner.operation for use in output.uses]:
         if part.name != "tensor.extract_slice" or None in shape_of(part.results[0]):
             continue
-        for inner in list(part.results[0].uses):
-            user = inner.owner.operation
-            if (user, inner.operand_number) in kept or not _only_written(user, inner.operand_number):
-                continue
-            with ir.InsertionPoint(user):
-                own = gathers.empty([n or 0 for n in shape_of(part.results[0])], element_type(part.results[0]))
-            user.operands[inner.operand_number] = own
+        for use in list(part.results[0].uses):
+            user, number = use.owner.operation, use.operand_number
+            if (user, number) not in kept and _only_written(user, number):
+                with ir.InsertionPoint(user):
+                    user.operands[number] = gathers.empty(extents_of(part.results[0]), element_type(part.results[0]))
 
 
 def _only_written(op: ir.Operation, number: int) -> bool:
     """Whether the operand is a destination whose contents the op does not read."""
     if op.name == "scf.forall":  # its own slices are written by ops that say so themselves
-        first = len(op.operands) - len(op.results)
-        if number < first:
+        position = number - len(op.operands)
+        if position < -len(op.results):
             return False
-        body = op.regions[0].blocks[0]
-        inner = body.arguments[len(body.arguments) - len(op.results) + number - first]
-        slices = [u.owner.operation for u in inner.uses if u.owner.operation.name == "tensor.extract_slice"]
+        slices = [
+            u.owner.operation
+            for u in loop_outputs(op)[position].uses
+            if u.owner.operation.name == "tensor.extract_slice"
+        ]
         return all(_only_written(u.owner.operation, u.operand_number) for s in slices for u in s.results[0].uses)
-    if not is_structured(op) or number < segments(op)[0]:
-        return False
-    return not any(True for _ in op.regions[0].blocks[0].arguments[number].uses)
-
-
-def inserted_chain(output: ir.Value) -> list[tuple[ir.Operation, int]]:
-    """The destination operands behind what is inserted into `output`: these stay in place."""
-    inserted = [use.owner.operation for use in output.uses if use.operand_number == 1]
-    return [step for op in inserted if op.name == "tensor.parallel_insert_slice" for step in written_over(op.operands[0])]
+    return is_structured(op) and number >= segments(op)[0] and not is_read(op, number)
 
 
 def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
@@ -144,12 +149,8 @@ def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
 
 def _destination(value: ir.Value) -> tuple[ir.Operation, int] | None:
     """The op that makes `value`, and the operand that it is written over."""
-    if isinstance(value.owner, ir.Block):
+    op = mlir.producer(value)
+    if op is None or not (is_structured(op) or op.name in ("scf.forall", "scf.for")):
         return None
-    op = value.owner.operation
-    position = list(op.results).index(value)
-    if is_structured(op):
-        return op, segments(op)[0] + position
-    if op.name in ("scf.forall", "scf.for"):
-        return op, len(op.operands) - len(op.results) + position
-    return None
+    first = segments(op)[0] if is_structured(op) else len(op.operands) - len(op.results)
+    return op, first + ir.OpResult(value).result_number

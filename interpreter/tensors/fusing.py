@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..ir import mlir
 from ..ir.mlir import ir
 from ..ir.nesting import is_within
-from ..ir.structured import is_structured
+from ..ir.slices import uncut
+from ..ir.structured import body_of, is_structured, loop_inits, loop_outputs
 from ..padding.gathers import is_gather
-from ..padding.rounding import uncut
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 
@@ -47,16 +47,16 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
     """
     if loop.name != "scf.forall" or not _runs_once(loop):
         return False
-    body = loop.regions[0].blocks[0]
     starts = [n for n, init in enumerate(loop_inits(loop)) if init in list(op.results)]
     if not (len(op.results) == len(starts) == 1 and is_structured(op)):
         return False
-    position = len(loop.operands) - len(loop.results) + starts[0]
-    output = body.arguments[len(body.arguments) - len(loop.results) + starts[0]]
+    output, position = loop_outputs(loop)[starts[0]], len(loop.operands) - len(loop.results) + starts[0]
     readers = [use for use in output.uses if use.owner.operation.name != "tensor.parallel_insert_slice"]
-    if any(use.owner.operation.name == "tensor.extract_slice" for use in readers):  # one tile is all there is: upstream's
+    if any(
+        use.owner.operation.name == "tensor.extract_slice" for use in readers
+    ):  # one tile is all there is: upstream's
         return False
-    copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
+    copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body_of(loop))).operation
     last = len(op.operands) - 1
     loop.operands[position] = op.operands[last]
     copy.operands[last] = output
@@ -66,7 +66,9 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
 
 
 def _runs_once(loop: ir.Operation) -> bool:
-    bounds = [list(ir.DenseI64ArrayAttr(loop.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step")]
+    bounds = [
+        list(ir.DenseI64ArrayAttr(loop.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step")
+    ]
     return all(upper - lower == step == 1 for lower, upper, step in zip(*bounds, strict=True))
 
 
@@ -103,33 +105,15 @@ def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
 
 def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
     """A gather outside `loop` of which something in it takes a slice, directly or as what the loop is initialised with."""
-    values = [v for op in mlir.operations(loop) if op.name == "tensor.extract_slice" for v in [op.operands[0]]]
-    for value in values:
-        source = _initial(value, loop)
-        owner = source.owner
-        if isinstance(owner, ir.Block):
-            continue
-        if is_gather(owner.operation) and not is_within(owner.operation, loop):
-            return owner.operation
+    outputs = (
+        loop_outputs(loop) if loop.name == "scf.forall" else []
+    )  # iterations of a `scf.for` see their predecessor's
+    for part in mlir.operations(loop, "tensor.extract_slice"):
+        value = part.operands[0]
+        maker = mlir.producer(loop_inits(loop)[outputs.index(value)] if value in outputs else value)
+        if maker is not None and is_gather(maker) and not is_within(maker, loop):
+            return maker
     return None
-
-
-def _initial(value: ir.Value, loop: ir.Operation) -> ir.Value:
-    """The value outside that a shared output of a `scf.forall` starts with; iterations of a `scf.for` see their predecessor's."""
-    owner = value.owner
-    if loop.name != "scf.forall" or not isinstance(owner, ir.Block) or owner != loop.regions[0].blocks[0]:
-        return value
-    carried = loop_inits(loop)
-    position = value.arg_number - (len(owner.arguments) - len(carried))
-    return carried[position] if position >= 0 else value
-
-
-def loop_inits(loop: ir.Operation) -> list[ir.Value]:
-    """What the shared outputs of a `scf.forall`, or the iteration arguments of a `scf.for`, start with."""
-    count = len(loop.results)
-    operands = list(loop.operands)
-    return operands[len(operands) - count :] if count else []
-
 
 
 def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:

@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir, linalg
+from ..ir.nesting import ancestors, stands_in
+from ..ir.slices import place_of
 from ..ir.structured import is_structured, operand_names, segments, structure
+from ..memory.shared import as_tensor
 from ..memory.strides import is_plain
+from ..padding.gathers import empty
 from ..session.rewriter import Rewriter
 
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
@@ -23,9 +27,9 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
 
     Says so and returns True; changes nothing and returns False where not even the op can be raised.
     """
-    function = _function(op)
-    if function is None:
+    if not stands_in(op, "func.func"):
         return False
+    (function, *_) = ancestors(op)
     gaps = list(mlir.operations(function, mlir.GAP))
     if gaps and not any(mlir.LOOPS in gap.attributes for gap in gaps):
         raise mlir.NotLocalError
@@ -47,7 +51,7 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
     names = operand_names(op)
     for name, buffer in zip(names, op.operands, strict=True):
         root = _root(buffer)
-        if isinstance(root.type, ir.MemRefType) and not _plain_layout(root):
+        if isinstance(root.type, ir.MemRefType) and not is_plain(root.type):
             what = f"`{name}` is {root.type}" if root == buffer else f"`{name}` is a window of {root.type}"
             return (
                 f"{what}, a buffer with a layout, which no tensor has",
@@ -59,17 +63,13 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
                 f"`{name}` is a window of no known place and size, or of fewer axes than its buffer",
                 "give its `memref.subview` numbers, and keep every axis",
             )
-    if _function(op) is not None and _overwrites_its_inputs(op):
-        return "it reads a buffer elsewhere than where it writes it", "give it a result of its own, or copy the input first"
+    if stands_in(op, "func.func") and _overwrites_its_inputs(op):
+        return (
+            "it reads a buffer elsewhere than where it writes it",
+            "give it a result of its own, or copy the input first",
+        )
     hint = "use it before `bufferize`, in a function that is a straight line of linalg ops"
     return "its function can't be raised to tensors", hint
-
-
-def _function(op: ir.Operation) -> ir.Operation | None:
-    parent = op.parent
-    if parent is None or parent.operation.name != "func.func":
-        return None
-    return parent.operation
 
 
 def _raisable(function: ir.Operation) -> bool:
@@ -83,7 +83,7 @@ def _op_raisable(op: ir.Operation) -> bool:
     if op.name == "func.return":
         return not any(isinstance(v.type, ir.MemRefType) for v in op.operands)
     if op.name in _ALLOCATIONS:
-        return not len(op.operands) and all(_plain_layout(r) for r in op.results)  # static sizes
+        return not len(op.operands) and all(is_plain(r.type) for r in op.results)  # static sizes
     if op.name == "memref.dealloc" or op.name.startswith(_PLAIN):
         return True
     if op.name == "memref.subview":
@@ -99,7 +99,7 @@ def _is_window(op: ir.Operation) -> bool:
     """Whether a subview is a window of known place and size of a whole buffer, of the buffer's rank."""
     kinds = [v.type for v in (op.operands[0], op.results[0])]
     ranks = {k.rank for k in kinds if isinstance(k, ir.MemRefType)}
-    return len(op.operands) == 1 and _plain_layout(op.operands[0]) and len(ranks) == 1
+    return len(op.operands) == 1 and is_plain(op.operands[0].type) and len(ranks) == 1
 
 
 def _window(value: ir.Value) -> ir.Operation | None:
@@ -116,7 +116,7 @@ def _root(value: ir.Value) -> ir.Value:
 def _has_value(value: ir.Value) -> bool:
     """Whether a buffer, or a window of one, can have a current value."""
     window = _window(value)
-    return _plain_layout(value) if window is None else _is_window(window)
+    return is_plain(value.type) if window is None else _is_window(window)
 
 
 def _overwrites_its_inputs(op: ir.Operation) -> bool:
@@ -131,11 +131,6 @@ def _overwrites_its_inputs(op: ir.Operation) -> bool:
     )
 
 
-def _plain_layout(value: ir.Value) -> bool:
-    """A buffer without a layout: it converts to a tensor of the same shape."""
-    return is_plain(value.type)
-
-
 class _Raising:
     """The walk over one function: `current` is the value of each buffer at this point."""
 
@@ -146,56 +141,58 @@ class _Raising:
 
     def run_one(self, op: ir.Operation) -> None:
         """Raise a single op: its buffers become values before it, and what it wrote goes back right after it."""
-        following = list(self.block.operations)
-        after = following[[o.operation for o in following].index(op) + 1].operation
+        after = ir.InsertionPoint.after(op)
         with ir.InsertionPoint(op):
             for buffer in op.operands:
                 root = _root(buffer)
                 if isinstance(root.type, ir.MemRefType) and root not in self.current:
-                    self.current[root] = _as_tensor(root)
+                    self.current[root] = as_tensor(root)
         self._raise(op)
         self._store_back(after, self.written)
 
     def run(self) -> None:
-        for view in list(self.block.operations):
-            op = view.operation
+        for op in [view.operation for view in self.block.operations]:
             if op.name == "func.return":
-                self._store_back(op, [b for b in self.written if isinstance(b.owner, ir.Block)])
+                self._store_back(ir.InsertionPoint(op), [b for b in self.written if isinstance(b.owner, ir.Block)])
             elif op.name == "memref.dealloc":
                 op.erase()
-            elif (op.name == "memref.copy" or is_structured(op)) and any(isinstance(v.type, ir.MemRefType) for v in op.operands):
+            elif (op.name == "memref.copy" or is_structured(op)) and any(
+                isinstance(v.type, ir.MemRefType) for v in op.operands
+            ):
                 self._raise(op)  # an op that is on tensors already stays
-        for view in reversed(list(self.block.operations)):
-            op = view.operation
+        for op in [view.operation for view in reversed(list(self.block.operations))]:
             if op.name in (*_ALLOCATIONS, "memref.subview") and not any(True for _ in op.results[0].uses):
                 op.erase()
 
     def _value(self, buffer: ir.Value) -> ir.Value:
         """The current value of a buffer, or of a window of one, at the insertion point."""
-        window = _window(buffer)
-        if window is not None:
-            whole = self._value(window.operands[0])
-            kind = ir.MemRefType(buffer.type)
+        kind = ir.MemRefType(buffer.type)
+        if (window := _window(buffer)) is not None:
             part = ir.RankedTensorType.get(list(kind.shape), kind.element_type)
-            return mlir.tensor.ExtractSliceOp(part, whole, [], [], [], *_place(window)).result
-        if buffer in self.current:
-            return self.current[buffer]
-        if isinstance(buffer.owner, ir.Block):
-            made = _as_tensor(buffer)
-        else:
-            kind = ir.MemRefType(buffer.type)
-            made = mlir.tensor.EmptyOp(list(kind.shape), kind.element_type).result
-        self.current[buffer] = made
-        return made
+            return mlir.tensor.ExtractSliceOp(
+                part, self._value(window.operands[0]), [], [], [], *place_of(window)
+            ).result
+        if buffer not in self.current:
+            made = as_tensor(buffer) if isinstance(buffer.owner, ir.Block) else empty(kind.shape, kind.element_type)
+            self.current[buffer] = made
+        return self.current[buffer]
 
     def _raise(self, op: ir.Operation) -> None:
+        """The same op on tensors: regions and attributes move over, results appear."""
         with ir.InsertionPoint(op), op.location:
             values = [self._value(v) if isinstance(v.type, ir.MemRefType) else v for v in op.operands]
             if op.name == "memref.copy":
-                results = [linalg.copy(values[0], outs=[values[1]])]
-                outputs = [op.operands[1]]
+                outputs, results = [op.operands[1]], [linalg.copy(values[0], outs=[values[1]])]
             else:
-                results, outputs = self._on_values(op, values)
+                inputs, _ = segments(op)
+                outputs = list(op.operands)[inputs:]
+                attributes = {name: op.attributes[name] for name in op.attributes}
+                types = [v.type for v in values[inputs:]]
+                made = ir.Operation.create(op.name, types, values, attributes, regions=len(op.regions), loc=op.location)
+                for old, new in zip(op.regions, made.regions, strict=True):
+                    for block in list(old.blocks):
+                        block.append_to(new)
+                results = list(made.results)
         for buffer, result in zip(outputs, results, strict=True):
             self._store(buffer, result, op)
         op.erase()
@@ -204,52 +201,14 @@ class _Raising:
         while (window := _window(buffer)) is not None:
             buffer = window.operands[0]
             with ir.InsertionPoint(before), before.location:
-                whole = self._value(buffer)
-                value = mlir.tensor.InsertSliceOp(value, whole, [], [], [], *_place(window)).result
+                value = mlir.tensor.InsertSliceOp(value, self._value(buffer), [], [], [], *place_of(window)).result
         self.current[buffer] = value
         if buffer not in self.written:
             self.written.append(buffer)
 
-    def _on_values(self, op: ir.Operation, values: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value]]:
-        """The same op on tensors: regions and attributes move over, results appear."""
-        inputs, _ = segments(op)
-        outputs = list(op.operands)[inputs:]
-        result_types = [v.type for v in values[inputs:]]
-        made = ir.Operation.create(
-            op.name,
-            results=result_types,
-            operands=values,
-            attributes={name: op.attributes[name] for name in op.attributes},
-            regions=len(op.regions),
-            loc=op.location,
-        )
-        for old, new in zip(op.regions, made.regions, strict=True):
-            for block in list(old.blocks):
-                block.append_to(new)
-        return list(made.results), outputs
-
-    def _store_back(self, before: ir.Operation, buffers: list[ir.Value]) -> None:
-        with ir.InsertionPoint(before):
+    def _store_back(self, where: ir.InsertionPoint, buffers: list[ir.Value]) -> None:
+        noted = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
+        with where:
             for buffer in buffers:
-                ir.Operation.create(
-                    "bufferization.materialize_in_destination",
-                    results=[],
-                    operands=[self.current[buffer], buffer],
-                    attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
-                )
-
-
-def _place(window: ir.Operation) -> list[list[int]]:
-    """Offsets, sizes and strides."""
-    return [list(ir.DenseI64ArrayAttr(window.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")]
-
-
-def _as_tensor(buffer: ir.Value) -> ir.Value:
-    """The contents of a buffer as a tensor, at the insertion point; dynamic sizes stay dynamic."""
-    kind = ir.MemRefType(buffer.type)
-    return ir.Operation.create(
-        "bufferization.to_tensor",
-        results=[ir.RankedTensorType.get(list(kind.shape), kind.element_type)],
-        operands=[buffer],
-        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
-    ).results[0]
+                operands = [self.current[buffer], buffer]
+                ir.Operation.create("bufferization.materialize_in_destination", [], operands, noted)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir, producer, tensor
-from ..ir.structured import is_structured, segments, shape_of
+from ..ir.nesting import stands_in
+from ..ir.structured import is_structured, replace, segments, shape_of
+from ..memory.shared import as_tensor
 from ..memory.strides import is_plain
 from ..padding import gathers
 
-_MATERIALIZE, _TO_TENSOR = "bufferization.materialize_in_destination", "bufferization.to_tensor"
+_MATERIALIZE = "bufferization.materialize_in_destination"
 
 
 def start_reshaped(module: ir.Module) -> None:
@@ -30,16 +32,12 @@ def start_reshaped(module: ir.Module) -> None:
 
 def _first(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
     """Of the loops and ops that write a result one after the other, the first one, and its operand that the result starts from."""
-    number = _written_over(op, result)
+    outputs = len(op.results) if op.name == "scf.forall" else segments(op)[1]
+    number = len(op.operands) - outputs + result
     before = producer(op.operands[number])
     if before is None or before.block != op.block or not (before.name == "scf.forall" or is_structured(before)):
         return op, number
     return _first(before, ir.OpResult(op.operands[number]).result_number)
-
-
-def _written_over(op: ir.Operation, result: int) -> int:
-    outputs = len(op.results) if op.name == "scf.forall" else segments(op)[1]
-    return len(op.operands) - outputs + result
 
 
 def _start(first: ir.Operation, number: int, expanded: ir.Operation) -> None:
@@ -60,16 +58,11 @@ def _destination(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
         return None
     for use in buffer.uses:
         made = use.owner.operation
-        if made.name == _TO_TENSOR:
+        if made.name == "bufferization.to_tensor":
             return made.results[0] if made.block == loop.block and made.is_before_in_block(loop) else None
         if made != users[0]:
             return None
-    return ir.Operation.create(
-        _TO_TENSOR,
-        results=[result.type],
-        operands=[buffer],
-        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
-    ).results[0]
+    return as_tensor(buffer)
 
 
 def allocate_expanded(module: ir.Module) -> None:
@@ -102,8 +95,7 @@ def allocate_expanded(module: ir.Module) -> None:
 
 def _on_host(op: ir.Operation) -> bool:
     """Whether an allocation stands in a function's own body and is not itself what the function returns."""
-    parent = op.parent.operation.name if op.parent is not None else None
-    return parent == "func.func" and all(use.owner.operation.name != "func.return" for use in op.results[0].uses)
+    return stands_in(op, "func.func") and all(use.owner.operation.name != "func.return" for use in op.results[0].uses)
 
 
 def _is_plain(kind: ir.Type) -> bool:
@@ -117,5 +109,4 @@ def fold_reshapes(module: ir.Module) -> None:
         before = producer(op.operands[0])
         other = "memref.collapse_shape" if op.name == "memref.expand_shape" else "memref.expand_shape"
         if before is not None and before.name == other and before.operands[0].type == op.results[0].type:
-            op.results[0].replace_all_uses_with(before.operands[0])
-            op.erase()
+            replace(op, [before.operands[0]])

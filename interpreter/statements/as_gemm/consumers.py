@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir import mlir
-from ...ir.mlir import ir, linalg, producer
-from ...ir.structured import Structure, bare_generic, dimension_of, is_structured, shape_of, structure
+from ...ir.mlir import ir, producer
+from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, shape_of, structure
 from ...padding.gathers import clone_body
 from .image import collapsed
 from .product import expanded, matrix, take_marks
@@ -126,7 +126,7 @@ def _axes(operand: ir.Value, indexing: ir.AffineMap) -> tuple[int | None, ...] |
 
 def _is_broadcast(op: ir.Operation) -> bool:
     space = structure(op)
-    body = op.regions[0].blocks[0]
+    body = body_of(op)
     return (
         space.inputs == 1
         and len(op.results) == 1
@@ -192,8 +192,6 @@ def _made(
             groups, numbers = _grouped(read, together, shape_of(value)) or ([], [])
             operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
         maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(n) for n in numbers]))
-    made = bare_generic(operands[:-1], operands[-1:], maps, ["parallel"] * rank)
-    block = made.regions[0].blocks[0]
-    with ir.InsertionPoint(block):
-        linalg.YieldOp(clone_body(op.regions[0].blocks[0], list(block.arguments), []))
-    return made
+    return generic(
+        operands[:-1], operands[-1:], maps, ["parallel"] * rank, lambda own: clone_body(body_of(op), own, [])
+    )

@@ -10,13 +10,13 @@ Source: the discussion "Is synchronization missed for RAW dependent ops …" of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
 
-from ...ir.mlir import affine, ir, linalg, tensor
-from ...ir.structured import element_type, shape_of
+from ...ir.mlir import affine, ir, tensor
+from ...ir.structured import element_type, extents_of
 from ...padding import gathers
 from ...padding.gathers import index
 from ...padding.piece_reads import Subscript, read
@@ -41,7 +41,7 @@ class Source:
 def source_of(value: ir.Value) -> Source:
     """The image behind its padding; the value itself where there is none."""
     piece = read_through(value) or Image(value)
-    return Source(piece, *margins(piece, [n or 0 for n in shape_of(value)]))
+    return Source(piece, *margins(piece, extents_of(value)))
 
 
 def operand(problem: Problem, source: Source, kind: ir.Type) -> ir.Value:
@@ -58,7 +58,7 @@ def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """`value` with each of these lists of axes as one axis."""
     if all(len(axes) == 1 for axes in together):
         return value
-    shape = [prod(shape_of(value)[a] or 0 for a in axes) for axes in together]
+    shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
     kind = ir.RankedTensorType.get(shape, element_type(value))
     return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
 
@@ -89,14 +89,15 @@ def _collapsible(problem: Problem, axes: Sequence[Axis]) -> list[list[int]] | No
 
 
 def _gather(problem: Problem, piece: Piece, axes: Sequence[Axis], kind: ir.Type) -> ir.Value:
-    op = gathers.generic([problem.groups[g].extent for g in problem.image_groups], kind)
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         digits: dict[int, ir.Value] = {}
-        for position, number in enumerate(problem.image_groups):
-            digits.update(_taken_apart(problem, number, linalg.IndexOp(position).result))
-        where = [Subscript(partial(_subscript, axis, digits), *axis.reach(problem.extents)) for axis in axes]
-        linalg.YieldOp([read(piece, where, kind)])
-    return op.results[0]
+        for number, whole in zip(problem.image_groups, at, strict=True):
+            digits.update(_taken_apart(problem, number, whole))
+        return read(
+            piece, [Subscript(partial(_subscript, axis, digits), *axis.reach(problem.extents)) for axis in axes], kind
+        )
+
+    return gathers.computed([problem.groups[g].extent for g in problem.image_groups], kind, element)
 
 
 def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.Value]:

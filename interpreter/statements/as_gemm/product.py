@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
+from math import prod
 
 from ...ir.mlir import ir, linalg, producer, tensor
-from ...ir.structured import bare_generic, element_type, shape_of
+from ...ir.structured import body_of, copy_marks, element_type, extents_of, generic, shape_of, yielded
 from ...padding import gathers
 from ...padding.gathers import clone_body
 from .image import Source, collapsed, operand
@@ -23,7 +24,11 @@ def product(op: ir.Operation, problem: Problem, source: Source) -> tuple[ir.Oper
     order = mine if problem.image_is_left else mine[::-1]
     maps = [_map(len(problem.groups), groups) for groups in (*order, problem.result_groups)]
     plain = _is_plain(problem, maps) and _adds_products(op)
-    made = _matmul(inputs, start) if plain else _contraction(op, problem, inputs, start, maps)
+    made = (
+        linalg.matmul(*inputs, outs=[start]).owner.operation
+        if plain
+        else _contraction(op, problem, inputs, start, maps)
+    )
     return made, expanded(made.results[0], shape_of(op.results[0]), runs(problem))
 
 
@@ -42,7 +47,7 @@ def _filter(op: ir.Operation, problem: Problem) -> ir.Value:
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of what is."""
     owner = producer(value)
-    shape = [_extent(value, axes) for axes in together]
+    shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
     if owner is not None and owner.name == "tensor.empty":
         return gathers.empty(shape, element_type(value))
     if owner is not None and owner.name == "linalg.fill":
@@ -54,16 +59,9 @@ def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
 
 def take_marks(old: ir.Operation, new: ir.Operation) -> None:
     """Handles of `old` name `new` from now on."""
+    copy_marks(old, new)
     for name in [n for n in old.attributes if n.startswith("weft.")]:
-        new.attributes[name] = old.attributes[name]
         del old.attributes[name]
-
-
-def _extent(value: ir.Value, axes: Sequence[int]) -> int:
-    total = 1
-    for a in axes:
-        total *= shape_of(value)[a] or 0
-    return total
 
 
 def expanded(value: ir.Value, shape: Sequence[int | None], together: Sequence[Sequence[int]]) -> ir.Value:
@@ -94,8 +92,7 @@ _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "ar
 
 def _adds_products(op: ir.Operation) -> bool:
     """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as signed), multiplied, and added."""
-    body = op.regions[0].blocks[0]
-    total = producer(body.operations[len(body.operations) - 1].operation.operands[0])
+    body, total = body_of(op), producer(yielded(op)[0])
     if total is None or total.name not in ("arith.addf", "arith.addi"):
         return False
     accumulator = body.arguments[2]
@@ -107,21 +104,14 @@ def _adds_products(op: ir.Operation) -> bool:
     return factors == set(list(body.arguments)[:2])
 
 
-def _matmul(inputs: Sequence[ir.Value], start: ir.Value) -> ir.Operation:
-    return linalg.matmul(*inputs, outs=[start]).owner.operation
-
-
 def _contraction(
     op: ir.Operation, problem: Problem, inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap]
 ) -> ir.Operation:
     """A generic with the convolution's own body."""
     iterators = ["reduction" if g.side == "sum" else "parallel" for g in problem.groups]
-    made = bare_generic(inputs, [start], maps, iterators)
-    block = made.regions[0].blocks[0]
-    arguments = list(block.arguments)
-    if (problem.image == 0) != problem.image_is_left:
-        arguments[:2] = arguments[1::-1]
-    with ir.InsertionPoint(block):
-        linalg.YieldOp(clone_body(op.regions[0].blocks[0], arguments, []))
-    return made
 
+    def body(own: list[ir.Value]) -> list[ir.Value]:
+        exchanged = (problem.image == 0) != problem.image_is_left
+        return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own, [])
+
+    return generic(inputs, [start], maps, iterators, body)

@@ -247,8 +247,7 @@ def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
     kept = _temporary(kind, first or loop)
     kept.attributes["weft.name"] = ir.StringAttr.get("acc")
     _replace(base, kept.results[0], loop)
-    following = [o.operation for o in loop.block.operations]
-    with ir.InsertionPoint(following[following.index(loop) + 1]), loop.location:
+    with ir.InsertionPoint.after(loop), loop.location:
         stored = "written back behind the loop" + _at_once(copy(kept.results[0], base))
     if first is not None:
         first.operands[1] = kept.results[0]

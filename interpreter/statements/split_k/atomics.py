@@ -11,12 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir import mlir
-from ...ir.mlir import arith, ir, linalg, producer
-from ...ir.structured import ATOMIC, WRITEBACK, bare_generic, element_type, shape_of
+from ...ir.mlir import ir, producer
+from ...ir.slices import place_of, sliced, uncut
+from ...ir.structured import (
+    ATOMIC,
+    WRITEBACK,
+    copy_marks,
+    element_type,
+    extents_of,
+    generic,
+    loop_inits,
+    loop_outputs,
+    replace,
+)
 from ...padding import gathers
-from ...padding.rounding import sliced, uncut
 from ...tensors.clipping import insert, inside_of, mixed_offsets, part_of, rebuilt
-from ...tensors.fusing import loop_inits
+from .parts import added
 
 
 class NotFusedError(Exception):
@@ -36,10 +46,7 @@ def has_atomics(kind: ir.Type) -> bool:
 
 def adds_into(loop: ir.Operation, start: ir.Value) -> bool:
     """Whether the loop adds atomically to a shared output that starts as `start`."""
-    body = loop.regions[0].blocks[0]
-    inits = loop_inits(loop)
-    first = len(body.arguments) - len(inits)
-    outputs = [body.arguments[first + n] for n, init in enumerate(inits) if init == start]
+    outputs = [output for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True) if init == start]
     return any(sliced(op.operands[1]) in outputs for op in mlir.operations(loop) if ATOMIC in op.attributes)
 
 
@@ -50,25 +57,17 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
     """
     found = _Sum.of(total, loop)
     start = total.operands[1]
-    inits = loop_inits(loop)
-    new = rebuilt(loop, [start if n == found.number else init for n, init in enumerate(inits)])
-    body = new.regions[0].blocks[0]
-    output = body.arguments[len(body.arguments) - len(inits) + found.number]
+    new = rebuilt(loop, [start if n == found.number else init for n, init in enumerate(loop_inits(loop))])
+    output = loop_outputs(new)[found.number]
     insertion = _on_its_own(output)
     with total.location:
-        added = _added(insertion, output)
-    for name in total.attributes:
-        if name.startswith("weft."):
-            added.attributes[name] = total.attributes[name]
-    for n, (old, made) in enumerate(zip(loop.results, new.results, strict=True)):
-        if n != found.number:
-            old.replace_all_uses_with(made)
-    total.results[0].replace_all_uses_with(new.results[found.number])
-    total.erase()
+        made = _added(insertion, output)
+    copy_marks(total, made)
+    replace(total, [new.results[found.number]])
     if found.cut is not None:
         found.cut.erase()
-    loop.erase()
-    return added
+    replace(loop, new.results)
+    return made
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,8 @@ class _Sum:
         number = ir.OpResult(result).result_number
         if any(len(list(value.uses)) != 1 for value in {partial, result}):
             raise NotFusedError(
-                "others read the partial sums, which will not be kept", hint="leave `atomic` out, and launch the sum on its own"
+                "others read the partial sums, which will not be kept",
+                hint="leave `atomic` out, and launch the sum on its own",
             )
         if not gathers.is_empty(loop_inits(loop)[number]):
             raise NotFusedError(
@@ -96,14 +96,14 @@ class _Sum:
         start = producer(total.operands[1])
         if start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
             raise NotFusedError(
-                "what the sum is added to is made behind the loop", hint="leave `atomic` out, and launch the sum on its own"
+                "what the sum is added to is made behind the loop",
+                hint="leave `atomic` out, and launch the sum on its own",
             )
-        body = loop.regions[0].blocks[0]
-        output = body.arguments[len(body.arguments) - len(loop.results) + number]
-        parts = next(iter(ir.DenseI64ArrayAttr(_insertion(output).attributes["static_sizes"])))
+        parts = place_of(_insertion(loop_outputs(loop)[number]))[1][0]
         if parts != 1:
             raise NotFusedError(
-                f"an iteration of the loop makes {parts} parts", hint="tile the parts by 1: the first size of `tile` is theirs"
+                f"an iteration of the loop makes {parts} parts",
+                hint="tile the parts by 1: the first size of `tile` is theirs",
             )
         return cls(number, cut)
 
@@ -123,28 +123,23 @@ def _on_its_own(output: ir.Value) -> ir.Operation:
         op = use.owner.operation
         if op != insertion:
             with ir.InsertionPoint(op), op.location:
-                place = gathers.empty([n or 0 for n in shape_of(op.results[0])], element_type(output))
-            op.results[0].replace_all_uses_with(place)
-            op.erase()
+                place = gathers.empty(extents_of(op.results[0]), element_type(output))
+            replace(op, [place])
     return insertion
 
 
 def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
     """`output[m, n] += tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
-    sizes = list(ir.DenseI64ArrayAttr(insertion.attributes["static_sizes"]))[1:]
-    shape = [n or 0 for n in shape_of(output)]
+    sizes, shape = place_of(insertion)[1][1:], extents_of(output)
     rank = len(shape)
     with ir.InsertionPoint(insertion.parent.operation):
         offsets = mixed_offsets(insertion)[1:]
         inside = inside_of(offsets, sizes, shape)
         tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
         place = part_of(output, inside, offsets)
-        all_of_it = ir.AffineMap.get_identity(rank + 1)
-        made = bare_generic([tile], [place], [all_of_it, all_of_it.get_submap(list(range(1, rank + 1)))], ["parallel"] * (rank + 1))
-        block = made.regions[0].blocks[0]
-        with ir.InsertionPoint(block):
-            add = arith.addi if isinstance(element_type(output), ir.IntegerType) else arith.addf
-            linalg.YieldOp([add(block.arguments[1], block.arguments[0])])
+        whole = ir.AffineMap.get_identity(rank + 1)
+        maps = [whole, whole.get_submap(list(range(1, rank + 1)))]
+        made = generic([tile], [place], maps, ["parallel"] * (rank + 1), lambda own: [added(own[1], own[0])])
         made.attributes[WRITEBACK] = ir.UnitAttr.get()
     with ir.InsertionPoint(insertion), insertion.location:
         insert(made.results[0], output, offsets, inside)

@@ -9,11 +9,11 @@ gathers from following their consumer into its tiles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...ir.mlir import affine, arith, ir, linalg, operations, producer
-from ...ir.structured import Structure, bare_generic, dimensions_of, element_type, shape_of, structure
+from ...ir.structured import Structure, body_of, dimensions_of, element_type, extents_of, generic, shape_of, structure
 from ...padding import gathers
 from ...padding.gathers import Neutral, clone_body, index
 from ...padding.identities import SUMS, combination, fillings
@@ -73,7 +73,9 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
         )
     extent = space.extents[summed[0]]
     if extent is None or None in space.extents:
-        raise NoSplitError("W0452", f"the extents of {op.name} are not all known", hint="give the payload static shapes")
+        raise NoSplitError(
+            "W0452", f"the extents of {op.name} are not all known", hint="give the payload static shapes"
+        )
     if parts > extent:
         raise NoSplitError("W0453", f"{extent} summands make no {parts} parts", hint=f"at most {extent}")
     length = -(-extent // parts)
@@ -103,7 +105,9 @@ def _expect_sum(op: ir.Operation, space: Structure) -> None:
         )  # fmt: skip
     written = [d for e in space.maps[-1].results for d in dimensions_of(e)]
     if not space.maps[-1].is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
-        raise NoSplitError("W0450", f"the result of {op.name} is indexed with more than single dimensions: {space.maps[-1]}")
+        raise NoSplitError(
+            "W0450", f"the result of {op.name} is indexed with more than single dimensions: {space.maps[-1]}"
+        )
 
 
 # ---- the two ops -----------------------------------------------------------------------------------------------------------
@@ -114,15 +118,19 @@ def split(cut: Split) -> Made:
     op, space = cut.op, cut.space
     start = op.operands[space.inputs]
     kind = element_type(start)
-    filled = fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
+    filled = (
+        fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
+    )
     outside = filled or (None,) * space.inputs
     with ir.InsertionPoint(op), op.location:
         inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
-        whole = [cut.parts, *(n or 0 for n in shape_of(start))]
+        whole = [cut.parts, *extents_of(start)]
         zeros = linalg.fill(gathers.constant(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation
         partial = _partial(cut, inputs, zeros.results[0])
         if cut.ragged and filled is None:
-            mask_update(partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True)
+            mask_update(
+                partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True
+            )
         total = _total(cut, partial.results[0], start)
     op.results[0].replace_all_uses_with(total.results[0])
     before = [owner for v in op.operands if (owner := producer(v)) is not None]
@@ -136,36 +144,31 @@ def split(cut: Split) -> Made:
 def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros: ir.Value) -> ir.Operation:
     space = cut.space
     d = ir.AffineDimExpr.get
-    result = [d(0), *(_shifted(e) for e in space.maps[-1].results)]
-    made = bare_generic(
-        [v for v, _ in inputs], [zeros], [*(m for _, m in inputs), ir.AffineMap.get(space.rank + 1, 0, result)],
-        ["parallel", *space.iterators],
-    )  # fmt: skip
-    block = made.regions[0].blocks[0]
-    with ir.InsertionPoint(block):
+    result = ir.AffineMap.get(space.rank + 1, 0, [d(0), *(_shifted(e) for e in space.maps[-1].results)])
+
+    def body(own: list[ir.Value]) -> list[ir.Value]:
         indices: list[ir.Value] = []
         if any(True for _ in operations(cut.op, "linalg.index")):
             part, *indices = [linalg.IndexOp(n).result for n in range(space.rank + 1)]
             indices[cut.summed] = _whole_index(cut, part, indices[cut.summed])
-        linalg.YieldOp(clone_body(cut.op.regions[0].blocks[0], list(block.arguments), indices))
-    return made
+        return clone_body(body_of(cut.op), own, indices)
+
+    return generic(
+        [v for v, _ in inputs], [zeros], [*(m for _, m in inputs), result], ["parallel", *space.iterators], body
+    )
 
 
 def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
     """`start + Σ partial[s]`: what the op started with is counted once."""
     rank = len(shape_of(start))
-    d = ir.AffineDimExpr.get
-    dimensions = [d(n) for n in range(rank)]
-    made = bare_generic(
-        [partial], [start],
-        [ir.AffineMap.get(rank + 1, 0, [d(rank), *dimensions]), ir.AffineMap.get(rank + 1, 0, dimensions)],
-        [*["parallel"] * rank, "reduction"],
-    )  # fmt: skip
-    block = made.regions[0].blocks[0]
-    with ir.InsertionPoint(block):
-        add = arith.addi if isinstance(element_type(start), ir.IntegerType) else arith.addf
-        linalg.YieldOp([add(block.arguments[1], block.arguments[0])])
-    return made
+    part, *dimensions = [ir.AffineDimExpr.get(n) for n in (rank, *range(rank))]
+    maps = [ir.AffineMap.get(rank + 1, 0, [part, *dimensions]), ir.AffineMap.get(rank + 1, 0, dimensions)]
+    return generic([partial], [start], maps, [*["parallel"] * rank, "reduction"], lambda own: [added(own[1], own[0])])
+
+
+def added(one: ir.Value, other: ir.Value) -> ir.Value:
+    """Their sum."""
+    return (arith.addi if isinstance(one.type, ir.IntegerType) else arith.addf)(one, other)
 
 
 # ---- operands --------------------------------------------------------------------------------------------------------------
@@ -179,19 +182,19 @@ def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.Af
     if cut.summed not in read:
         return value, ir.AffineMap.get(rank, 0, [_shifted(e) for e in indexing.results])
     extents = {d: cut.space.extents[d] or 0 for d in read} | {cut.summed: cut.length}
-    kind = element_type(value)
-    op = gathers.generic([cut.parts, *(extents[d] for d in read)], kind)
-    with ir.InsertionPoint(op.regions[0].blocks[0]):
-        part = linalg.IndexOp(0).result
-        axes = {d: linalg.IndexOp(n).result for n, d in enumerate(read, start=1)}
+
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
+        part, *within = at
+        axes = dict(zip(read, within, strict=True))
         axes[cut.summed] = _whole_index(cut, part, axes[cut.summed])
         zero = index(0)
         indices = [axes.get(d, zero) for d in range(cut.space.rank)]
         where = [gathers.apply_map(e, indexing, indices) for e in indexing.results]
-        mask = _inside(cut, axes[cut.summed]) if cut.ragged else None
-        linalg.YieldOp([gathers.read_at(value, where, mask, outside)])
+        return gathers.read_at(value, where, _inside(cut, axes[cut.summed]) if cut.ragged else None, outside)
+
+    made = gathers.computed([cut.parts, *(extents[d] for d in read)], element_type(value), element)
     d = ir.AffineDimExpr.get
-    return op.results[0], ir.AffineMap.get(rank, 0, [d(0), *(d(n + 1) for n in read)])
+    return made, ir.AffineMap.get(rank, 0, [d(0), *(d(n + 1) for n in read)])
 
 
 def _inside(cut: Split, whole: ir.Value) -> ir.Value:

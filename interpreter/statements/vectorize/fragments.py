@@ -42,8 +42,7 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
             made.append(copy(outer, own, maps))
         op.operands[position] = _permuted(_expanded(own, kind.shape, kept), _inverse(order))
     if written:
-        following = [o.operation for o in op.block.operations]
-        with ir.InsertionPoint(following[following.index(op) + 1]), op.location:
+        with ir.InsertionPoint.after(op), op.location:
             made.append(copy(own, outer, maps[::-1]))
     lanes = min(widest(one) for one in made)
     what = "loaded and stored" if read and written else "loaded" if read else "stored"
