@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
@@ -170,6 +171,11 @@ def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Ite
         yield True
     elif index is not None and (key := f"{symbol(callee)}:{index}:{op.name}") not in seen:
         yield is_written(callee.regions[0].blocks[0].arguments[index], seen | {key})
+
+
+def launch_sizes(launch: Any) -> list[ir.Value]:
+    """Of a `gpu.launch_func`: the grid's x, y, z, then the block's."""
+    return [getattr(launch, f"{what}Size{axis}") for what in ("grid", "block") for axis in "XYZ"]
 
 
 def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:

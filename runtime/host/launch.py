@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory.effects import KERNEL_OPERANDS
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
-from .functions import array_type, symbol
+from .functions import array_type, launch_sizes, symbol
 from .program import Host, HostValue, Token, rule
 
 
 @rule("gpu.launch_func")
 def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    starts = [sum(segments[:i]) for i in range(len(segments))]
-    operands = list(op.operands)
-    sizes = [host.size(v, op) for v in operands[starts[1] : starts[7]]]
-    if sum(segments[7:10]):
+    view: Any = op.opview
+    sizes = [host.size(v, op) for v in launch_sizes(view)]
+    if view.clusterSizeX is not None:
         raise host.error("W0731", op, "a launch with a cluster size is not supported")
-    shared = operands[starts[10] : starts[10] + segments[10]]
-    kernel_operands = operands[starts[KERNEL_OPERANDS] : starts[KERNEL_OPERANDS] + segments[KERNEL_OPERANDS]]
+    shared = view.dynamicSharedMemorySize
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     name, callee = (known.get(f"{outer}::{inner}") for known in (host.kernel_names, host.kernel_ops))
     if name is None or callee is None:
@@ -37,8 +34,8 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
             kernel=name,
             grid=(sizes[0], sizes[1], sizes[2]),
             block=(sizes[3], sizes[4], sizes[5]),
-            shared_bytes=host.size(shared[0], op) if shared else 0,
-            args=tuple(_argument(host, v, op) for v in kernel_operands),
+            shared_bytes=0 if shared is None else host.size(shared, op),
+            args=tuple(_argument(host, v, op) for v in view.kernelOperands),
         ),
         op,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import strided
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
@@ -12,9 +12,6 @@ from .constants import constant_bytes
 from .functions import array_type, symbol
 from .program import Host, HostValue, Token, rule
 from .values import collapse, expand, reduce_rank, row_major, subview
-
-DYNAMIC = -(2**63)
-"""MLIR's `ShapedType::kDynamic`."""
 
 
 @rule("memref.alloc", "memref.alloca", "gpu.alloc")
@@ -118,19 +115,24 @@ def _dim(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     return [view.shape[axis]]
 
 
-def _mixed(host: Host, op: ir.Operation, name: str, dynamic: list[Size]) -> list[Size]:
-    """Static values of attribute `name`, with those operands that stand for its dynamic entries."""
-    return [dynamic.pop(0) if s == DYNAMIC else s for s in ir.DenseI64ArrayAttr(op.attributes[name])]
+def _mixed(host: Host, op: ir.Operation, *names: str) -> list[tuple[Size, ...]]:
+    """The static values of each attribute, with those operands behind the first that stand for its dynamic entries."""
+    dynamic = iter(list(op.operands)[1:])
+    return [
+        tuple(host.size(next(dynamic), op) if s == DYNAMIC else s for s in ir.DenseI64ArrayAttr(op.attributes[name]))
+        for name in names
+    ]
+
+
+WINDOW = ("static_offsets", "static_sizes", "static_strides")
 
 
 @rule("memref.subview")
 def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
-    dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
-    offsets, sizes, strides = (_mixed(host, op, f"static_{k}", dynamic) for k in ("offsets", "sizes", "strides"))
     type_ = ir.MemRefType(op.results[0].type)
     wanted, _ = static_strides(type_, describe(op))
-    reduced = reduce_rank(subview(view, offsets, sizes, strides), array_type(type_, describe(op))[1] or (), wanted)
+    reduced = reduce_rank(subview(view, *_mixed(host, op, *WINDOW)), array_type(type_, describe(op))[1] or (), wanted)
     if reduced is None:
         raise host.error("W0731", op, f"cannot tell which dimensions this subview drops ({type_})")
     return [reduced]
@@ -139,9 +141,8 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 @rule("memref.reinterpret_cast")
 def _reinterpret(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
-    dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
-    offsets, sizes, strides = (_mixed(host, op, f"static_{k}", dynamic) for k in ("offsets", "sizes", "strides"))
-    return [BufferView(view.buffer, offsets[0], tuple(sizes), tuple(strides))]
+    (offset,), sizes, strides = _mixed(host, op, *WINDOW)
+    return [BufferView(view.buffer, offset, sizes, strides)]
 
 
 @rule("memref.extract_strided_metadata")
@@ -157,8 +158,7 @@ def _collapse(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 @rule("memref.expand_shape")
 def _expand(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    dynamic = [host.size(v, op) for v in list(op.operands)[1:]]
-    shape = _mixed(host, op, "static_output_shape", dynamic)
+    (shape,) = _mixed(host, op, "static_output_shape")
     return [expand(host.view(op.operands[0], op), _groups(op), shape)]
 
 

@@ -7,11 +7,12 @@ What is made here shares nothing with the simulator, so that each is a witness a
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory.effects import KERNEL_OPERANDS
-from ..host.functions import called, symbol
+from ..host.functions import called, launch_sizes, symbol
+from ..reference.widening import change_types
 from .kernel import serial_function
 from .reading import refused
 
@@ -55,21 +56,13 @@ def _globals_outside(module: ir.Module) -> None:
 
 def _plain_types(module: ir.Module) -> None:
     """All memory is of one kind, and what stands for a token, in loops and calls too, is a bit that nobody looks at."""
-    for op in mlir.operations(module.operation):
-        for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)):
-            value.set_type(_plain(value.type))
-        for name in list(op.attributes):
-            attribute = op.attributes[name]
-            if isinstance(attribute, ir.TypeAttr):
-                op.attributes[name] = ir.TypeAttr.get(_plain(attribute.value))
+    change_types(module, _plain)
     for op in mlir.operations(module.operation, "memref.memory_space_cast"):
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
 
 
 def _plain(type_: ir.Type) -> ir.Type:
-    if isinstance(type_, ir.FunctionType):
-        return ir.FunctionType.get([_plain(t) for t in type_.inputs], [_plain(t) for t in type_.results])
     if isinstance(type_, ir.MemRefType) and type_.memory_space is not None:
         shape = [type_.get_dim_size(i) for i in range(type_.rank)]
         return ir.MemRefType.get(shape, type_.element_type, type_.layout)
@@ -105,22 +98,20 @@ def _in_kernel(op: ir.Operation) -> bool:
 
 
 def _launch(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    starts = [sum(segments[:i]) for i in range(len(segments))]
-    operands = list(op.operands)
+    view: Any = op.opview
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     kernel, _ = called(op)
     if kernel is None or not len(kernel.regions[0].blocks):
         raise refused(op, f"the payload launches @{outer}::@{inner}, which it does not have")
-    if sum(segments[7:10]) or segments[12]:
+    if view.clusterSizeX is not None or view.asyncObject is not None:
         raise refused(op, "the CPU reference knows no clusters and no streams that a caller gives")
     key = f"{outer}::{inner}"
     if key not in made:
         made[key] = serial_function(module, kernel, _free_name(module, f"{outer}__{inner}"))
-    sizes = [_index(v) for v in operands[starts[1] : starts[7]]]
-    shared = operands[starts[10] : starts[10] + segments[10]]
-    size = _index(shared[0]) if shared else mlir.arith.constant(ir.IndexType.get(), 0)
-    given = operands[starts[KERNEL_OPERANDS] : starts[KERNEL_OPERANDS] + segments[KERNEL_OPERANDS]]
+    sizes = [_index(v) for v in launch_sizes(view)]
+    shared = view.dynamicSharedMemorySize
+    size = mlir.arith.constant(ir.IndexType.get(), 0) if shared is None else _index(shared)
+    given = view.kernelOperands
     types = ir.FunctionType(ir.TypeAttr(made[key].attributes["function_type"]).value).inputs
     if [v.type for v in (*sizes, size, *given)] != list(types):
         raise refused(op, f"the payload launches @{outer}::@{inner} with arguments that do not fit it")
@@ -140,42 +131,26 @@ def _free_name(module: ir.Module, wanted: str) -> str:
 
 
 def _alloc(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
-    tokens, dynamic, symbols = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
-    sizes = list(op.operands)[tokens:]
-    attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([dynamic, symbols])}
-    created = ir.Operation.create("memref.alloc", results=[op.results[0].type], operands=sizes, attributes=attributes)
-    return [created.results[0]]
+    view: Any = op.opview
+    return [mlir.memref.alloc(op.results[0].type, view.dynamicSizes, view.symbolOperands)]
 
 
-def _dealloc(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
-    mlir.memref.dealloc(op.operands[len(op.operands) - 1])
-    return []
-
-
-def _memcpy(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
-    target, source = list(op.operands)[-2:]
-    mlir.memref.copy(source, target)
-    return []
-
-
-def _memset(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
-    target, value = list(op.operands)[-2:]
-    mlir.linalg.fill(value, outs=[target])
-    return []
-
-
-def _nothing(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+def _other(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+    """What memory and tokens mean to one processor that does all in order."""
+    view: Any = op.opview
+    match op.name:
+        case "gpu.dealloc":
+            mlir.memref.dealloc(view.memref)
+        case "gpu.memcpy":
+            mlir.memref.copy(view.src, view.dst)
+        case "gpu.memset":
+            mlir.linalg.fill(view.value, outs=[view.dst])
     return []
 
 
 RULES: dict[str, Callable[[ir.Module, ir.Operation, dict[str, ir.Operation]], list[ir.Value]]] = {
     "gpu.launch_func": _launch,
     "gpu.alloc": _alloc,
-    "gpu.dealloc": _dealloc,
-    "gpu.memcpy": _memcpy,
-    "gpu.memset": _memset,
-    "gpu.wait": _nothing,
-    "gpu.host_register": _nothing,
-    "gpu.host_unregister": _nothing,
-    "gpu.set_default_device": _nothing,
+    **dict.fromkeys(("gpu.dealloc", "gpu.memcpy", "gpu.memset", "gpu.wait"), _other),
+    **dict.fromkeys(("gpu.host_register", "gpu.host_unregister", "gpu.set_default_device"), _other),
 }

@@ -6,6 +6,8 @@ A payload that looks at the bits of its halves is left as it is: its meaning wou
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
 from ..host.constants import constant_array
@@ -21,18 +23,48 @@ def widen_halves(module: ir.Module) -> bool:
     with module.context, ir.Location.unknown():
         if any(op.name in BIT_CASTS and _touches_halves(op) for op in ops):
             return False
-        for op in ops:
-            for result in op.results:
-                result.set_type(wide_type(result.type))
-            for argument in (a for region in op.regions for block in region.blocks for a in block.arguments):
-                argument.set_type(wide_type(argument.type))
-            for name in list(op.attributes):
-                op.attributes[name] = _wide_attribute(op.attributes[name])
+        change_types(module, wide_type)
         for op in ops:
             if op.name in CONVERSIONS and op.operands[0].type == op.results[0].type:
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
     return True
+
+
+def change_types(module: ir.Module, changed: Callable[[ir.Type], ir.Type]) -> None:
+    """Change the types of all values and attributes, in place."""
+    for op in mlir.operations(module.operation):
+        for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)):
+            value.set_type(_of(value.type, changed))
+        for name in list(op.attributes):
+            op.attributes[name] = _changed(op.attributes[name], changed)
+
+
+def _of(type_: ir.Type, changed: Callable[[ir.Type], ir.Type]) -> ir.Type:
+    if not isinstance(type_, ir.FunctionType):
+        return changed(type_)
+    return ir.FunctionType.get([changed(t) for t in type_.inputs], [changed(t) for t in type_.results])
+
+
+def _changed(attribute: ir.Attribute, changed: Callable[[ir.Type], ir.Type]) -> ir.Attribute:
+    if isinstance(attribute, ir.TypeAttr):
+        return ir.TypeAttr.get(_of(attribute.value, changed))
+    if isinstance(attribute, ir.FloatAttr):
+        return ir.FloatAttr.get(changed(attribute.type), attribute.value)
+    if isinstance(attribute, ir.DenseFPElementsAttr):
+        return _constant(attribute, changed(attribute.type))
+    if isinstance(attribute, ir.ArrayAttr):
+        return ir.ArrayAttr.get([_changed(a, changed) for a in attribute])
+    return attribute
+
+
+def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
+    values = constant_array(attribute, "f32") if wide != attribute.type else None
+    if values is None:
+        return attribute
+    if attribute.is_splat and values.size:
+        return ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(wide.element_type, float(values.flat[0])))
+    return ir.DenseElementsAttr.get(values, type=wide)
 
 
 def _touches_halves(op: ir.Operation) -> bool:
@@ -43,8 +75,6 @@ def wide_type(type_: ir.Type) -> ir.Type:
     """The same type with f32 for f16 and bf16."""
     if str(type_) in HALVES:
         return ir.F32Type.get(type_.context)
-    if isinstance(type_, ir.FunctionType):
-        return ir.FunctionType.get([wide_type(t) for t in type_.inputs], [wide_type(t) for t in type_.results])
     if not isinstance(type_, ir.ShapedType) or not type_.has_rank:
         return type_
     element = wide_type(type_.element_type)
@@ -58,26 +88,3 @@ def wide_type(type_: ir.Type) -> ir.Type:
     if isinstance(type_, ir.VectorType):
         return ir.VectorType.get(shape, element, scalable=type_.scalable_dims)
     return type_
-
-
-def _wide_attribute(attribute: ir.Attribute) -> ir.Attribute:
-    if isinstance(attribute, ir.TypeAttr):
-        return ir.TypeAttr.get(wide_type(attribute.value))
-    if isinstance(attribute, ir.FloatAttr):
-        return ir.FloatAttr.get(wide_type(attribute.type), attribute.value)
-    if isinstance(attribute, ir.DenseFPElementsAttr):
-        return _wide_constant(attribute)
-    if isinstance(attribute, ir.ArrayAttr):
-        return ir.ArrayAttr.get([_wide_attribute(a) for a in attribute])
-    return attribute
-
-
-def _wide_constant(attribute: ir.DenseFPElementsAttr) -> ir.Attribute:
-    type_ = attribute.type
-    wide = wide_type(type_)
-    values = constant_array(attribute, "f32") if wide != type_ else None
-    if values is None:
-        return attribute
-    if attribute.is_splat and values.size:
-        return ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(wide.element_type, float(values.flat[0])))
-    return ir.DenseElementsAttr.get(values, type=wide)
