@@ -63,27 +63,7 @@ class CupyWork:
             with self._failures(what):
                 self._cupy.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
             self._dynamic[kernel.name] = dynamic
-        return self._launching(function, grid, block, values, dynamic, stream, what)
-
-    def _launching(
-        self,
-        function: Any,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        values: tuple[np.generic, ...],
-        shared: int,
-        stream: Stream,
-        what: str,
-    ) -> Callable[[], None]:
-        errors, failed = self._errors, self._failed
-
-        def launch() -> None:
-            try:
-                function(grid, block, values, shared_mem=shared, stream=stream)
-            except errors as error:
-                raise failed(what, error) from error
-
-        return launch
+        return self._doing(what, lambda: function(grid, block, values, shared_mem=dynamic, stream=stream))
 
     def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
         what = f"copying `{source.name}` to `{target.name}`"
@@ -127,9 +107,11 @@ class CupyWork:
             self._moves[name] = self._function(module, name)
         values = (*ends, *moves.numbers(count, dimensions))
         grid, block = (moves.blocks(count), 1, 1), (moves.THREADS, 1, 1)
-        return self._launching(self._moves[name], grid, block, values, 0, stream, what)
+        kernel = self._moves[name]
+        return self._doing(what, lambda: kernel(grid, block, values, shared_mem=0, stream=stream))
 
-    def _doing(self, what: str, do: Callable[[], None]) -> Callable[[], None]:
+    def _doing(self, what: str, do: Callable[[], object]) -> Callable[[], None]:
+        """What does a call of CuPy's, and says what it was for where it fails."""
         errors, failed = self._errors, self._failed
 
         def once() -> None:
