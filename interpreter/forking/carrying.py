@@ -9,8 +9,10 @@ from __future__ import annotations
 from ..ir import mlir
 from ..ir.mlir import ir
 from ..memory.effects import is_memref
+from ..memory.views import terminator
 from ..proof.hosts.effects import DEVICE, Effects
-from .rebuilding import is_token, may_be_async, token_type
+from ..proof.hosts.tokens import is_token
+from .rebuilding import may_be_async, token_type
 
 CARRIERS = ("scf.for", "scf.if")
 BOUNDS = {"scf.for": 3, "scf.if": 1}
@@ -103,6 +105,6 @@ def strip(function: ir.Operation) -> ir.Operation | None:
             made = carrying(op, None)
         for region in made.regions:
             for block in region.blocks:
-                yielding(block.operations[len(block.operations) - 1].operation, None)
+                yielding(terminator(block), None)
         op.erase()
     return root

@@ -18,11 +18,12 @@ from ..ir.mlir import ir
 from ..memory.effects import goes_through_pointers
 from ..proof.hosts.aliasing import Aliasing, state, stated
 from ..proof.hosts.effects import DEVICE, Effect, Effects
+from ..proof.hosts.tokens import is_token, takes_a_stream
 from ..proof.hosts.windows import Buffer
 from ..session.rewriter import describe
 from .carrying import carrying, may_carry, strip, yielding
 from .dependences import Dependences
-from .rebuilding import is_token, made_async, may_be_async, on_given_stream, token_type
+from .rebuilding import made_async, may_be_async, token_type
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
 """Host ops whose blocks run one after the other."""
@@ -108,7 +109,7 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
         if op.name == "gpu.launch":
             raise _refused("W0433", "this gpu.launch is not outlined", op,
                            hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
-        if on_given_stream(op):
+        if takes_a_stream(op):
             raise _refused(
                 "W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`"
             )

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from ..ir.mlir import ir
-
-TOKEN = "!gpu.async.token"
+from ..proof.hosts.tokens import TOKEN, is_token
 
 SEGMENTED = {"gpu.launch_func", "gpu.alloc"}
 """Ops that say in `operandSegmentSizes` how many operands are tokens; those of the others come first."""
 
 PLAIN_OPERANDS = {"gpu.memcpy": 2, "gpu.memset": 2, "gpu.dealloc": 1}
-
-
-def is_token(value: ir.Value) -> bool:
-    return str(value.type) == TOKEN
 
 
 def token_type() -> ir.Type:
@@ -25,11 +20,6 @@ def may_be_async(op: ir.Operation) -> bool:
     if op.name == "gpu.alloc":
         return "hostShared" not in op.attributes
     return op.name in ("gpu.launch_func", "memref.copy") or op.name in PLAIN_OPERANDS
-
-
-def on_given_stream(op: ir.Operation) -> bool:
-    """`gpu.launch_func <%stream : i64>`: who gave the stream orders what is on it."""
-    return op.name == "gpu.launch_func" and list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1] > 0
 
 
 def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:

@@ -171,6 +171,17 @@ KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
 cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`)."""
 
+
+def arguments(op: ir.Operation) -> list[ir.Value]:
+    """The values that a `func.call` or a `gpu.launch_func` passes."""
+    operands = list(op.operands)
+    if op.name == "func.call":
+        return operands
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    start = sum(segments[:KERNEL_OPERANDS])
+    return operands[start : start + segments[KERNEL_OPERANDS]]
+
+
 UNKNOWN = _names(
     """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
     gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat

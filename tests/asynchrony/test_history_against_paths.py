@@ -41,7 +41,7 @@ def said_of(text: str) -> Faults:
     module = parsed(text)
     (function,) = mlir.operations(module.operation, "func.func")
     order = MemoryOrder()
-    history = History(function, Effects(module), order.watch, order.attach)
+    history = History(function, Effects(module), order.watch)
     said = Faults()
     for fault in order.faults:
         pairs = said.freed if fault.kind in ("used after free", "freed twice") else said.unordered

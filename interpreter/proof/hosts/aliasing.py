@@ -15,7 +15,7 @@ from ....dsl.diagnostics import fail
 from ...ir import mlir
 from ...ir.mlir import ir
 from ...memory.effects import is_memref
-from .windows import Buffer
+from .windows import Buffer, argument_attributes
 
 NOALIAS = "llvm.noalias"
 OWN = (NOALIAS, "bufferize.result")
@@ -87,16 +87,6 @@ def state(argument: ir.Value) -> None:
 
 def memrefs(function: ir.Operation) -> list[ir.Value]:
     return [value for value in function.regions[0].blocks[0].arguments if is_memref(value)]
-
-
-def argument_attributes(value: ir.Value) -> ir.DictAttr | None:
-    """Those of a function's argument, if it has any."""
-    if not isinstance(value.owner, ir.Block):
-        return None
-    holder = value.owner.owner.operation
-    if "arg_attrs" not in holder.attributes:
-        return None
-    return ir.DictAttr(ir.ArrayAttr(holder.attributes["arg_attrs"])[ir.BlockArgument(value).arg_number])
 
 
 @dataclass

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...ir.mlir import ir
+from ...memory.views import terminator
 from .events import Condition, Stream, Token, bits, both, contradict, one_of, unknown
-from .tokens import carried, constant, is_token, last_op, trip_count
+from .tokens import carried, constant, is_token, trip_count
 
 if TYPE_CHECKING:
     from .history import History
@@ -59,7 +60,7 @@ class _Arm:
 def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Token]:
     """Walk a block of a branch or a loop. The tokens that it yields at the places `tokens`."""
     history.walk(block)
-    end = last_op(block)
+    end = terminator(block)
     given = [history.now[end.operands[i]] for i in tokens]
     for i in tokens:
         history.use(end.operands[i], end)

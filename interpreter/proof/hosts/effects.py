@@ -7,13 +7,14 @@ does. Arguments of a host function are distinct memory; what cannot be followed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ...ir import mlir
 from ...ir.mlir import ir
-from ...memory.effects import CALLS, KERNEL_OPERANDS, accesses, is_known, is_memref, is_pointer, takes_tensors
+from ...memory.effects import CALLS, accesses, arguments, is_known, is_memref, is_pointer, takes_tensors
+from ..kernels.launches import symbol
 from .tracing import HostValues, parameter_count, traced
 from .windows import Buffer, Window
 
@@ -27,7 +28,7 @@ Done = tuple[AccessKind, str]
 """What is done to a buffer, and of an update what."""
 READ: Done = ("read", "")
 WRITE: Done = ("write", "")
-Hazard = Literal["RAW", "WAR", "WAW"]
+
 
 
 @dataclass(frozen=True)
@@ -56,27 +57,6 @@ class Effect:
         return not (self.changes or other.changes) or (self.update != "" and self.update == other.update)
 
 
-def hazard(first: Effect, second: Effect) -> Hazard | None:
-    """Why `second` must stay behind `first`; None if their order does not matter. An allocation counts as a write, and a
-    free too."""
-    if first.commutes(second) or first.window.disjoint(second.window):
-        return None
-    if not first.changes:
-        return "WAR"
-    return "WAW" if second.changes else "RAW"
-
-
-def conflict(first: Iterable[Effect], second: Iterable[Effect]) -> tuple[Hazard, Effect, Effect] | None:
-    """The first pair of effects whose order matters."""
-    later = tuple(second)
-    for a in first:
-        for b in later:
-            found = hazard(a, b)
-            if found is not None:
-                return found, a, b
-    return None
-
-
 @dataclass(eq=False)
 class Effects:
     """The effects of the ops of a module's host functions, worked out when asked for, and kept.
@@ -96,12 +76,12 @@ class Effects:
         self._shows_tensors = any(True for _ in mlir.operations(self.module.operation, "bufferization.to_tensor"))
         for op in self.module.body.operations:
             if op.operation.name == "func.func":
-                self._callables[_symbol(op.operation)] = op.operation
+                self._callables[symbol(op.operation)] = op.operation
             elif op.operation.name == "gpu.binary":
-                self._binaries.add(_symbol(op.operation))
+                self._binaries.add(symbol(op.operation))
             elif op.operation.name == "gpu.module":
                 for kernel in mlir.operations(op.operation, "gpu.func"):
-                    self._callables[f"{_symbol(op.operation)}::{_symbol(kernel)}"] = kernel
+                    self._callables[f"{symbol(op.operation)}::{symbol(kernel)}"] = kernel
 
     def of(self, op: ir.Operation) -> tuple[Effect, ...]:
         """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
@@ -223,16 +203,6 @@ def compiled_kernels(module: ir.Module) -> tuple[str, ...]:
     return tuple(dict.fromkeys("@" + callee(op).replace("::", "::@") for op in launches))
 
 
-def arguments(op: ir.Operation) -> list[ir.Value]:
-    """The values that a `func.call` or a `gpu.launch_func` passes."""
-    operands = list(op.operands)
-    if op.name == "func.call":
-        return operands
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    start = sum(segments[:KERNEL_OPERANDS])
-    return operands[start : start + segments[KERNEL_OPERANDS]]
-
-
 def callee(op: ir.Operation) -> str:
     """`f`, or `module::kernel`."""
     if op.name == "func.call":
@@ -256,8 +226,3 @@ def _inside(buffer: Buffer, op: ir.Operation) -> bool:
             return True
         holder = holder.operation.parent
     return False
-
-
-def _symbol(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value
-

@@ -49,7 +49,7 @@ def judge_host(
         WeftError: W0634 for what cannot be followed.
     """
     order = MemoryOrder(may_alias)
-    history = History(function, effects, order.watch, order.attach)
+    history = History(function, effects, order.watch)
     speak = _Speaker(source, names, effects.opaque)
     found = [*(speak.token(f) for f in token_faults(history)), *(speak.memory(f) for f in order.faults)]
     shown = found[:SHOWN]

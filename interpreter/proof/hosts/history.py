@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from ...ir import mlir
 from ...ir.mlir import ir
 from ...memory.effects import FREEING, is_memref
+from ...memory.views import terminator
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
 from .events import Condition, Event, Stream, Streams, Token, Use, unknown
@@ -24,7 +25,6 @@ from .tokens import (
     dependencies,
     is_blocking,
     is_token,
-    last_op,
     made_tokens,
     takes_a_stream,
     uses_tokens,
@@ -32,7 +32,7 @@ from .tokens import (
 
 MOST_EVENTS = 40_000
 
-Watcher = Callable[[Event, int], int]
+Watcher = Callable[["History", Event, int], int]
 
 
 @dataclass(eq=False)
@@ -42,9 +42,8 @@ class History:
     Args:
         function: a `func.func` of one block.
         effects: those of its module.
-        watch: called with each event and with what is done when it starts; it returns what else is to be taken as done (an
-            order that is missing and was reported need not be reported again for all that follows).
-        begin: called with the history before anything happens.
+        watch: called with the history, each event, and what is done when it starts; it returns what else is to be taken as done
+            (an order that is missing and was reported need not be reported again for all that follows).
 
     Raises:
         WeftError: W0634 for what this cannot see through.
@@ -52,8 +51,7 @@ class History:
 
     function: ir.Operation
     effects: Effects
-    watch: Watcher = lambda event, done: 0
-    begin: Callable[[History], None] = lambda history: None
+    watch: Watcher = lambda history, event, done: 0
     events: list[Event] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
@@ -71,7 +69,6 @@ class History:
     _leaf: dict[ir.Operation, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.begin(self)
         blocks = self.function.regions[0].blocks
         if len(blocks) != 1:
             raise unknown(self.function, "branches between blocks", "lift them to scf: a function is read as one block")
@@ -79,16 +76,7 @@ class History:
             if is_token(argument):
                 self.made(argument, None, 0)
         self.walk(blocks[0])
-        self._return(last_op(blocks[0]))
-
-    def before(self, first: ir.Operation, second: ir.Operation) -> bool:
-        """Whether every time `first` happens it is done before `second` starts, whenever that comes later."""
-        firsts = sum(1 << e.number for e in self.events if e.op == first)
-        for event in self.events:
-            earlier = firsts & ((1 << event.number) - 1)
-            if event.op == second and earlier & ~self.done[event.number]:
-                return False
-        return bool(firsts)
+        self._return(terminator(blocks[0]))
 
     # ---- walking ----------------------------------------------------------------------------------------------------------
 
@@ -146,7 +134,7 @@ class History:
             self.use(value, op, event.number)
         self.events.append(event)
         self.done.append(start)
-        self.done[-1] = start | self.watch(event, start)
+        self.done[-1] = start | self.watch(self, event, start)
         after = (start if event.may_not_run else self.done[-1]) | 1 << event.number
         for condition in self.when:
             self.under[condition] |= 1 << event.number

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import Literal
 
 from ...ir import mlir
 from ...ir.mlir import ir
 from ...memory.effects import accesses, is_memref
 from ...memory.views import sources
+from ..races.footprints import Footprints, Meeting
 from .aliasing import Aliasing
-from .effects import Effect, Hazard
+from .effects import Effect
 from .events import Event, bits
 from .history import History
 from .moving import apart
 from .windows import Buffer, Window
 
-if TYPE_CHECKING:
-    from ..races.footprints import Footprints, Meeting
-
+Hazard = Literal["RAW", "WAR", "WAW"]
 FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
 Place = tuple[Buffer, tuple[int, ...] | None]
 """A buffer, and in which iterations it was allocated; None: in any (it came through what a loop carries)."""
@@ -61,7 +61,7 @@ class MemoryOrder:
 
     may_alias: bool = False
     faults: list[MemoryFault] = field(default_factory=list)
-    history: History | None = None
+    history: History = field(init=False)
     _touched: defaultdict[Place, _Touched] = field(default_factory=lambda: defaultdict(_Touched))
     _places: defaultdict[Buffer, set[Place]] = field(default_factory=lambda: defaultdict(set))
     _unknown: list[Place] = field(default_factory=list)
@@ -69,14 +69,18 @@ class MemoryOrder:
     _said: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
     _events: list[dict[Place, list[Effect]]] = field(default_factory=list)
     _chosen: list[frozenset[Buffer]] = field(default_factory=list)
-    _footprints: Footprints | None = None
 
-    def attach(self, history: History) -> None:
-        self.history = history
-        self._aliasing = Aliasing(history.effects.module)
+    @cached_property
+    def _aliasing(self) -> Aliasing:
+        return Aliasing(self.history.effects.module)
 
-    def watch(self, event: Event, done: int) -> int:
+    @cached_property
+    def _footprints(self) -> Footprints:
+        return Footprints(self.history.effects.module)
+
+    def watch(self, history: History, event: Event, done: int) -> int:
         """Judge `event` against all before it. Returns what is taken as done from now on, because it was reported."""
+        self.history = history
         mine = self._located(event)
         self._events.append(mine)
         self._chosen.append(self._chosen_memory(event))
@@ -94,7 +98,7 @@ class MemoryOrder:
                     if self._unordered(number, other, event, place):
                         extra |= 1 << number
                         if self._happens(number, event):  # then what is before it is ordered too
-                            extra |= self._history.done[number]
+                            extra |= self.history.done[number]
                         pending &= ~extra
         for place, effects in mine.items():
             self._enter(place, effects, 1 << event.number)
@@ -102,14 +106,8 @@ class MemoryOrder:
 
     def _happens(self, number: int, event: Event) -> bool:
         """Whether `event` never happens without that earlier one."""
-        earlier = self._history.events[number]
+        earlier = self.history.events[number]
         return earlier.when <= event.when and not earlier.may_not_run
-
-    @property
-    def _history(self) -> History:
-        if self.history is None:
-            raise RuntimeError("attach a history before it is watched")
-        return self.history
 
     # ---- which memory -----------------------------------------------------------------------------------------------------
 
@@ -122,7 +120,7 @@ class MemoryOrder:
 
     def _chosen_memory(self, event: Event) -> frozenset[Buffer]:
         """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
-        shown = [self._history.effects.windows(v) for v in event.op.operands if is_memref(v)]
+        shown = [self.history.effects.windows(v) for v in event.op.operands if is_memref(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
     def _iteration(self, buffer: Buffer, event: Event, loose: bool) -> tuple[int, ...] | None:
@@ -164,7 +162,7 @@ class MemoryOrder:
     # ---- pairs ------------------------------------------------------------------------------------------------------------
 
     def _after_free(self, number: int, other: Place, event: Event, place: Place) -> None:
-        first = self._history.events[number]
+        first = self.history.events[number]
         if first.excludes(event):
             return
         freeing = next(e for e in self._events[number][other] if e.kind == "free")
@@ -175,11 +173,11 @@ class MemoryOrder:
         self._report(kind, None, first, event, freeing, wanted, self._assumed(number, other, event, place))
 
     def _unordered(self, number: int, other: Place, event: Event, place: Place) -> bool:
-        first = self._history.events[number]
+        first = self.history.events[number]
         if first.excludes(event):
             return False
         same = place[0] == other[0]
-        counters = self._history.effects.host.counters
+        counters = self.history.effects.host.counters
         for a in self._events[number][other]:
             for b in self._events[event.number][place]:
                 if a.commutes(b) or (same and b.kind != "free" and apart(first, a.window, event, b.window, counters)):
@@ -199,19 +197,15 @@ class MemoryOrder:
 
     def _meeting(self, first: Event, a: Effect, second: Event, b: Effect) -> Meeting:
         """What the sets of elements say, which the two touch of a buffer."""
-        if {"alloc", "free"} & {a.kind, b.kind} or any(self._history.effects.opaque(e.op) for e in (first, second)):
+        if {"alloc", "free"} & {a.kind, b.kind} or any(self.history.effects.opaque(e.op) for e in (first, second)):
             return "together"
-        if self._footprints is None:
-            from ..races.footprints import Footprints
-
-            self._footprints = Footprints(self._history.effects.module)
         return self._footprints.meet(first.op, a.changes, second.op, b.changes, a.buffer.key)
 
     def _assumed(self, number: int, other: Place, event: Event, place: Place) -> bool:
         """Whether it is not proven that the two events touch the same memory."""
         if place != other or place[1] is None or place[0].kind == "unknown":
             return True
-        if any(self._history.effects.opaque(op) or _may_free(op) for op in (self._history.events[number].op, event.op)):
+        if any(self.history.effects.opaque(op) or _may_free(op) for op in (self.history.events[number].op, event.op)):
             return True
         return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
 
@@ -220,7 +214,7 @@ class MemoryOrder:
         if one.part is None and other.part is None:
             return True
         whole = one.buffer.key
-        dims = None if isinstance(whole, str) else self._history.effects.windows(whole)[0].dims
+        dims = None if isinstance(whole, str) else self.history.effects.windows(whole)[0].dims
         return any(w.part is None and w.dims in (None, dims) for w in (one, other))
 
     def _report(

@@ -9,7 +9,6 @@ TOKEN = "!gpu.async.token"
 
 LOOPS = ("scf.for", "affine.for")
 BRANCHES = ("scf.if", "affine.if")
-YIELDS = ("scf.yield", "affine.yield")
 
 
 def is_token(value: ir.Value) -> bool:
@@ -45,10 +44,6 @@ def takes_a_stream(op: ir.Operation) -> bool:
     if op.name != "gpu.launch_func":
         return False
     return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[12] > 0
-
-
-def last_op(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
 
 
 def constant(value: ir.Value) -> int | None:

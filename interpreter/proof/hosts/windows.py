@@ -32,22 +32,24 @@ class Buffer:
         """How messages call it: `A` by its `weft.name`, else `%alloc_0`, `@table`."""
         if isinstance(self.key, str):
             return f"@{self.key}"
-        return _given_name(self.key) or _number(self.key) or self.key.get_name(use_local_scope=True)
+        own = argument_attributes(self.key)
+        if own is not None and "weft.name" in own:
+            return ir.StringAttr(own["weft.name"]).value
+        return _number(self.key) or self.key.get_name(use_local_scope=True)
 
     def distinct(self, other: Buffer) -> bool:
         """Whether the two are different memory. Arguments are taken as distinct."""
         return self != other and "unknown" not in (self.kind, other.kind)
 
 
-def _given_name(value: ir.Value) -> str | None:
+def argument_attributes(value: ir.Value) -> ir.DictAttr | None:
+    """Those of a function's argument, if it has any."""
     if not isinstance(value.owner, ir.Block):
         return None
-    holder = value.owner.owner
-    attributes = holder.operation.attributes
-    if "arg_attrs" not in attributes:
+    holder = value.owner.owner.operation
+    if "arg_attrs" not in holder.attributes:
         return None
-    own = ir.DictAttr(ir.ArrayAttr(attributes["arg_attrs"])[ir.BlockArgument(value).arg_number])
-    return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+    return ir.DictAttr(ir.ArrayAttr(holder.attributes["arg_attrs"])[ir.BlockArgument(value).arg_number])
 
 
 def _number(value: ir.Value) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
 from ...ir.mlir import ir
-from ...memory.effects import KERNEL_OPERANDS
+from ...memory.effects import arguments
 from ...session.rewriter import describe
 from ..forms.algebra import AXES
 from ..forms.digits import split_ids
@@ -44,15 +44,15 @@ def kernel_model(
     op = kernel.operation
     if op.name == "gpu.launch":
         return _launch_body(op, block, grid, names, may_alias)
-    known = _known(op, "known_block_size") or block or (None, None, None)
-    shape = LaunchShape(known, _known(op, "known_grid_size") or grid or (None, None, None))
+    known = known_size(op, "known_block_size") or block or (None, None, None)
+    shape = LaunchShape(known, known_size(op, "known_grid_size") or grid or (None, None, None))
     reader = Reader(str(ir.StringAttr(op.attributes["sym_name"]).value), shape, names, may_alias=may_alias)
     body = only_block(op.regions[0], op)
     count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
     shared = (
         int(ir.IntegerAttr(op.attributes["workgroup_attributions"])) if "workgroup_attributions" in op.attributes else 0
     )
-    given = kernel_operands(launch) if launch is not None else [None] * count
+    given = arguments(launch) if launch is not None else [None] * count
     if launch is not None:
         _bind_host(reader, launch)
     called = _argument_names(op, count)
@@ -66,13 +66,6 @@ def kernel_model(
         else:
             _scalar(reader.values, argument)
     return _read(reader, op, body)
-
-
-def kernel_operands(launch: ir.Operation) -> list[ir.Value]:
-    """What a `gpu.launch_func` passes to its kernel."""
-    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
-    first = sum(segments[:KERNEL_OPERANDS])
-    return list(launch.operands)[first : first + segments[KERNEL_OPERANDS]]
 
 
 def launch_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
@@ -140,7 +133,7 @@ def _scalar(values: Values, argument: ir.Value) -> None:
     values.bind(argument, values.opaque(NOTHING), NOTHING)
 
 
-def _known(op: ir.Operation, attribute: str) -> Sizes | None:
+def known_size(op: ir.Operation, attribute: str) -> Sizes | None:
     if attribute not in op.attributes:
         return None
     x, y, z = list(ir.DenseI32ArrayAttr(op.attributes[attribute]))

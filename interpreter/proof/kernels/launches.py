@@ -10,7 +10,7 @@ from ...ir import mlir
 from ...ir.mlir import ir
 from ...session.rewriter import describe
 from ..forms.shape import Sizes
-from .kernels import Names, kernel_model, launch_sizes
+from .kernels import Names, kernel_model, known_size, launch_sizes
 from .model import KernelModel
 
 MOST_THREADS = 1024
@@ -27,7 +27,7 @@ class KernelUse:
 
     @property
     def name(self) -> str:
-        return "gpu.launch" if self.kernel.name == "gpu.launch" else f"@{_symbol(self.kernel)}"
+        return "gpu.launch" if self.kernel.name == "gpu.launch" else f"@{symbol(self.kernel)}"
 
     @property
     def place(self) -> str:
@@ -42,11 +42,11 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
         WeftError: W0611 for a launch of a kernel that is not there; W0640 for a launch in a host op that may run it in parallel.
     """
     kernels = {
-        f"@{_symbol(holder)}::@{_symbol(kernel)}": kernel
+        f"@{symbol(holder)}::@{symbol(kernel)}": kernel
         for holder in mlir.operations(module.operation, "gpu.module")
         for kernel in mlir.operations(holder, "gpu.func")
     }
-    binaries = {_symbol(op) for op in mlir.operations(module.operation, "gpu.binary")}
+    binaries = {symbol(op) for op in mlir.operations(module.operation, "gpu.binary")}
     out: list[KernelUse] = []
     launched: set[str] = set()
     for op in mlir.operations(module.operation, "gpu.launch", "gpu.launch_func"):
@@ -79,7 +79,7 @@ def model_of(
     stated: list[tuple[str, Sizes | None, Sizes | None]] = []
     if use.launch is not None:
         stated.append((use.launch.name, *launch_sizes(use.launch)))
-    known = _known(use.kernel, "known_block_size"), _known(use.kernel, "known_grid_size")
+    known = known_size(use.kernel, "known_block_size"), known_size(use.kernel, "known_grid_size")
     stated.append(("the kernel's attributes", *known))
     stated.append(("the command line", block, grid))
     chosen_block = _agreed(use, "block", [(who, b) for who, b, _ in stated])
@@ -162,12 +162,5 @@ def _expect_possible(use: KernelUse, block: Sizes, grid: Sizes) -> None:
                    hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip
 
 
-def _known(op: ir.Operation, attribute: str) -> Sizes | None:
-    if attribute not in op.attributes:
-        return None
-    x, y, z = list(ir.DenseI32ArrayAttr(op.attributes[attribute]))
-    return (x, y, z)
-
-
-def _symbol(op: ir.Operation) -> str:
+def symbol(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
