@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import Diagnostic, Source, Span
 from ...ir.mlir import ir
 from ...session.rewriter import describe
+from ..places import first_few, quoted, span
 from .effects import DEVICE, Effect, Effects, callee
 from .events import Event
 from .history import History
@@ -18,7 +18,6 @@ from .tokens import dependencies
 from .windows import Buffer
 
 SHOWN = 10
-_PLACE = re.compile(r":(\d+):(\d+)")
 Names = Callable[["ir.Value"], "str | None"]
 
 _DOES = {"read": "reads it", "write": "writes it", "alloc": "allocates it", "free": "frees it"}
@@ -52,16 +51,11 @@ def judge_host(
     history = History(function, effects, order.watch)
     speak = _Speaker(source, names, effects.opaque)
     found = [*(speak.token(f) for f in token_faults(history)), *(speak.memory(f) for f in order.faults)]
-    shown = found[:SHOWN]
-    if len(found) > SHOWN:
-        last = shown[-1]
-        notes = (*last.notes, f"and {len(found) - SHOWN} more in this function")
-        shown[-1] = Diagnostic(last.code, last.message, last.span, notes=notes, hint=last.hint)
     touched = {e.buffer: None for event in history.events for e in event.effects if e.buffer.kind == "argument"}
     distinct = tuple(speak.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
     operations = len({e.op for e in history.events if e.on_device})
     tokens = len({t.value for t in history.tokens})
-    return HostFindings(function, operations, tokens, tuple(shown), distinct)
+    return HostFindings(function, operations, tokens, tuple(first_few(found, SHOWN, "function")), distinct)
 
 
 _APART = ("these parts of it share no element", "offsets and sizes that are constants, or affine in loop variables and ids,")
@@ -155,7 +149,7 @@ class _Speaker:
         which = f" @{callee(event.op)}" if event.op.name == "gpu.launch_func" else ""
         iteration = f" (iteration {', '.join(map(str, event.path))})" if event.path else ""
         does = "returns it" if event.op.name == "func.return" else _DOES[effect.kind]
-        return f"{self.op(event.op)}{which}{iteration} {does}{self._quoted(event.op)}"
+        return f"{self.op(event.op)}{which}{iteration} {does}{quoted(self.source, self.op(event.op))}"
 
     def _missing(self, first: Event, second: Event) -> str:
         start, end = self._line(first.op), self._line(second.op)
@@ -193,21 +187,12 @@ class _Speaker:
         return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
     def _at(self, what: str, op: ir.Operation | None) -> tuple[str, ...]:
-        return () if op is None else (f"{what} {self.op(op)}{self._quoted(op)}",)
+        return () if op is None else (f"{what} {self.op(op)}{quoted(self.source, self.op(op))}",)
 
     def span(self, op: ir.Operation | None) -> Span | None:
-        found = _PLACE.search(str(op.location)) if op is not None else None
-        if found is None or op is None:
-            return None
-        line, column = int(found[1]), int(found[2])
-        return Span(self.source, line, column, line, column + len(op.name))
+        return None if op is None else span(self.source, describe(op))
 
     def _line(self, op: ir.Operation) -> str:
-        span = self.span(op)
+        at = self.span(op)
         which = f"{op.name} @{callee(op)}" if op.name == "gpu.launch_func" else op.name
-        return which if span is None else f"{which} in line {span.line}"
-
-    def _quoted(self, op: ir.Operation) -> str:
-        span = self.span(op)
-        text = self.source.line(span.line).strip() if span is not None else ""
-        return f"\n    {text}" if text else ""
+        return which if at is None else f"{which} in line {at.line}"

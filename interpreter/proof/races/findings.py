@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
-from ....dsl.diagnostics import Diagnostic, Source, Span
+from ....dsl.diagnostics import Diagnostic, Source
 from ..kernels.model import Barrier, KernelModel
+from ..places import first_few, quoted, span
 from .barriers import superfluous_barriers
-from .conflicts import DATA, LIMIT, Conflict, Instance, conflicts, conflicts_between_blocks
+from .conflicts import DATA, LIMIT, Conflict, conflicts, conflicts_between_blocks
 from .unwritten import UnwrittenRead, unwritten_reads
 
 SHOWN = 5
 EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"
 """What helps against an assumption, in a schedule."""
-_PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
 
 
 class Findings:
@@ -49,14 +47,8 @@ class Findings:
 
     def diagnostics(self) -> list[Diagnostic]:
         """All of it; of many conflicts the first few."""
-        out = [self._divergent(barrier) for barrier in self.model.divergent]
         found = [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
-        out += found[:SHOWN]
-        if len(found) > SHOWN:
-            last = out[-1]
-            notes = (*last.notes, f"and {len(found) - SHOWN} more in this kernel")
-            out[-1] = Diagnostic(last.code, last.message, last.span, notes=notes, hint=last.hint)
-        return out
+        return [*(self._divergent(barrier) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
 
     # ---- one of each ------------------------------------------------------------------------------------------------------
 
@@ -70,13 +62,8 @@ class Findings:
                 "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
                 " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
             )
-        return Diagnostic(
-            "W0603",
-            message,
-            self._span(barrier.op),
-            notes=(note,),
-            hint="move the barrier out of the condition or loop",
-        )
+        hint = "move the barrier out of the condition or loop"
+        return Diagnostic("W0603", message, span(self.source, barrier.op), notes=(note,), hint=hint)
 
     def _conflict(self, conflict: Conflict) -> Diagnostic:
         space = "shared" if conflict.space == "workgroup" else conflict.space
@@ -86,25 +73,21 @@ class Findings:
         message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
         notes = self._witness(conflict)
         if conflict.across_blocks:
-            hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
+            hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
             if self.source is None:
+                hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
                 hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
-            else:
-                hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
-            return Diagnostic("W0602", message, self._span(conflict.second_op), notes=notes, hint=hint)
-        hint = "put a barrier between the two operations, or give the element one owner"
-        if self.source is None:
-            hint = (
-                "put a barrier between the two operations (`insert-barriers` finds the place), "
-                "or give the element one owner"
-            ) + (EXACT if conflict.assumed else "")
-        return Diagnostic("W0601", message, self._span(conflict.second_op), notes=notes, hint=hint)
+            return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
+        finds = " (`insert-barriers` finds the place)" if self.source is None else ""
+        hint = f"put a barrier between the two operations{finds}, or give the element one owner"
+        hint += EXACT if conflict.assumed and self.source is None else ""
+        return Diagnostic("W0601", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
 
     def _witness(self, conflict: Conflict) -> tuple[str, ...]:
         notes = conflict.notes()
         if self.source is not None and conflict.first is not None and conflict.second is not None:
             for instance in (conflict.first, conflict.second):
-                notes = tuple(n + self._quoted(instance) if n.endswith(str(instance)) else n for n in notes)
+                notes = tuple(n + quoted(self.source, instance.op) if n.endswith(str(instance)) else n for n in notes)
         return notes
 
     def _unwritten(self, read: UnwrittenRead) -> Diagnostic:
@@ -112,33 +95,14 @@ class Findings:
         state = "may read" if read.assumed else "reads"
         notes = [f"element {read.buffer}{element}"]
         if read.reader is not None:
-            notes.append(f"{read.reader.said()}{self._quoted(read.reader)}")
+            notes.append(f"{read.reader.said()}{quoted(self.source, read.op)}")
         if read.reader is None:
             notes.append(LIMIT)
         elif read.assumed:
             notes.append(DATA)
-        return Diagnostic(
-            "W0610",
-            f"a thread {state} shared memory `{read.buffer}` that nobody wrote",
-            self._span(read.op),
-            notes=tuple(notes),
-            hint="write the element before it is read: shared memory holds what an earlier block left there",
-        )
-
-    # ---- places -----------------------------------------------------------------------------------------------------------
-
-    def _span(self, op: str) -> Span | None:
-        found = _PLACE.match(op) if self.source is not None else None
-        if found is None or self.source is None:
-            return None
-        line, column = int(found["line"]), int(found["column"])
-        return Span(self.source, line, column, line, column + len(found["op"]))
-
-    def _quoted(self, instance: Instance) -> str:
-        span = self._span(instance.op)
-        text = span.source.line(span.line).strip() if span is not None else ""
-        return f"\n    {text}" if text else ""
-
+        message = f"a thread {state} shared memory `{read.buffer}` that nobody wrote"
+        hint = "write the element before it is read: shared memory holds what an earlier block left there"
+        return Diagnostic("W0610", message, span(self.source, read.op), notes=tuple(notes), hint=hint)
 
 def diagnostics(model: KernelModel, source: Source | None = None) -> list[Diagnostic]:
     """What is wrong with the kernel's synchronization; nothing if it is proven race-free."""
