@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from ..ir.mlir import ir, producer
@@ -111,23 +112,21 @@ def hands_on(value: ir.Value) -> bool:
     return name in ("scf.for", "affine.for", "scf.if")
 
 
+def way(value: ir.Value, of: Callable[[ir.Value], list[ir.Value] | None] = sources) -> list[ir.Value]:
+    """`value` and all memrefs that it is made of, each once."""
+    seen = {value: None}
+    waiting = [value]
+    for at in waiting:
+        more = [source for source in of(at) or () if source not in seen]
+        waiting += dict.fromkeys(more)
+        seen.update(dict.fromkeys(more))
+    return waiting
+
+
 def roots(value: ir.Value) -> frozenset[ir.Value | str] | None:
     """The buffers that `value` may lie in: values, and names of globals; None where it may be any memory."""
-    found: set[ir.Value | str] = set()
-    seen: set[ir.Value] = set()
-    waiting = [value]
-    while waiting:
-        at = waiting.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        made_of = sources(at)
-        if made_of is None:
-            return None
-        if not made_of:
-            found.add(stored_name(at) or at)
-        waiting += made_of
-    return frozenset(found)
+    made_of = {at: sources(at) for at in way(value)}
+    return None if None in made_of.values() else frozenset(stored_name(at) or at for at, of in made_of.items() if not of)
 
 
 def stored_name(value: ir.Value) -> str | None:

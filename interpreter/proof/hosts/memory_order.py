@@ -10,7 +10,7 @@ from typing import Literal
 from ...ir import mlir
 from ...ir.mlir import ir
 from ...memory.effects import accesses, is_memref
-from ...memory.views import sources
+from ...memory.views import way
 from ..races.footprints import Footprints, Meeting
 from .aliasing import Aliasing
 from .effects import Effect
@@ -231,10 +231,7 @@ def _may_free(op: ir.Operation) -> bool:
     return any(a.kind == "free" and not a.certain for a in accesses(op) or ())
 
 
-def _came_through_a_loop(value: ir.Value, on_the_way: frozenset[ir.Value] = frozenset()) -> bool:
+def _came_through_a_loop(value: ir.Value) -> bool:
     """Whether a memref may be one that an earlier iteration made."""
-    owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
-    if owner.name in ("scf.for", "affine.for", "scf.while"):
-        return True
-    here = on_the_way | {value}
-    return any(_came_through_a_loop(v, here) for v in sources(value) or () if v not in here)
+    owners = (at.owner.owner.operation if isinstance(at.owner, ir.Block) else at.owner.operation for at in way(value))
+    return any(owner.name in ("scf.for", "affine.for", "scf.while") for owner in owners)

@@ -52,7 +52,7 @@ class Reader:
                 self._shown.append(op.operands[0])
             self._writes_anything |= not effects.is_known(op)
             for memref in effects.written(op):
-                self._written |= self.views.roots(memref)
+                self._written.update(self.views.roots(memref))
                 self._writes_anything |= self.views.is_anything(memref)
 
     def _load_depends(self, op: ir.Operation) -> Depends:

@@ -15,7 +15,7 @@ from ...ir.mlir import DYNAMIC, ir
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
 from ...memory.layouts import element_bytes, kept_dimensions, static_strides, value_name
 from ...memory.spaces import Space, memory_space
-from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, terminator
+from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 from ..forms.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from .dependence import in_kernel
 from .values import Values
@@ -154,31 +154,18 @@ class Views:
                 if trips is not None or len(turns) == 1:
                     self._views[loop.results[arguments.index(argument)]] = self.of(start[turns[(trips or 0) % len(turns)]])
 
-    def roots(self, value: ir.Value) -> set[ir.Value]:
+    def roots(self, value: ir.Value) -> list[ir.Value]:
         """The values of the root buffers that `value` may lie in, found without evaluating any index."""
-        return set(self._roots(value))
+        return [at for at in way(value, self._sources) if not self._sources(at)]
 
     def is_anything(self, value: ir.Value) -> bool:
         """Whether `value` may lie in memory of which nothing is known."""
-        return any(root not in self._roots_made and self._sources(root) is None for root in self._roots(value))
-
-    def _roots(self, value: ir.Value) -> list[ir.Value]:
-        out: list[ir.Value] = []
-        seen: set[ir.Value] = set()
-        todo = [value]
-        while todo:
-            at = todo.pop(0)
-            if at in seen:
-                continue
-            seen.add(at)
-            made_of = [] if at in self._roots_made else self._sources(at)
-            todo += made_of or ()
-            if not made_of:
-                out.append(at)
-        return out
+        return any(self._sources(at) is None for at in way(value, self._sources))
 
     def _sources(self, value: ir.Value) -> list[ir.Value] | None:
-        return [self._bound[value]] if value in self._bound else sources(value)
+        if value in self._bound:
+            return [self._bound[value]]
+        return [] if value in self._roots_made else sources(value)
 
     def _find(self, value: ir.Value) -> tuple[View, ...]:
         if isinstance(value.owner, ir.Block):
@@ -194,11 +181,10 @@ class Views:
             if name not in self._globals:
                 self._globals[name] = self.root(value, name)
             return (View(self._globals[name], _whole(len(self._globals[name].shape))),)
-        arms = _arms(value)
-        if arms is not None:
+        if op.name in ("arith.select", "scf.if"):
             condition = self.values.condition(op.operands[0])
-            yes = [_under(condition, v) for v in self.of(arms[0])]
-            return (*yes, *(_under(condition.negate(), v) for v in self.of(arms[1])))
+            arms = zip((condition, condition.negate()), sources(value) or (), strict=True)
+            return tuple(_under(when, view) for when, arm in arms for view in self.of(arm))
         source = shown(value)
         if source is None:
             return self._unknown(value)
@@ -227,25 +213,16 @@ class Views:
             return self._views[value]
         known = None if _in_kernel(value) else self._whole_choices(value)
         if known is None:
-            return _forget(tuple(v for root in self._roots(value) for v in self.of(root)))
+            return _forget(tuple(v for root in self.roots(value) for v in self.of(root)))
         choice = self.values.opaque(NOTHING, 0, len(known) - 1)  # one for all threads of a launch
         which = [(equal(choice, Linear.of(i)), root) for i, root in enumerate(known)]
         return tuple(replace(_under(when, v), chosen=len(known) > 1) for when, root in which for v in self.of(root))
 
     def _whole_choices(self, value: ir.Value) -> list[ir.Value] | None:
         """The buffers one of which `value` is, as a whole: nothing on the way from them shows a part. None if something does."""
-        seen: dict[ir.Value, None] = {value: None}
-        todo, out = [value], list[ir.Value]()
-        while todo:
-            at = todo.pop()
-            made_of = [] if at in self._roots_made else self._sources(at)
-            if not made_of:
-                out.append(at)
-            elif at.type != value.type or not hands_on(at):
-                return None
-            todo += [s for s in made_of or () if s not in seen]
-            seen.update(dict.fromkeys(made_of or ()))
-        return out if all(root.type == value.type for root in out) else None
+        found = self.roots(value)
+        whole = all(at.type == value.type and (at in found or hands_on(at)) for at in way(value, self._sources))
+        return found if whole else None
 
     # ---- ops that compose ----------------------------------------------------------------------------------------------
 
@@ -322,11 +299,10 @@ class Views:
         """The view with one flat coordinate; unknown where the root's layout is not static."""
         if view.flat or view.axes is None:
             return view
-        if view.root.strides is None:
+        offset, strides = view.root.position([axis.offset for axis in view.axes]), dict[int, Linear]()
+        if offset is None:
             return View(view.root, None, False, view.when)
-        offset, strides = Linear.of(0), dict[int, Linear]()
-        for axis, step in zip(view.axes, view.root.strides, strict=True):
-            offset = offset + axis.offset * step
+        for axis, step in zip(view.axes, view.root.strides or (), strict=True):
             for dimension, stride in axis.strides:
                 strides[dimension] = strides.get(dimension, Linear.of(0)) + stride * step
         return replace(view, axes=(Axis(offset, tuple(strides.items())),), flat=True)
@@ -335,13 +311,8 @@ class Views:
         """Where in the root the element at `indices` is."""
         if view.axes is None:
             return None
-        out: list[Linear] = []
-        for axis in view.axes:
-            place = axis.offset
-            for dimension, stride in axis.strides:
-                place = place + self.values.product(indices[dimension], stride)
-            out.append(place)
-        return tuple(out)
+        moved = ([self.values.product(indices[d], stride) for d, stride in axis.strides] for axis in view.axes)
+        return tuple(sum(steps, start=axis.offset) for axis, steps in zip(view.axes, moved, strict=True))
 
 
 def mixed(op: ir.Operation, values: Values) -> list[list[Linear]]:
@@ -349,18 +320,6 @@ def mixed(op: ir.Operation, values: Values) -> list[list[Linear]]:
     dynamic = iter(list(op.operands)[1:])
     lists = [ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"]) for what in ("offsets", "sizes", "strides")]
     return [[values.linear(next(dynamic)) if e == DYNAMIC else Linear.of(e) for e in entries] for entries in lists]
-
-
-def _arms(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
-    """What a memref is where a condition holds, and where it does not."""
-    op = ir.OpResult(value).owner.operation
-    if op.name == "arith.select":
-        return op.operands[1], op.operands[2]
-    if op.name != "scf.if":
-        return None
-    number = ir.OpResult(value).result_number
-    yes, no = (terminator(region.blocks[0]).operands[number] for region in op.regions)
-    return yes, no
 
 
 def _whole(rank: int) -> tuple[Axis, ...]:
