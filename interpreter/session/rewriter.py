@@ -13,6 +13,7 @@ from ...dsl.diagnostics import Diagnostic, Span, WeftError
 from ...dsl.tree import Node
 from ..ir import mlir
 from ..ir.mlir import ir
+from ..ir.structured import is_structured
 from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
 
@@ -147,14 +148,25 @@ class Rewriter:
             Diagnostic(code, message, self.span(at), self.statement.node.keyword, tuple(notes), hint, where)
         )
 
+    def expect_structured(self, op: ir.Operation, code: str) -> None:
+        """Refuse a target that is no structured op."""
+        if not is_structured(op):
+            what = f"`{self.statement.node.keyword}` takes a structured (linalg) op, and this is {op.name}"
+            raise self.error(code, what, at="target", payload=op)
+
     def placed(
-        self, error: WeftError, *, at: str | None = None, payload: ir.Operation | ir.OpView | None = None
+        self,
+        error: WeftError,
+        *,
+        at: str | None = None,
+        payload: ir.Operation | ir.OpView | None = None,
+        notes: Iterable[str] = (),
     ) -> WeftError:
-        """An error that was raised without a place, as one of this statement."""
+        """An error that was raised without a place, as one of this statement, which may have more to note."""
         where = describe(payload) if payload is not None else None
-        span, keyword = self.span(at), self.statement.node.keyword
+        own = {"span": self.span(at), "statement": self.statement.node.keyword}
         return WeftError.of(
-            dataclasses.replace(d, span=span, statement=keyword, payload=d.payload or where) for d in error.diagnostics
+            dataclasses.replace(d, **own, payload=d.payload or where, notes=(*d.notes, *notes)) for d in error.diagnostics
         )
 
     @contextmanager

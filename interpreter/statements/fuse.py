@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...dsl.diagnostics import WeftError
 from ..ir import mlir
 from ..ir.mlir import ir
-from ..ir.nesting import is_within
+from ..ir.nesting import ancestors, is_within
 from ..ir.structured import ATOMIC, is_structured
 from ..padding.rounding import absorb_pads
 from ..session.rewriter import Rewriter, describe
@@ -78,8 +79,8 @@ class Fuse(Statement):
                 "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none",
                 at="producer", payload=producer, hint="fuse before `bufferize`, `map`s are kept",
             )  # fmt: skip
-        if self._reads(producer, loop):
-            self._add_up(rewrite, producer, loop)
+        if ATOMIC in producer.attributes and loop.name == "scf.forall" and is_result_of(producer.operands[0], loop):
+            self._add_up(rewrite, producer, loop)  # an atomic sum of what the loop makes
             return {}
         self._is_read(rewrite, producer, loop)
         self._not_a_start(rewrite, producer, loop)
@@ -93,18 +94,14 @@ class Fuse(Statement):
         fuse_gathers(rewrite, self.loop)
         return {}
 
-    def _reads(self, op: ir.Operation, loop: ir.Operation) -> bool:
-        """Whether the op is an atomic sum of what the loop makes."""
-        return ATOMIC in op.attributes and loop.name == "scf.forall" and is_result_of(op.operands[0], loop)
-
     def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:
-        from .split_k.atomics import NotFusedError, fuse_sum
+        from .split_k.atomics import fuse_sum
 
         kind = total.results[0].type
         try:
             fuse_sum(total, loop)
-        except NotFusedError as reason:
-            raise rewrite.error("W0458", str(reason), at="producer", payload=total, hint=reason.hint) from reason
+        except WeftError as error:
+            raise rewrite.placed(error, at="producer", payload=total) from error
         rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
@@ -149,8 +146,8 @@ class Fuse(Statement):
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
         """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of that."""
-        for op in mlir.operations(rewrite.module.operation):
-            reader = _structured_around(op) if self.producer.tag in op.attributes else None
+        for op in self._tagged(rewrite):
+            reader = next((around for around in ancestors(op) if is_structured(around)), None)
             if reader is not None:
                 raise rewrite.error(
                     "W0326",
@@ -161,10 +158,13 @@ class Fuse(Statement):
                     "`split-k` map and launch it on its own",
                 )
 
+    def _tagged(self, rewrite: Rewriter) -> list[ir.Operation]:
+        return [op for op in mlir.operations(rewrite.module.operation) if self.producer.tag in op.attributes]
+
     def _settle(self, rewrite: Rewriter) -> None:
         """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""
         loop = rewrite.find(self.loop)
-        tagged = [op for op in mlir.operations(rewrite.module.operation) if self.producer.tag in op.attributes]
+        tagged = self._tagged(rewrite)
         fused = [op for op in tagged if is_within(op, loop)]
         name = tagged[0].name
         for op in tagged:
@@ -175,11 +175,3 @@ class Fuse(Statement):
         for extra in fused[1:]:
             del extra.attributes[self.producer.tag]
         rewrite.remark(f"{name} now runs once per tile")
-
-
-def _structured_around(op: ir.Operation) -> ir.Operation | None:
-    """The structured op in whose body `op` stands, however deep."""
-    parent = op.parent
-    while parent is not None and not is_structured(parent):
-        parent = parent.operation.parent
-    return None if parent is None else parent.operation

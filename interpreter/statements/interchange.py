@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.structured import is_structured, structure
+from ..ir.structured import structure
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle, Results, Statement, consumed, integers, statement
 
@@ -41,10 +41,7 @@ class Interchange(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         op = rewrite.find(self.target)
-        if not is_structured(op):
-            raise rewrite.error(
-                "W0320", f"`interchange` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
-            )
+        rewrite.expect_structured(op, "W0320")
         space = structure(op)
         if sorted(self.order) != list(range(space.rank)):
             raise rewrite.error(

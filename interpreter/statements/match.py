@@ -42,13 +42,15 @@ class _Match(Statement):
                 section, before = body.nth(self.op, index)
                 yield dataclasses.replace(self, index=before), carve_section(version.sections, body, section)
 
-    def found(self, rewrite: Rewriter) -> list[ir.Operation]:
-        """The matching ops below the scope, in the order of the text; the `#index`-th alone if one is given."""
-        root = self._root(rewrite)
-        ops = [op for op in mlir.operations(root, self.op) if self._attribute_matches(op)]
+    def found(self, rewrite: Rewriter, *, enough: bool = True) -> list[ir.Operation]:
+        """The matching ops below the scope, in the order of the text; the `#index`-th alone if one is given.
+
+        `enough`: refuse an index that is too large.
+        """
+        ops = [op for op in mlir.operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
         if self.index is None:
             return ops
-        if self.index >= len(ops):
+        if enough and self.index >= len(ops):
             raise rewrite.error(
                 "W0402",
                 f"#{self.index} of `{self.op}` is wanted, but there {'is' if len(ops) == 1 else 'are'} {len(ops)}",
@@ -56,7 +58,20 @@ class _Match(Statement):
                 notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
                 hint="numbers start at 0",
             )
-        return [ops[self.index]]
+        return ops[self.index : self.index + 1]
+
+    def one(self, rewrite: Rewriter, ops: list[ir.Operation], *, word: str, meant: str) -> Results:
+        """A handle to the one op that was found. Raises W0403 where there are several."""
+        if len(ops) > 1:
+            raise rewrite.error(
+                "W0403",
+                f"{len(ops)} ops match `{self.op}`, and {meant} is meant",
+                at="op",
+                notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
+                hint=f"pick one (`{word} {self.op} #0`), narrow it (`in @f`), or take all (`match* {self.op}`)",
+            )
+        rewrite.remark(describe(ops[0]))
+        return {"op": rewrite.new_handle(ops[0])}
 
     def _root(self, rewrite: Rewriter) -> ir.Operation:
         if isinstance(self.scope, Handle):
@@ -135,16 +150,7 @@ class Match(_Match):
         ops = self.found(rewrite)
         if not ops:
             raise self.nothing(rewrite)
-        if len(ops) > 1:
-            raise rewrite.error(
-                "W0403",
-                f"{len(ops)} ops match `{self.op}`, and one is meant",
-                at="op",
-                notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
-                hint=f"pick one (`match {self.op} #0`), narrow it (`in @f`), or take all (`match* {self.op}`)",
-            )
-        rewrite.remark(describe(ops[0]))
-        return {"op": rewrite.new_handle(ops[0])}
+        return self.one(rewrite, ops, word="match", meant="one")
 
 
 @statement("match?", returns=("op",))
@@ -170,23 +176,11 @@ class MatchOptional(_Match):
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
-        ops = [] if self.index is not None and self.index >= len(self._all(rewrite)) else self.found(rewrite)
+        ops = self.found(rewrite, enough=False)
         if not ops:
             rewrite.remark(f"no {self.op}: absent")
             return {"op": Handle(-1, absent=True)}
-        if len(ops) > 1:
-            raise rewrite.error(
-                "W0403",
-                f"{len(ops)} ops match `{self.op}`, and at most one is meant",
-                at="op",
-                notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
-                hint=f"pick one (`match? {self.op} #0`), narrow it (`in @f`), or take all (`match* {self.op}`)",
-            )
-        rewrite.remark(describe(ops[0]))
-        return {"op": rewrite.new_handle(ops[0])}
-
-    def _all(self, rewrite: Rewriter) -> list[ir.Operation]:
-        return [op for op in mlir.operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
+        return self.one(rewrite, ops, word="match?", meant="at most one")
 
 
 @statement("match*", returns=("ops",))

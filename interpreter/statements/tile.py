@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..ir.mlir import ir
-from ..ir.structured import ATOMIC, Structure, is_structured, structure
+from ..ir.structured import ATOMIC, Structure, structure
 from ..padding.rounding import absorb_pads, pad, pad_extents
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle, Results, Statement, consumed, sizes, statement
@@ -139,10 +139,7 @@ class Tile(Statement):
         return {"loop": rewrite.new_handle(outer, "loop"), "op": rewrite.new_handle(inner, "loop")}
 
     def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
-        if not is_structured(op):
-            raise rewrite.error(
-                "W0320", f"`tile` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
-            )
+        rewrite.expect_structured(op, "W0320")
         space = structure(op)
         if ATOMIC in op.attributes and "reduction" in space.iterators:
             raise rewrite.error(

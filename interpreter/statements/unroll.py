@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.mlir import ir, producer
+from ..ir.mlir import ir
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle, Results, Statement, handle, integer, statement
 
@@ -68,67 +68,45 @@ class Unroll(Statement):
         return {}
 
     def _check_loop(self, rewrite: Rewriter, loop: ir.Operation) -> None:
+        hint = None
         if loop.name in ("scf.forall", "scf.parallel", "affine.parallel"):
-            raise rewrite.error(
-                "W0370",
-                "`unroll` takes a sequential loop, and the iterations of this one are parallel",
-                at="target",
-                payload=loop,
-                hint="`map` it; the loop over a reduction, or over the steps of a tile, is sequential",
-            )
-        if loop.name != "scf.for":
-            raise rewrite.error(
-                "W0370", f"`unroll` takes a sequential loop (scf.for), and this is {loop.name}", at="target", payload=loop
-            )
-        if ATTRIBUTE in loop.attributes:
-            raise rewrite.error("W0370", "this loop is unrolled already", at="target", payload=loop, hint="unroll it once")
+            what = "`unroll` takes a sequential loop, and the iterations of this one are parallel"
+            hint = "`map` it; the loop over a reduction, or over the steps of a tile, is sequential"
+        elif loop.name != "scf.for":
+            what = f"`unroll` takes a sequential loop (scf.for), and this is {loop.name}"
+        elif ATTRIBUTE in loop.attributes:
+            what, hint = "this loop is unrolled already", "unroll it once"
+        else:
+            return
+        raise rewrite.error("W0370", what, at="target", payload=loop, hint=hint)
 
     @staticmethod
     def _check_whole(rewrite: Rewriter, loop: ir.Operation, trips: int | None) -> None:
-        if trips is None:
-            raise rewrite.error(
-                "W0371",
-                "how many iterations this loop has is not known before it runs",
-                at="target",
-                payload=loop,
-                hint="say how many at a time: `unroll … by 4`",
-            )
-        if trips > MOST_TRIPS:
-            raise rewrite.error(
-                "W0371",
-                f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most",
-                at="target",
-                payload=loop,
-                hint="say how many at a time: `unroll … by 4`",
-            )
+        if trips is None or trips > MOST_TRIPS:
+            unknown = "how many iterations this loop has is not known before it runs"
+            many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
+            hint = "say how many at a time: `unroll … by 4`"
+            raise rewrite.error("W0371", unknown if trips is None else many, at="target", payload=loop, hint=hint)
 
     @staticmethod
     def _check_factor(rewrite: Rewriter, loop: ir.Operation, factor: int, trips: int | None) -> None:
         if factor < 2:
-            raise rewrite.error(
-                "W0372",
-                f"{factor} iterations at a time is no unrolling",
-                at="factor",
-                payload=loop,
-                hint="2 or more",
-            )
-        if factor > min(trips or MOST_TRIPS, MOST_TRIPS):
-            has = f"the loop has {trips} iterations" if trips is not None and trips < factor else f"{MOST_TRIPS} is the most"
-            raise rewrite.error(
-                "W0372", f"{factor} iterations at a time, and {has}", at="factor", payload=loop,
-                hint="at most as many as there are; without `by`, all of them",
-            )  # fmt: skip
+            what, hint = f"{factor} iterations at a time is no unrolling", "2 or more"
+        elif factor > min(trips or MOST_TRIPS, MOST_TRIPS):
+            few = trips is not None and trips < factor
+            has = f"the loop has {trips} iterations" if few else f"{MOST_TRIPS} is the most"
+            what = f"{factor} iterations at a time, and {has}"
+            hint = "at most as many as there are; without `by`, all of them"
+        else:
+            return
+        raise rewrite.error("W0372", what, at="factor", payload=loop, hint=hint)
 
 
 def static_trips(loop: ir.Operation) -> int | None:
     """How many iterations a `scf.for` has, where its bounds are numbers."""
-    numbers = [_number(bound) for bound in list(loop.operands)[:3]]
-    lower, upper, step = numbers
+    from ..indices.arithmetic import constant_of  # late: the room imports the bindings
+
+    lower, upper, step = (constant_of(bound) for bound in list(loop.operands)[:3])
     if lower is None or upper is None or not step:
         return None
     return max(-(-(upper - lower) // step), 0)
-
-
-def _number(bound: ir.Value) -> int | None:
-    op = producer(bound)
-    return ir.IntegerAttr(op.attributes["value"]).value if op is not None and op.name == "arith.constant" else None

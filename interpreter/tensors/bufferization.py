@@ -108,10 +108,8 @@ def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
     """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
     with module.context:
         for function in mlir.operations(module.operation, "func.func"):
-            tensors = [
-                isinstance(t, ir.RankedTensorType)
-                for t in ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-            ]
+            kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+            tensors = [isinstance(t, ir.RankedTensorType) for t in kind.inputs]
             if not any(tensors) and "arg_attrs" not in function.attributes:
                 continue
             given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)

@@ -129,22 +129,14 @@ def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source:
         if op.name == "tensor.parallel_insert_slice":
             _clip_insertion(op, shape)
         elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
-            tile, kind = extents_of(op.results[0]), element_type(output)
+            tile, empty = extents_of(op.results[0]), gathers.is_empty(init)
             with ir.InsertionPoint(op):
-                replace(
-                    op,
-                    [
-                        gathers.empty(tile, kind)
-                        if gathers.is_empty(init)
-                        else _gather_at(output, mixed_offsets(op), tile, shape)
-                    ],
-                )
-    if (
-        source is not None
-    ):  # only where the accumulators come from: whatever else reads that tensor means its first contents
-        for op in reads:
-            if op.operands[0] == source:
-                op.operands[0] = output
+                made = gathers.empty(tile, element_type(output)) if empty else _gather_at(output, mixed_offsets(op), tile, shape)
+            replace(op, [made])
+    # only where the accumulators come from: whatever else reads that tensor means its first contents
+    for op in reads if source is not None else ():
+        if op.operands[0] == source:
+            op.operands[0] = output
 
 
 def _gather_at(image: ir.Value, offsets: Sequence[ir.Value], tile: Sequence[int], shape: Sequence[int]) -> ir.Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir, producer
 from ...ir.structured import is_structured
 from ...session.rewriter import Rewriter
@@ -86,9 +87,8 @@ class AsGemm(Statement):
         from ...tensors.raising import obstacle
         from .consumers import move_consumers, staying
         from .image import source_of
-        from .problem import NoProductError, read
+        from .problem import read
         from .product import product, runs
-        from .report import spelled
 
         op = rewrite.find(self.target)
         if not is_structured(op):
@@ -101,10 +101,8 @@ class AsGemm(Statement):
             raise rewrite.error("W0445", f"the convolution is on memrefs, and {why}", at="target", payload=op, hint=hint)
         try:
             problem = read(op)
-        except NoProductError as reason:
-            raise rewrite.error(
-                reason.code, str(reason), at="target", payload=op, notes=reason.notes, hint=reason.hint
-            ) from reason
+        except WeftError as error:
+            raise rewrite.placed(error, at="target", payload=op) from error
         source = source_of(op.operands[problem.image])
         self._as_stated(rewrite, op, problem.windows, source.low, source.high)
         with ir.InsertionPoint(op), op.location:
@@ -116,7 +114,7 @@ class AsGemm(Statement):
         if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
             rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
         moved = move_consumers(result, runs(problem))
-        rewrite.remark(spelled(problem, source.padded))
+        rewrite.remark(problem.spelled(source.padded))
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
         if (behind := staying(made)) is not None:

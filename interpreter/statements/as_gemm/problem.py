@@ -14,19 +14,12 @@ from itertools import groupby
 from math import prod
 from typing import Literal
 
+from ....dsl.diagnostics import fail
 from ...ir.mlir import ir
 from ...ir.structured import Structure, beside_products, operand_names, shape_of, structure
 from .axes import Axis, linear
 
 Side = Literal["image", "filter", "both", "sum"]
-
-
-class NoProductError(Exception):
-    """The op is no convolution that a matrix product computes."""
-
-    def __init__(self, code: str, message: str, *, notes: Sequence[str] = (), hint: str | None = None) -> None:
-        super().__init__(message)
-        self.code, self.notes, self.hint = code, tuple(notes), hint
 
 
 @dataclass(frozen=True)
@@ -79,6 +72,12 @@ class Problem:
         rest = {"image": "n", "filter": "f", "both": "g", "sum": "c"}
         return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
 
+    def spelled(self, padded: bool) -> str:
+        """`a product of 196×16, summed over 36; its left operand is the image, read where it lies, its padding a mask`."""
+        result, summed = ("×".join(str(self.groups[g].extent) for g in groups) for groups in (self.result_groups, self.summed))
+        side, padding = "left" if self.image_is_left else "right", ", its padding a mask" if padded else ""
+        return f"a product of {result}, summed over {summed}; its {side} operand is the image, read where it lies{padding}"
+
     @property
     def result_groups(self) -> tuple[int, ...]:
         return tuple(i for i, g in enumerate(self.groups) if g.side != "sum")
@@ -106,7 +105,7 @@ class Problem:
 def read(op: ir.Operation) -> Problem:
     """The convolution `op` as a matrix product.
 
-    Raises `NoProductError` (W0440 … W0444) where it is none, or where the sizes are not static.
+    Raises W0440 … W0444 where it is none, or where the sizes are not static.
     """
     space = _space(op)
     image, axes = _image(op, space)
@@ -120,32 +119,32 @@ def read(op: ir.Operation) -> Problem:
 def _space(op: ir.Operation) -> Structure:
     space = structure(op)
     if space.inputs == 4:
-        raise NoProductError(
+        raise fail(
             "W0440", f"{op.name} subtracts zero points from its operands, which a product does not",
             hint="subtract them in an op in front of it, or tile and map the convolution itself",
         )  # fmt: skip
     windowed = "reduction" in space.iterators and not all(m.is_projected_permutation for m in space.maps)
     if windowed and operand_names(op) != ("lhs", "rhs", "acc") and (others := beside_products(op)):
         named = ", ".join(f"`{name}`" for name in others)
-        raise NoProductError(
+        raise fail(
             "W0440", f"the body of {op.name} does more than add up products of an image and a filter: {named}",
             hint="leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
         )  # fmt: skip
     if operand_names(op) != ("lhs", "rhs", "acc"):
-        raise NoProductError(
+        raise fail(
             "W0440",
             f"{op.name} adds up no products of an image and a filter",
             hint="pooling and elementwise ops are tiled and mapped as they are",
         )
     if 0 in space.extents:
         _expect_room(op, space)
-        raise NoProductError(
+        raise fail(
             "W0443", "the convolution has a dimension of size 0, and computes nothing", notes=(f"dimensions {space.spelled()}",),
             hint="leave it out of the payload",
         )  # fmt: skip
     shapes = [shape_of(v) for v in op.operands]
     if any(n is None for shape in shapes for n in shape):
-        raise NoProductError(
+        raise fail(
             "W0442",
             "the convolution has dynamic sizes, and rows, columns and taps can't be told apart without numbers",
             notes=(f"dimensions {space.spelled()}",),
@@ -162,7 +161,7 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
             taps = {d: space.extents[d] for d in factors if space.iterators[d] == "reduction"}
             reach = 1 + sum(((n or 0) - 1) * factors[d] for d, n in taps.items())
             if len(factors) > 1 and size is not None and all(taps.values()) and size < reach:
-                raise NoProductError(
+                raise fail(
                     "W0443",
                     f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no window of it "
                     "stays inside, and the result is empty",
@@ -174,7 +173,7 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[Axis, ...]]:
     """The operand that a window moves over."""
     windowed = [i for i in range(space.inputs) if not space.maps[i].is_projected_permutation]
     if len(windowed) != 1 or not space.maps[1 - windowed[0]].is_projected_permutation:
-        raise NoProductError(
+        raise fail(
             "W0440",
             f"{op.name} is no convolution: no window of a filter moves over one of its operands",
             hint="a matrix product is tiled as it is",
@@ -184,7 +183,7 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[Axis, ...]]:
     for expr, size in zip(space.maps[position].results, shape_of(op.operands[position]), strict=True):
         found = linear(expr)
         if found is None:
-            raise NoProductError("W0440", f"the image is indexed with {expr}, which is no sum of dimensions")
+            raise fail("W0440", f"the image is indexed with {expr}, which is no sum of dimensions")
         axes.append(Axis(found[0], found[1], size or 0))
     _steps(space, axes)
     return position, tuple(axes)
@@ -195,12 +194,12 @@ def _steps(space: Structure, axes: Sequence[Axis]) -> None:
         for d, factor in axis.factors.items():
             if factor < 1:
                 kind = "stride" if space.iterators[d] == "parallel" else "dilation"
-                raise NoProductError(
+                raise fail(
                     "W0443", f"a {kind} of {factor} along axis {number} of the image", hint=f"a {kind} is 1 or more"
                 )
         low, high = axis.reach([n or 0 for n in space.extents])
         if low < 0 or high >= axis.size:
-            raise NoProductError(
+            raise fail(
                 "W0443", f"axis {number} of the image has {axis.size} elements, and the window reaches from {low} to {high}"
             )
 
@@ -212,7 +211,7 @@ def _sides(space: Structure, axes: Sequence[Axis], kernel: int) -> list[Side]:
     for d in range(space.rank):
         if space.iterators[d] == "reduction":
             if d not in of_filter:
-                raise NoProductError("W0440", f"dimension d{d} is summed over, and the filter does not have it")
+                raise fail("W0440", f"dimension d{d} is summed over, and the filter does not have it")
             sides.append("sum")
         elif d in of_image and d in of_filter:
             sides.append("both")
@@ -254,12 +253,12 @@ def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[Axis], gr
     elif "filter" not in sides:
         reason = "has a single filter, so that the product would be one of a matrix and a vector"
     if reason is not None:
-        raise NoProductError(
+        raise fail(
             "W0441", f"{op.name} {reason}", notes=(f"dimensions {space.spelled()}",),
             hint="`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
         )  # fmt: skip
     if "image" not in sides or "sum" not in sides:
-        raise NoProductError("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
+        raise fail("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
 
 
 def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tuple[int, ...]:
@@ -269,7 +268,7 @@ def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tu
     while order:
         number = next((i for i, g in enumerate(groups) if order[0] in g.dimensions), None)
         if number is None or tuple(order[: len(groups[number].dimensions)]) != groups[number].dimensions:
-            raise NoProductError(
+            raise fail(
                 "W0444",
                 "the filter's axes stand in another order than the result's, so that it is no matrix without a copy",
                 hint="transpose the filter first",

@@ -9,6 +9,8 @@ from ....dsl.diagnostics import WeftError
 from ...buffers.staging import is_stage
 from ...buffers.views import base_of, users
 from ...ir.mlir import ir, operations, producer
+from ...ir.nesting import ancestors, made_within
+from ...ir.structured import is_read, yielded
 from ...mapping.legality import refusal
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...mapping.space import indexing_maps, is_parallel_op, static_extents
@@ -155,9 +157,8 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
 
 def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
     maps = indexing_maps(op) or []
-    terminator = list(op.regions[0].blocks[0].operations)[-1]
     target = len(op.operands) - 1
-    if len(terminator.operands) != 1 or any(True for _ in op.regions[0].blocks[0].arguments[target].uses):
+    if len(yielded(op)) != 1 or is_read(op, target):
         raise refusal(
             "W0376", f"the op that fills {spelled_buffer(alloc)} also reads or writes something else there", op
         )
@@ -178,7 +179,7 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
     while value != alloc.results[0]:
         view = producer(value)
         assert view is not None, "a view leads to its buffer"
-        if not _relocatable(view) or any(_inside(loop, o) for o in list(view.operands)[1:]):
+        if not _relocatable(view) or any(made_within(o, loop) for o in list(view.operands)[1:]):
             raise refusal("W0376", f"which part of {spelled_buffer(alloc)} is filled changes within the loop", view)
         found.append(view)
         value = view.operands[0]
@@ -263,19 +264,10 @@ def _dependence(copy: StagedCopy, writer: ir.Operation) -> WeftError:
     )
 
 
-def _inside(loop: ir.Operation, value: ir.Value) -> bool:
-    owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
-    return owner == loop or _child_of(loop, owner) is not None
-
-
 def _child_of(loop: ir.Operation, op: ir.Operation) -> ir.Operation | None:
     """The op directly in the loop's body that is or holds `op`."""
-    parent = op.parent
-    while parent is not None:
-        if parent.operation == loop:
-            return op
-        op, parent = parent.operation, parent.operation.parent
-    return None
+    chain = [op, *ancestors(op)]
+    return chain[chain.index(loop) - 1] if loop in chain[1:] else None
 
 
 def spelled_buffer(alloc: ir.Operation) -> str:

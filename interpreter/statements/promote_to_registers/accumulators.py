@@ -7,6 +7,7 @@ it. Because each iteration of the nest looks at its own tile only, `launch` turn
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
@@ -73,7 +74,7 @@ def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
     """W0384: inside the loop the buffer is looked at through this base alone."""
     for inner in operations(loop):
         for operand in inner.operands:
-            if _is_of(operand, base) and base not in _sources(operand):
+            if _is_of(operand, base) and base not in (operand, *(view.operands[0] for view in _views(operand))):
                 raise fail(
                     "W0384",
                     f"{inner.name} in the loop looks at the same buffer in another way",
@@ -86,11 +87,12 @@ def _is_of(value: ir.Value, base: ir.Value) -> bool:
     return all(isinstance(v.type, ir.MemRefType) for v in (base, value)) and may_share(base, value)
 
 
-def _sources(value: ir.Value) -> list[ir.Value]:
-    """A view, and what it is a view of."""
-    found = [value]
-    while (view := producer(found[-1])) is not None and is_view(view):
-        found.append(view.operands[0])
+def _views(value: ir.Value) -> list[ir.Operation]:
+    """The views behind a value, the nearest first."""
+    found: list[ir.Operation] = []
+    while (view := producer(value)) is not None and is_view(view):
+        found.append(view)
+        value = view.operands[0]
     return found
 
 
@@ -140,10 +142,7 @@ def _affordable(kind: ir.MemRefType) -> str:
     """What a thread keeps, in words. W0386, W0387."""
     if not kind.has_static_shape:
         raise fail("W0386", f"a thread's part, {kind}, has no static shape", hint="tile with static sizes")
-    count = 1
-    for extent in kind.shape:
-        count *= extent
-    size = count * max(getattr(kind.element_type, "width", 64) // 8, 1)
+    size = math.prod(kind.shape) * max(getattr(kind.element_type, "width", 64) // 8, 1)
     shape = "x".join(str(e) for e in kind.shape) or "1"
     if size > MOST_BYTES:
         raise fail(
@@ -213,15 +212,10 @@ def _at_once(made: ir.Operation) -> str:
 
 def _same_tile(owned: Tile, kept: ir.Value, base: ir.Value) -> ir.Value:
     """The tile of `base` that `owned` is of `kept`, at the insertion point: the same views of another buffer."""
-    views: list[ir.Operation] = []
-    value = owned.view.results[0]
-    while value != kept:
-        view = producer(value)
-        assert view is not None
-        views.append(view)
-        value = view.operands[0]
+    behind = _views(owned.view.results[0])
+    last = next(n for n, view in enumerate(behind) if view.operands[0] == kept)
     source = base
-    for view in reversed(views):
+    for view in reversed(behind[: last + 1]):
         made = view.clone(ir.InsertionPoint.current).operation
         made.operands[0] = source
         source = made.results[0]

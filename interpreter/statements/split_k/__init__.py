@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir
-from ...ir.structured import ATOMIC, element_type, is_structured, structure
+from ...ir.structured import ATOMIC, element_type, structure
 from ...padding.rounding import absorb_pads
 from ...session.rewriter import Rewriter
 from ...session.statement import Handle, Results, Statement, consumed, flag, integer, statement
@@ -91,13 +92,10 @@ class SplitK(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ...tensors.raising import obstacle
         from .atomics import has_atomics
-        from .parts import NoSplitError, read, split
+        from .parts import read, split
 
         op = rewrite.find(self.target)
-        if not is_structured(op):
-            raise rewrite.error(
-                "W0450", f"`split-k` takes a structured (linalg) op, and this is {op.name}", at="target", payload=op
-            )
+        rewrite.expect_structured(op, "W0450")
         op = levels.on_tensors(rewrite, self.target)
         if op.parent is not None and op.parent.operation.name != "func.func":
             raise rewrite.error(
@@ -109,10 +107,9 @@ class SplitK(Statement):
             raise rewrite.error("W0454", f"the op is on memrefs, and {why}", at="target", payload=op, hint=hint)
         try:
             cut = read(op, self.parts, self.factor or 1)
-        except NoSplitError as reason:
-            at = "parts" if reason.code == "W0453" else "target"
-            notes = (f"dimensions {structure(op).spelled()}",)
-            raise rewrite.error(reason.code, str(reason), at=at, payload=op, notes=notes, hint=reason.hint) from reason
+        except WeftError as error:
+            at = "parts" if error.diagnostics[0].code == "W0453" else "target"
+            raise rewrite.placed(error, at=at, payload=op, notes=(f"dimensions {structure(op).spelled()}",)) from error
         kind = element_type(op.results[0])
         if self.atomic and not has_atomics(kind):
             raise rewrite.error(

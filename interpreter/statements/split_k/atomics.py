@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dsl.diagnostics import fail
 from ...ir import mlir
 from ...ir.mlir import ir, producer
 from ...ir.slices import place_of, sliced, uncut
@@ -29,14 +30,6 @@ from ...tensors.clipping import insert, inside_of, mixed_offsets, part_of, rebui
 from .parts import added
 
 
-class NotFusedError(Exception):
-    """The sum can't go into the loop."""
-
-    def __init__(self, message: str, *, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
-
-
 def has_atomics(kind: ir.Type) -> bool:
     """Whether a GPU adds to an element of this type atomically, in its precision."""
     if isinstance(kind, ir.IntegerType):
@@ -53,7 +46,7 @@ def adds_into(loop: ir.Operation, start: ir.Value) -> bool:
 def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
     """Let each iteration of `loop` add its tile of partial sums to the result of `total`, which is erased, as is `loop`.
 
-    Returns the op in the new loop that adds. Its attributes are those of `total`. Raises `NotFusedError`.
+    Returns the op in the new loop that adds. Its attributes are those of `total`. Raises W0458.
     """
     found = _Sum.of(total, loop)
     start = total.operands[1]
@@ -84,24 +77,28 @@ class _Sum:
         cut = producer(partial) if partial != result else None
         number = ir.OpResult(result).result_number
         if any(len(list(value.uses)) != 1 for value in {partial, result}):
-            raise NotFusedError(
+            raise fail(
+                "W0458",
                 "others read the partial sums, which will not be kept",
                 hint="leave `atomic` out, and launch the sum on its own",
             )
         if not gathers.is_empty(loop_inits(loop)[number]):
-            raise NotFusedError(
+            raise fail(
+                "W0458",
                 "the partial sums start from an op in front of the loop",
                 hint="`fuse` the zeros that `split-k` returned into the loop first",
             )
         start = producer(total.operands[1])
         if start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
-            raise NotFusedError(
+            raise fail(
+                "W0458",
                 "what the sum is added to is made behind the loop",
                 hint="leave `atomic` out, and launch the sum on its own",
             )
         parts = place_of(_insertion(loop_outputs(loop)[number]))[1][0]
         if parts != 1:
-            raise NotFusedError(
+            raise fail(
+                "W0458",
                 f"an iteration of the loop makes {parts} parts",
                 hint="tile the parts by 1: the first size of `tile` is theirs",
             )

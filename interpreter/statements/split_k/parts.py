@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ....dsl.diagnostics import fail
 from ...ir.mlir import affine, arith, ir, linalg, operations, producer
 from ...ir.structured import Structure, body_of, dimensions_of, element_type, extents_of, generic, shape_of, structure
 from ...padding import gathers
@@ -19,14 +20,6 @@ from ...padding.gathers import Neutral, clone_body, index
 from ...padding.identities import SUMS, combination, fillings
 from ...padding.masking import mask_update, runs_anywhere
 from ...tensors.fusing import remove_if_dead
-
-
-class NoSplitError(Exception):
-    """The op's sum can't be cut."""
-
-    def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.code, self.hint = code, hint
 
 
 @dataclass(frozen=True)
@@ -60,35 +53,35 @@ class Made:
 def read(op: ir.Operation, parts: int, multiple: int) -> Split:
     """How to cut the sum of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
 
-    No part is empty: there are fewer where the others hold all summands. Raises `NoSplitError` (W0450 … W0453, W0455).
+    No part is empty: there are fewer where the others hold all summands. Raises W0450 … W0453, W0455.
     """
     space = structure(op)
     _expect_sum(op, space)
     summed = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     if len(summed) != 1:
-        raise NoSplitError(
+        raise fail(
             "W0451",
             f"{op.name} is summed over {len(summed)} dimensions, and one is cut",
             hint="`as-gemm` makes one dimension of a convolution's several",
         )
     extent = space.extents[summed[0]]
     if extent is None or None in space.extents:
-        raise NoSplitError(
+        raise fail(
             "W0452", f"the extents of {op.name} are not all known", hint="give the payload static shapes"
         )
     if parts > extent:
-        raise NoSplitError("W0453", f"{extent} summands make no {parts} parts", hint=f"at most {extent}")
+        raise fail("W0453", f"{extent} summands make no {parts} parts", hint=f"at most {extent}")
     length = -(-extent // parts)
     length = -(-length // multiple) * multiple
     found = Split(op, space, summed[0], extent, -(-extent // length), length)
     if found.parts < 2:
-        raise NoSplitError(
+        raise fail(
             "W0453",
             f"parts of a multiple of {multiple} leave all {extent} summands in a single one",
             hint="leave `split-k` out, or round to a smaller multiple",
         )
     if found.ragged and any(True for _ in operations(op, "tensor.extract", "memref.load")):
-        raise NoSplitError(
+        raise fail(
             "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {extent} summands",
             hint=f"choose a number of parts that divides {extent}",
         )  # fmt: skip
@@ -99,13 +92,13 @@ def _expect_sum(op: ir.Operation, space: Structure) -> None:
     """W0450 where the op does not add one term to its result in each iteration."""
     found = combination(op)
     if found is None or found.combiner not in SUMS or "reduction" not in space.iterators:
-        raise NoSplitError(
+        raise fail(
             "W0450", f"{op.name} does not add up what it computes of its inputs",
             hint="`split-k` takes matrix products, convolutions behind `as-gemm`, and sums",
         )  # fmt: skip
     written = [d for e in space.maps[-1].results for d in dimensions_of(e)]
     if not space.maps[-1].is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
-        raise NoSplitError(
+        raise fail(
             "W0450", f"the result of {op.name} is indexed with more than single dimensions: {space.maps[-1]}"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir.mlir import ir, operations
-from ...ir.structured import is_structured, operand_names, segments
+from ...ir.structured import is_read, is_structured, operand_names, segments
 from ...session.rewriter import Rewriter
 from ...session.statement import Handle, Results, Statement, handle, statement
 from ...tensors.levels import refuse_overlap
@@ -97,7 +97,7 @@ class Vectorize(Statement):
             raise rewrite.error("W0394", what, at="target", payload=op, hint=hint)
         self._check_room(rewrite, op, numbers)
         for number in numbers:
-            reads = any(True for _ in op.regions[0].blocks[0].arguments[number].uses)
+            reads = is_read(op, number)
             rewrite.remark(
                 fragment(op, number, read=number < inputs or reads, written=number >= inputs, name=names[number])
             )
