@@ -7,10 +7,11 @@ result, tiles, threads or staged copies another. No statement can keep that, so 
 from __future__ import annotations
 
 from ..ir.mlir import ir
+from ..ir.nesting import ancestors
 from ..mapping.space import indexing_maps
 from ..memory.effects import is_memref
 from ..memory.views import may_share
-from ..proof.hosts.tracing import traced
+from ..proof.hosts.tracing import HostValues, traced
 from .symbolic import spelled
 
 
@@ -26,7 +27,7 @@ def overlap(op: ir.Operation) -> tuple[int, int] | None:
         for read in range(len(operands)):
             if read == written or not any(True for _ in arguments[read].uses):
                 continue
-            if not _same_buffer(operands[read], operands[written]) or _apart(operands[read], operands[written]):
+            if not _same_buffer(operands[read], operands[written]) or _apart(op, operands[read], operands[written]):
                 continue
             if spelled(operands[read]) != spelled(operands[written]) or maps[read] != maps[written]:
                 return read, written
@@ -37,6 +38,8 @@ def _same_buffer(a: ir.Value, b: ir.Value) -> bool:
     return is_memref(a) and is_memref(b) and may_share(a, b)
 
 
-def _apart(a: ir.Value, b: ir.Value) -> bool:
+def _apart(op: ir.Operation, a: ir.Value, b: ir.Value) -> bool:
     """Whether two views are windows of one buffer that have no element in common."""
-    return all(mine.disjoint(its) for mine in traced(a, {}) for its in traced(b, {}))
+    *_, module = ancestors(op)
+    host = HostValues(module)
+    return all(mine.disjoint(its) for mine in traced(a, {}, host) for its in traced(b, {}, host))

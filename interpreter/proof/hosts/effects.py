@@ -72,7 +72,7 @@ class Effects:
     _summaries: dict[str, tuple[tuple[Done, int | Buffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.host = HostValues(self.module)
+        self.host = HostValues(self.module.operation)
         self._shows_tensors = any(True for _ in mlir.operations(self.module.operation, "bufferization.to_tensor"))
         for op in self.module.body.operations:
             if op.operation.name == "func.func":

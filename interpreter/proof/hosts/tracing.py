@@ -25,10 +25,10 @@ class HostValues(Values):
         counters: the loops whose iterations the symbols count.
     """
 
-    def __init__(self, module: ir.Module) -> None:
+    def __init__(self, module: ir.Operation) -> None:
         super().__init__(LaunchShape(), lambda _: NOTHING)
         self.counters: dict[Symbol, ir.Operation] = {}
-        functions = (op.operation for op in module.body.operations if op.operation.name == "func.func")
+        functions = mlir.operations(module, "func.func")
         for loop in (loop for function in functions for loop in mlir.operations(function, "scf.for")):
             first, _, step = (self.linear(v) for v in list(loop.operands)[:3])
             if step.is_constant and step.constant > 0:
