@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from .cli.interrupt import interruptible
-from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_schedule
+from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_recipe
 from .pipeline import Applied, Recipe, applied
 from .result import Report
 
@@ -22,72 +23,57 @@ Name = str | PathLike[str]
 Setting = int | float | bool | str
 
 
+class Choice(TypedDict, total=False):
+    """What is chosen beside the schedule."""
+
+    payload: Name | None
+    settings: Mapping[str, Setting] | None
+    layer: str | None
+    unproven: bool
+
+
 @interruptible()
-def load(
-    schedule: Name, *, payload: Name | None = None, settings: Mapping[str, Setting] | None = None, layer: str | None = None,
-    unproven: bool = False,
-) -> Recipe:  # fmt: skip
+def load(schedule: Name, **choice: Unpack[Choice]) -> Recipe:
     """Read and check a schedule, bind its parameters, and read its payload's text."""
-    return Recipe.open(str(schedule), _path(payload), _texts(settings), layer=layer, unproven=unproven)
+    values = (choice.get("settings") or {}).items()
+    settings = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values}
+    payload, unproven = _path(choice.get("payload")), choice.get("unproven", False)
+    return Recipe.open(str(schedule), payload, settings, layer=choice.get("layer"), unproven=unproven)
 
 
 @interruptible()
-def apply(
-    schedule: Name | Recipe,
-    *,
-    payload: Name | None = None,
-    settings: Mapping[str, Setting] | None = None,
-    layer: str | None = None,
-    unproven: bool = False,
-) -> Applied:
+def apply(schedule: Name | Recipe, **choice: Unpack[Choice]) -> Applied:
     """Apply a schedule to its payload: `.text` is the scheduled module, `.session.steps` what each statement did."""
-    if not isinstance(schedule, Recipe):
-        schedule = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven)
-    return applied(schedule)
+    return applied(schedule if isinstance(schedule, Recipe) else load(schedule, **choice))
 
 
 @interruptible()
 def run(
     schedule: Name,
     *,
-    payload: Name | None = None,
-    settings: Mapping[str, Setting] | None = None,
-    layer: str | None = None,
     entry: str | None = None,
     target: Target = "auto",
     seed: int = 0,
     inputs: Name | None = None,
     save: Name | None = None,
     reference: Reference = "jit",
-    unproven: bool = False,
+    **choice: Unpack[Choice],
 ) -> Report:
     """Run a schedule, or a bundle's folder, and compare with the untouched payload."""
     options = RunOptions(target, seed, _path(inputs), _path(save), reference)
     if Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
-    return run_schedule(str(schedule), _path(payload), _texts(settings), entry, options, layer=layer, unproven=unproven).report
+    return run_recipe(load(schedule, **choice), entry, options).report
 
 
 @interruptible()
 def build(
-    schedule: Name,
-    output: Name,
-    *,
-    payload: Name | None = None,
-    settings: Mapping[str, Setting] | None = None,
-    layer: str | None = None,
-    entry: str | None = None,
-    data_seed: int | None = None,
-    unproven: bool = False,
+    schedule: Name, output: Name, *, entry: str | None = None, data_seed: int | None = None, **choice: Unpack[Choice]
 ) -> Path:
     """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
-    build_bundle(str(schedule), _path(payload), _texts(settings), entry, Path(output), data_seed, layer=layer, unproven=unproven)
+    build_bundle(load(schedule, **choice), entry, Path(output), data_seed)
     return Path(output)
 
 
 def _path(name: Name | None) -> Path | None:
     return None if name is None else Path(name)
-
-
-def _texts(settings: Mapping[str, Setting] | None) -> dict[str, str]:
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (settings or {}).items()}

@@ -15,7 +15,7 @@ from .cli.banks import bank_accesses
 from .clock import Clock
 from .dsl.diagnostics import Diagnostic, WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
-from .result import BankAccess, Found, KernelShape, OutputError, Report
+from .result import Found, OutputError, Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .interpreter.session.session import Step
     from .runtime.plan.plan import Plan
     from .runtime.plan.signature import FunctionSignature
-    from .runtime.run.compare import Comparison
     from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
     from .runtime.trace.timeline import Timeline
@@ -80,12 +79,15 @@ def run_schedule(
     settings: Mapping[str, str],
     entry: str | None,
     options: RunOptions,
-    clock: Clock | None = None,
     layer: str | None = None,
     unproven: bool = False,
 ) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
-    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer, unproven)
+    return run_recipe(Recipe.open(name, payload, settings, None, layer, unproven), entry, options)
+
+
+def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:
+    """The same of a schedule that was read with its payload."""
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
@@ -103,20 +105,20 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     with clock.phase("inputs"):
         arrays = _inputs(made.plan, signature, options)
     text = made.cuda if device.wants == "cuda" else done.located_text
-    result = _with_untouched(_run(made.plan, device, arrays, text, clock, options), signature, arrays)
-    shown = _traced(options.trace, result, made.plan, device)
-    reference = _reference_name(options.reference)
-    try:
-        expected = _expected(made, arrays, options.reference, clock, result)
-    except WeftError as error:
-        if not (result.races or result.faults):
-            raise
-        expected, reference = None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
-    comparison = _compared(signature, result, expected, clock)
-    _save(options.save, result)
-    banks = bank_accesses(result.banks, done.session.steps)
-    report = _report(made.plan, device, result, comparison, reference, clock, banks)
-    return Executed(report, done.recipe.name, done.session.steps, made.cuda, shown)
+    result = _run(made.plan, device, arrays, text, clock, options)
+    untouched = {a.name: arrays[a.name] for a in signature.arguments if a.role == "inout" and a.name not in result.outputs}
+    result = replace(result, outputs={**untouched, **result.outputs})
+    timeline = _traced(options.trace, result, made.plan, device)
+    expected, reference = None, "nothing"
+    if options.reference != "none":
+        try:
+            expected, reference = _expected(made, arrays, options.reference, result), "the payload, compiled for the CPU"
+        except WeftError as error:
+            if not (result.races or result.faults):
+                raise
+            reference = f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
+    report = _report(made.plan, device, result, signature, expected, reference, clock, done.session.steps, options.save)
+    return Executed(report, done.recipe.name, done.session.steps, made.cuda, timeline)
 
 
 def _prepare_reference(clock: Clock) -> None:
@@ -140,23 +142,23 @@ def open_device(target: Target) -> Device:
     return CupyDevice()
 
 
-def _inputs(plan: Plan, signature: FunctionSignature, options: RunOptions) -> dict[str, np.ndarray]:
+def _inputs(
+    plan: Plan, signature: FunctionSignature, options: RunOptions, carried: Mapping[str, np.ndarray] | None = None
+) -> Mapping[str, np.ndarray]:
+    """Of a file, or those that a bundle carries, or random ones."""
     from .runtime.files.inputs import random_inputs, read_npz
 
     expect_memory(plan)
     if options.inputs is not None:
         return read_npz(options.inputs, signature)
-    return random_inputs(signature, options.seed)
+    return carried if carried is not None else random_inputs(signature, options.seed)
 
 
 def expect_memory(plan: Plan) -> None:
     """Refuse buffers that this machine can't hold, before anything is allocated. Raises W0490."""
     from .runtime.plan.dtypes import itemsize
 
-    wanted = 0
-    for buffer in plan.buffers:
-        sizes = [s for s in buffer.shape if isinstance(s, int)]
-        wanted += prod(sizes) * itemsize(buffer.dtype)
+    wanted = sum(prod(s for s in b.shape if isinstance(s, int)) * itemsize(b.dtype) for b in plan.buffers)
     if (there := physical_memory()) is not None and wanted > there:
         raise fail(
             "W0490",
@@ -187,12 +189,6 @@ def _run(
     return result
 
 
-def _with_untouched(result: RunResult, signature: FunctionSignature, given: Mapping[str, np.ndarray]) -> RunResult:
-    """The result with those arguments, too, that the payload writes (or may write) and the scheduled module does not: as given."""
-    untouched = {a.name: given[a.name] for a in signature.arguments if a.role == "inout" and a.name not in result.outputs}
-    return replace(result, outputs={**untouched, **result.outputs})
-
-
 def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) -> Timeline | None:
     """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
     from .cli.files import write_atomically
@@ -208,97 +204,74 @@ def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) ->
 
 
 def _expected(
-    made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, clock: Clock, result: RunResult
-) -> Mapping[str, np.ndarray] | None:
+    made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, result: RunResult
+) -> Mapping[str, np.ndarray]:
     from .runtime.host import functions
     from .runtime.reference.reference import reference
 
-    if how == "none":
-        return None
     if how == "gpu":
-        raise fail(
-            "W0059", "`--reference gpu` is not in this version", hint="`--reference jit` runs the payload on the CPU"
-        )
+        hint = "`--reference jit` runs the payload on the CPU"
+        raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
     payload = made.applied.payload
     if UNDEFINED.intersection(f.kind for f in result.faults or ()) and any(map(functions.launches, functions.functions(payload))):
         raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
-    with clock.phase("reference"):
+    with made.applied.recipe.clock.phase("reference"):
         return reference(payload, made.plan.entry, dict(arrays))
-
-
-def _compared(
-    signature: FunctionSignature, result: RunResult, expected: Mapping[str, np.ndarray] | None, clock: Clock
-) -> Comparison | None:
-    from .runtime.run.compare import compare
-
-    if expected is None:
-        return None
-    with clock.phase("compare"):
-        return compare(signature, result.outputs, expected)
-
-
-def _save(path: Path | None, result: RunResult) -> None:
-    from .runtime.files.inputs import write_npz
-
-    if path is not None:
-        write_npz(path, result.outputs)
-
-
-def _reference_name(how: Reference) -> str:
-    return "the payload, compiled for the CPU" if how == "jit" else "nothing"
 
 
 def _report(
     plan: Plan,
     device: Device,
     result: RunResult,
-    comparison: Comparison | None,
+    signature: FunctionSignature,
+    expected: Mapping[str, np.ndarray] | None,
     reference: str,
     clock: Clock,
-    banks: tuple[BankAccess, ...] | None,
+    steps: Sequence[Step],
+    save: Path | None,
 ) -> Report:
-    """Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts but none was compared."""
+    """Compare, and save the outputs. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing
+    contradicts but none was compared."""
+    from .runtime.files.inputs import write_npz
+    from .runtime.run.compare import compare
+
+    comparison = None
+    if expected is not None:
+        with clock.phase("compare"):
+            comparison = compare(signature, result.outputs, expected)
+    if save is not None:
+        write_npz(save, result.outputs)
     clean = not result.races and not result.faults
-    ok = (clean and comparison.ok) if comparison is not None else (None if clean else False)
+    dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
+    outputs = (
+        [OutputError(name, dtypes[name], array.shape, None, None, None, None) for name, array in result.outputs.items()]
+        if comparison is None
+        else [
+            OutputError(o.name, o.dtype, result.outputs[o.name].shape, o.error, o.tolerance, o.ok, o.reason)
+            for o in comparison.outputs
+        ]
+    )
+    races = [Found(str(r.kind), r.buffer, tuple(r.element), str(r.first), str(r.second)) for r in result.races or ()]
     return Report(
-        ok=ok,
+        ok=(clean and comparison.ok) if comparison is not None else (None if clean else False),
         target="cuda" if device.wants == "cuda" else "sim",
         device=result.device,
         entry=plan.entry,
         reference=reference,
         max_rel_error=comparison.max_rel_error if comparison is not None else None,
-        outputs=_outputs(plan, result, comparison),
-        races=_races(result),
-        faults=None if result.faults is None else tuple(str(fault) for fault in result.faults),
+        outputs=tuple(outputs),
+        races=None if result.races is None else tuple(races),
+        faults=None if result.faults is None else tuple(map(str, result.faults)),
         barriers=result.barriers,
-        kernels=tuple(KernelShape(k.name, k.grid, k.block, k.shared_bytes, k.unproven) for k in result.kernels),
+        kernels=result.kernels,
         streams_created=result.streams_created,
         streams_destroyed=result.streams_destroyed,
         fewest_streams=plan.fewest_streams,
         graphs_created=result.graphs_created,
         graphs_destroyed=result.graphs_destroyed,
         seconds={**clock.seconds},
-        bank_conflicts=banks,
+        bank_conflicts=bank_accesses(result.banks, steps),
     )
-
-
-def _outputs(plan: Plan, result: RunResult, comparison: Comparison | None) -> tuple[OutputError, ...]:
-    if comparison is None:
-        dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
-        return tuple(
-            OutputError(name, dtypes[name], array.shape, None, None, None, None)
-            for name, array in result.outputs.items()
-        )
-    return tuple(
-        OutputError(o.name, o.dtype, result.outputs[o.name].shape, o.error, o.tolerance, o.ok, o.reason)
-        for o in comparison.outputs
-    )
-
-
-def _races(result: RunResult) -> tuple[Found, ...] | None:
-    if result.races is None:
-        return None
-    return tuple(Found(str(r.kind), r.buffer, tuple(r.element), str(r.first), str(r.second)) for r in result.races)
 
 
 # ---- bundles ---------------------------------------------------------------------------------------------------------
@@ -307,44 +280,25 @@ def _races(result: RunResult) -> tuple[Found, ...] | None:
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
     """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
     from .runtime.files.bundle import comparable, read_bundle
-    from .runtime.files.inputs import random_inputs, read_npz
 
     clock = clock or Clock()
     options.expect_outputs({folder: "the bundle"})
     with clock.phase("read"):
         bundle = read_bundle(folder)
     device = open_device(options.target)
-    expect_memory(bundle.plan)
-    own = options.inputs is None and bundle.inputs is not None
     with clock.phase("inputs"):
-        if options.inputs is not None:
-            arrays = read_npz(options.inputs, bundle.signature)
-        else:
-            arrays = bundle.inputs if bundle.inputs is not None else random_inputs(bundle.signature, options.seed)
+        arrays = _inputs(bundle.plan, bundle.signature, options, bundle.inputs)
     text = bundle.cuda if device.wants == "cuda" else bundle.module
     result = _run(bundle.plan, device, arrays, text, clock, options)
-    shown = _traced(options.trace, result, bundle.plan, device)
-    expected = bundle.expected if own and options.reference != "none" else None
-    comparison = _compared(comparable(bundle), result, expected, clock)
-    _save(options.save, result)
+    timeline = _traced(options.trace, result, bundle.plan, device)
+    own = options.inputs is None and bundle.inputs is not None and options.reference != "none"
+    expected = bundle.expected if own else None
     reference = "the outputs in the bundle" if expected is not None else "nothing: the bundle was built without data"
-    report = replace(
-        _report(bundle.plan, device, result, comparison, reference, clock, bank_accesses(result.banks)), edited=bundle.edited
-    )
-    return Executed(report, str(folder), cuda=bundle.cuda, timeline=shown, warnings=bundle.warnings)
+    report = _report(bundle.plan, device, result, comparable(bundle), expected, reference, clock, (), options.save)
+    return Executed(replace(report, edited=bundle.edited), str(folder), (), bundle.cuda, timeline, bundle.warnings)
 
 
-def build_bundle(
-    name: str,
-    payload: Path | None,
-    settings: Mapping[str, str],
-    entry: str | None,
-    output: Path,
-    data_seed: int | None,
-    clock: Clock | None = None,
-    layer: str | None = None,
-    unproven: bool = False,
-) -> Applied:
+def build_bundle(recipe: Recipe, entry: str | None, output: Path, data_seed: int | None) -> Applied:
     """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along."""
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import random_inputs
@@ -352,7 +306,6 @@ def build_bundle(
     from .runtime.host.functions import signature
     from .runtime.reference.reference import reference
 
-    recipe = Recipe.open(name, payload, settings, clock or Clock(), layer, unproven)
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
     clock = recipe.clock

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
-
-@dataclass(frozen=True)
-class KernelShape:
-    """One launch: the kernel's name in the CUDA text, grid and block as (x, y, z), bytes of shared memory per block; where the
-    kernel was let through without a proof that it is race-free, why there is none."""
-
-    name: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-    unproven: str | None = None
+if TYPE_CHECKING:
+    from .runtime.run.result import KernelRun
 
 
 @dataclass(frozen=True)
@@ -99,7 +91,7 @@ class Report:
     races: tuple[Found, ...] | None
     faults: tuple[str, ...] | None
     barriers: int | None
-    kernels: tuple[KernelShape, ...]
+    kernels: tuple[KernelRun, ...]
     streams_created: int
     streams_destroyed: int
     graphs_created: int
@@ -113,12 +105,8 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
         data = asdict(self)
-        data["max_rel_error"] = _finite(self.max_rel_error)
-        for output in data["outputs"]:
-            output["error"] = _finite(output["error"])
+        for held, key in ((data, "max_rel_error"), *((output, "error") for output in data["outputs"])):
+            if held[key] is not None and not isfinite(held[key]):
+                held[key] = None
         data["seconds"] = {phase: round(s, 6) for phase, s in self.seconds.items()}
         return data
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and abs(value) != float("inf") and value == value else None

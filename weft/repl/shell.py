@@ -10,12 +10,14 @@ from rich.text import Text
 
 from ..cli.supervisor import answered
 from ..dsl.diagnostics import WeftError, fail
-from . import colors, export, kernels, steps, trials, views  # noqa: F401 - their commands
+from . import colors
 from .command import COMMANDS, Desk
 from .journal import Journal
 from .progress import total
 from .reading import command_of, incomplete, pieces
 from .workbench import Workbench
+
+from . import steps, views, trials, kernels, export  # noqa: F401 # isort: skip - `help` lists their commands in this order
 
 
 class Shell:

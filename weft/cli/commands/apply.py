@@ -6,35 +6,23 @@ from pathlib import Path
 
 import rich_click as click
 
-from .options import PATH, schedule_options, unproven_option
+from .options import PATH, Chosen, schedule_options, unproven_option
 
 
 @click.command(short_help="Print the scheduled module.")
-@schedule_options
-@unproven_option
+@schedule_options(unproven_option)
 @click.option("-o", "output", type=PATH, metavar="OUT", help="Write the module here instead of to stdout.")
 @click.option("--print-ir-after-all", "every", is_flag=True, help="Print the module after each step, to stderr.")
 @click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
-def apply(
-    file: str,
-    payload: Path | None,
-    settings: tuple[str, ...],
-    layer: str | None,
-    unproven: bool,
-    output: Path | None,
-    every: bool,
-    diff: bool,
-) -> None:
+def apply(chosen: Chosen, output: Path | None, every: bool, diff: bool) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
-    from ...clock import Clock
-    from ...pipeline import Recipe, applied
+    from ...pipeline import applied
     from ...runtime.files.writing import Output
-    from ...settings import parse_settings
     from ..console import emit, progress, say, stderr
     from ..files import expect_outputs, write_atomically
 
-    with progress(f"weft apply {file}") as watch:
-        recipe = Recipe.open(file, payload, parse_settings(settings), Clock(watch), layer, unproven)
+    with progress(f"weft apply {chosen.file}") as watch:
+        recipe = chosen.open(watch)
         if output is not None:
             expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
         done = applied(recipe)

@@ -6,39 +6,24 @@ from pathlib import Path
 
 import rich_click as click
 
-from .options import PATH, entry_option, schedule_options, unproven_option
+from .options import PATH, Chosen, entry_option, schedule_options, unproven_option
 
 
 @click.command(short_help="Write a bundle that runs without MLIR.")
-@schedule_options
-@unproven_option
-@entry_option
+@schedule_options(unproven_option, entry_option)
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
 @click.option("--with-data", is_flag=True, help="Put inputs and the outputs expected for them into the bundle.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the inputs that `--with-data` makes.")
-def build(
-    file: str,
-    payload: Path | None,
-    settings: tuple[str, ...],
-    layer: str | None,
-    unproven: bool,
-    entry: str | None,
-    output: Path,
-    with_data: bool,
-    seed: int,
-) -> None:
+def build(chosen: Chosen, entry: str | None, output: Path, with_data: bool, seed: int) -> None:
     """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
 
     `weft run DIR` runs it; so does `python -m weft.runtime DIR`, on a machine that has only NumPy and CuPy.
     """
-    from ...clock import Clock
     from ...execution import build_bundle
-    from ...settings import parse_settings
     from ..console import progress, say
 
-    with progress(f"weft build {file}") as watch:
-        data_seed = seed if with_data else None
-        done = build_bundle(file, payload, parse_settings(settings), entry, output, data_seed, Clock(watch), layer, unproven)
+    with progress(f"weft build {chosen.file}") as watch:
+        done = build_bundle(chosen.open(watch), entry, output, seed if with_data else None)
     for remark in done.unproven:
         say(remark)
     say(f"{output}: written")

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import rich_click as click
 
-from .options import PATH, layer_option, unproven_option
+from .options import layer_option, payload_option, set_option, unproven_option
 
 
 @click.command(short_help="Step through a schedule, forth and back.")
 @click.argument("file", metavar="[FILE]", required=False)
-@click.option("--payload", type=PATH, metavar="P.mlir", help="The program to schedule, instead of the schedule's own.")
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the schedule or of its payload."
-)
+@payload_option
+@set_option
 @layer_option
 @click.option(
     "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH, entry_option, schedule_options, unproven_option
+from .options import PATH, Chosen, entry_option, json_option, schedule_options, unproven_option
 
 if TYPE_CHECKING:
     from ...execution import Reference, Target
 
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
-@schedule_options
-@unproven_option
-@entry_option
+@schedule_options(unproven_option, entry_option)
 @click.option("--target", type=click.Choice(["auto", "sim", "cuda"]), default="auto", help="Where to run.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, metavar="N",
@@ -34,13 +32,9 @@ if TYPE_CHECKING:
     "--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit",
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
+@json_option
 def run(
-    file: str,
-    payload: Path | None,
-    settings: tuple[str, ...],
-    layer: str | None,
-    unproven: bool,
+    chosen: Chosen,
     entry: str | None,
     target: Target,
     seed: int,
@@ -56,25 +50,21 @@ def run(
     The exit code is 0 when the outputs are right and nothing raced.
     """
     from ...clock import Clock
-    from ...execution import RunOptions, run_bundle, run_schedule
-    from ...settings import parse_settings
+    from ...execution import RunOptions, run_bundle, run_recipe
     from ..console import emit, progress, say, show, stderr
 
     if graph and trace is not None:
         raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
-    options = RunOptions(
-        target=target, seed=seed, inputs=inputs, save=save, reference=reference, trace=trace, graph=graph
-    )
-    with progress(f"weft run {file}") as watch:
-        clock = Clock(watch)
-        if Path(file).is_dir():
-            if payload is not None or settings or layer is not None or entry is not None or unproven:
+    options = RunOptions(target, seed, inputs, save, reference, trace, graph)
+    with progress(f"weft run {chosen.file}") as watch:
+        if Path(chosen.file).is_dir():
+            if not chosen.bare or entry is not None:
                 raise click.UsageError(
                     "a bundle is run as it was built: it takes no --payload, --set, --layer, --entry or --unproven"
                 )
-            done = run_bundle(Path(file), options, clock)
+            done = run_bundle(Path(chosen.file), options, Clock(watch))
         else:
-            done = run_schedule(file, payload, parse_settings(settings), entry, options, clock, layer, unproven)
+            done = run_recipe(chosen.open(watch), entry, options)
     if done.warnings:
         show(done.warnings)
     if as_json:

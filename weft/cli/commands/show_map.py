@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import rich_click as click
 
-from .options import PATH, schedule_options
+from .options import PATH, Chosen, schedule_options
 
 
 @click.command("show-map", short_help="Show which processor owns which element.")
-@schedule_options
+@schedule_options()
 @click.argument("handles", metavar="[HANDLE]...", nargs=-1)
 @click.option("--thread", type=click.IntRange(0), metavar="T", help="Show what this thread (block, warp) owns.")
 @click.option("--banks", is_flag=True, help="Show the banks of the shared memory that a copy fills, too.")
 @click.option("-o", "output", type=PATH, metavar="FILE.svg", help="Draw it, too.")
-def show_map(
-    file: str,
-    handles: tuple[str, ...],
-    payload: Path | None,
-    settings: tuple[str, ...],
-    layer: str | None,
-    thread: int | None,
-    banks: bool,
-    output: Path | None,
-) -> None:
+def show_map(chosen: Chosen, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
     """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
 
     HANDLEs are names of the schedule; all maps by default. What is shown was run: the launch's own code made it.
     """
     from rich.console import Console
 
-    from ...clock import Clock
     from ...maps.alive import live_maps
     from ...maps.ownership import ownership
     from ...maps.svg import picture
     from ...maps.terminal import show
-    from ...pipeline import Recipe, applied
+    from ...pipeline import applied
     from ...runtime.files.writing import Output
-    from ...settings import parse_settings
     from ..console import progress
     from ..files import expect_outputs, write_atomically
 
-    with progress(f"weft show-map {file}") as watch:
-        # what is shown is not built
-        recipe = Recipe.open(file, payload, parse_settings(settings), Clock(watch), layer, unproven=True)
+    with progress(f"weft show-map {chosen.file}") as watch:
+        recipe = replace(chosen.open(watch), unproven=True)  # what is shown is not built
         if output is not None:
             expect_outputs([Output("-o", output, ".svg")], recipe.reads)
         done = applied(recipe)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH
+from .options import PATH, json_option
 
 if TYPE_CHECKING:
     from ...dsl.diagnostics import Diagnostic
@@ -35,7 +35,7 @@ class SizesParameter(click.ParamType):
 @click.option("--block", type=SizesParameter(), help="Threads per block, where the module does not say.")
 @click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
 @click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict as one JSON object on stdout.")
+@json_option
 def verify(
     file: Path,
     block: Sizes | None,
