@@ -3,13 +3,13 @@ which to neither."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .dsl import tree
 from .dsl.diagnostics import WeftError, fail
+from .dsl.wording import did_you_mean
 from .payloads.builder_values import Layer, find_layer
 from .recipes.builder import Builder, BuilderParameter, Value
 
@@ -66,7 +66,6 @@ def distribute(
 def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None) -> WeftError:
     ours = [p.name for p in schedule.parameters]
     theirs = [p.name for p in builder.parameters] if builder else []
-    close = difflib.get_close_matches(name, [*ours, *theirs], 1)
     return fail(
         "W0482",
         f"there is no parameter `{name}` to set",
@@ -76,7 +75,7 @@ def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None)
             if builder
             else "the payload has no parameters",
         ),
-        hint=f"did you mean `{close[0]}`?" if close else None,
+        hint=did_you_mean(name, (*ours, *theirs)),
     )
 
 

@@ -139,16 +139,11 @@ def _best(function: Callable[[], object], repeat: int) -> float:
 
 def table(timings: list[Timing], *, gpu: bool) -> Table:
     """The timings as a table: on a GPU TFLOP/s against the library, else milliseconds of each phase."""
-    from rich.table import Table
+    from .report import columns, duration
 
-    from .report import duration
-
-    made = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    made.add_column("recipe")
-    made.add_column("payload")
-    columns = ("kernel", "TFLOP/s", "library", "of the library") if gpu else ("schedule", "emit", "simulator", "NumPy")
-    for column in columns:
-        made.add_column(column, justify="right")
+    made = columns("recipe", "payload")
+    for head in ("kernel", "TFLOP/s", "library", "of the library") if gpu else ("schedule", "emit", "simulator", "NumPy"):
+        made.add_column(head, justify="right")
     for t in timings:
         payload = " ".join([*filter(None, [t.layer]), *(f"{name}={value}" for name, value in t.values.items())])
         if gpu:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import WeftError, fail
+from ..dsl.wording import did_you_mean
 
 if TYPE_CHECKING:
     from ..runtime.files.writing import Output
@@ -23,13 +23,8 @@ def resolve_schedule(name: str) -> Path:
         return path
     if (shipped := schedules().get(name)) is not None:
         return shipped
-    close = difflib.get_close_matches(name, schedules(), 1)
-    raise fail(
-        "W0050",
-        f"there is no file and no recipe `{name}`",
-        notes=(f"recipes that ship: {', '.join(schedules())}",),
-        hint=f"did you mean `{close[0]}`?" if close else None,
-    )
+    notes = (f"recipes that ship: {', '.join(schedules())}",)
+    raise fail("W0050", f"there is no file and no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
 def expect_writable(path: Path) -> None:

@@ -97,9 +97,7 @@ def _statement(text: str) -> RenderableType:
 
 
 def _launches(report: Report) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in ("kernel", "grid", "block"):
-        table.add_column(column, overflow="fold")
+    table = columns("kernel", "grid", "block")
     table.add_column("threads", justify="right")
     table.add_column("shared", justify="right")
     for kernel in report.kernels:
@@ -120,9 +118,7 @@ def _kernel(cuda: str) -> Syntax:
 def _comparison(report: Report) -> RenderableType:
     if not report.outputs:
         return Text("the payload writes nothing", "yellow")
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in ("output", "type", "shape"):
-        table.add_column(column)
+    table = columns("output", "type", "shape")
     table.add_column("max relative error", justify="right")
     table.add_column("allowed", justify="right")
     table.add_column("")
@@ -191,6 +187,14 @@ def _verdict(report: Report) -> Text:
     reasons += [_count(len(report.faults or ()), "fault", "faults")] if report.faults else []
     reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]
     return Text.assemble(("✗ wrong", "bold red"), f" on {report.device}: {', '.join(reasons)}")
+
+
+def columns(*names: str) -> Table:
+    """A table with these heads; without any, a list of rows."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, show_header=bool(names))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------

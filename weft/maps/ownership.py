@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dsl.diagnostics import WeftError, fail
+from ..dsl.diagnostics import fail
 from .alive import LiveMap
 from .banking import banks_of
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
     from ..interpreter.launch.kernel import Outlined
     from ..interpreter.mapping.geometry import Geometry
-    from ..interpreter.mapping.mapping import Mapping
     from ..interpreter.mapping.trips import Mapped
 
 NOBODY = -1
@@ -78,21 +77,14 @@ def ownership(live: LiveMap) -> Ownership:
         mapped = mapped_things(kernel.root)
         (target,) = (one for one in mapped if live.tag in one.op.attributes)
         what = describe(next(op for op in operations(kernel.root) if live.tag in op.attributes))
-        try:
-            geometry = geometry_of(mapped)
-        except WeftError as error:
-            raise WeftError.of(error.diagnostics) from error
+        geometry = geometry_of(mapped)
         chain = [target] if target.mapping.space in ("blocks", "grid") else _within_block(mapped, target)
         banks = banks_of(target.op)
         owners = _Trial(kernel, geometry, chain).run()
     labels = _labels(target, owners.ndim)
-    spelled = tuple(_spelled(one.mapping) for one in chain)
+    spelled = tuple(str(one.mapping) for one in chain)
     block, grid = geometry.static_block(), geometry.static_grid()
     return Ownership(live.name, spelled, what, target.mapping.space, owners, labels, block, grid, banks)
-
-
-def _spelled(mapping: Mapping) -> str:
-    return str(mapping)
 
 
 def _root(op: ir.Operation) -> ir.Operation:

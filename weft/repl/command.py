@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rich.table import Table
 from rich.text import Text
 
 from ..dsl.diagnostics import Diagnostic, fail
@@ -132,11 +131,3 @@ def number_of(text: str, default: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Misuse(f"`{text}` is not a number")
     return int(text)
-
-
-def columns(*names: str) -> Table:
-    """A table with these heads; without any, a list of rows."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, show_header=bool(names))
-    for name in names:
-        table.add_column(name, overflow="fold")
-    return table

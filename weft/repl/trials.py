@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ..cli.report import columns
 from ..dsl.diagnostics import WeftError
 from . import colors, handles
-from .command import Desk, columns, command
+from .command import Desk, command
 from .views import NO_HANDLES
 from .workbench import do, first_line
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ..cli.report import columns
 from ..dsl.diagnostics import fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..dsl.wording import did_you_mean
 from . import changes, colors, handles
-from .command import COMMANDS, Desk, Misuse, columns, command, number_of
+from .command import COMMANDS, Desk, Misuse, command, number_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir

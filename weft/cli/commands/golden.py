@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH
+from .options import PATH, Chosen
 
 if TYPE_CHECKING:
+    from ...dsl.diagnostics import WeftError
     from ...goldens.golden import Golden
     from ...goldens.judging import Change
     from ...goldens.making import Maker
@@ -68,7 +69,7 @@ def golden(
     for file in files or (".",):
         try:
             if new or (update and not Path(file).is_dir() and not suffix_of(Path(file)) and not _has_goldens(file)):
-                run.one(_new(file, name, after, cuda, payload, settings, layer, unproven))
+                run.one(_new(Chosen(file, payload, settings, layer, unproven), name, after, cuda))
                 continue
             found = golden_paths(file)
         except WeftError as error:
@@ -120,12 +121,10 @@ class Run:
             show_diagnostics(change.error.diagnostics)
             self.counts["wrong"] += 1
 
-    def failed(self, error: Exception) -> None:
-        from ...dsl.diagnostics import WeftError
+    def failed(self, error: WeftError) -> None:
         from ..console import show
 
-        if isinstance(error, WeftError):
-            show(error.diagnostics)
+        show(error.diagnostics)
         self.counts["wrong"] += 1
 
     def _diff(self, change: Change) -> None:
@@ -151,25 +150,16 @@ def _has_goldens(file: str) -> bool:
     return any(path.suffix != ".check" for path in beside(resolve_schedule(file)))
 
 
-def _new(
-    file: str,
-    name: str | None,
-    after: str | None,
-    cuda: bool,
-    payload: Path | None,
-    settings: tuple[str, ...],
-    layer: str | None,
-    unproven: bool,
-) -> Golden:
+def _new(chosen: Chosen, name: str | None, after: str | None, cuda: bool) -> Golden:
     """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
     from ...goldens.discovery import without_golden
     from ...goldens.golden import Golden, new_path
     from ...settings import parse_settings
     from ..files import resolve_schedule
 
-    schedule = resolve_schedule(file)
-    if not Path(file).exists():
-        raise without_golden(file, schedule)
-    path = new_path(schedule, name, after, cuda)
-    beside = payload and Path(os.path.relpath(payload, path.parent))
-    return Golden(path, schedule.name, after, cuda, beside, parse_settings(settings), layer=layer, unproven=unproven)
+    schedule = resolve_schedule(chosen.file)
+    if not Path(chosen.file).exists():
+        raise without_golden(chosen.file, schedule)
+    path, settings = new_path(schedule, name, after, cuda), parse_settings(chosen.settings)
+    beside = chosen.payload and Path(os.path.relpath(chosen.payload, path.parent))
+    return Golden(path, schedule.name, after, cuda, beside, settings, layer=chosen.layer, unproven=chosen.unproven)

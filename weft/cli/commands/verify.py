@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from ...dsl.wording import count
 from .options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -101,20 +102,17 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
 
 
 def _line(kernel: Judged, more: Sequence[Judged]) -> str:
-    barriers = f"{kernel.barriers} barrier{'s' * (kernel.barriers != 1)}"
     place = f"{kernel.place} and {_more(more)}" if more else kernel.place
-    where = f"block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place}"
-    if not kernel.diagnostics:
-        return f"✓ {kernel.name}: race-free, {barriers} ({where})"
-    return f"✗ {kernel.name}: not race-free, {barriers} ({where})"
+    verdict = f"✗ {kernel.name}: not race-free" if kernel.diagnostics else f"✓ {kernel.name}: race-free"
+    barriers = count(kernel.barriers, "barrier")
+    return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place})"
 
 
 def _host_line(host: JudgedHost) -> str:
-    what = f"{host.operations} operation{'s' * (host.operations != 1)}, {host.tokens} token{'s' * (host.tokens != 1)}"
+    what = f"{count(host.operations, 'operation')}, {count(host.tokens, 'token')}"
     if not host.diagnostics:
         return f"✓ {host.name}: ordered, nothing leaks ({what}, {host.place})"
-    faults = f"{len(host.diagnostics)} fault{'s' * (len(host.diagnostics) != 1)}"
-    return f"✗ {host.name}: {faults} of tokens, streams or memory ({what}, {host.place})"
+    return f"✗ {host.name}: {count(len(host.diagnostics), 'fault')} of tokens, streams or memory ({what}, {host.place})"
 
 
 def _sizes(sizes: Sizes) -> str:
