@@ -240,7 +240,7 @@ def _contracts(op: ir.Operation) -> bool:
 def _adds_a_product(op: ir.Operation) -> bool:
     """Whether the body adds the product of two inputs to its output, conversions and a mask of the update left aside."""
     inputs, _ = segments(op)
-    body = op.regions[0].blocks[0]
+    body = body_of(op)
     total = producer(yielded(op)[0])
     if total is not None and total.name == "arith.select" and total.operands[2] == body.arguments[inputs]:
         total = producer(total.operands[1])
@@ -256,7 +256,7 @@ def _adds_a_product(op: ir.Operation) -> bool:
 
 
 def _is_sum_of_products(op: ir.Operation) -> bool:
-    body = op.regions[0].blocks[0]
+    body = body_of(op)
     names = [o.operation.name for o in body.operations]
     return any(n in _PRODUCTS for n in names) and any(n in _SUMS for n in names)
 
@@ -267,7 +267,7 @@ def beside_products(op: ir.Operation) -> tuple[str, ...]:
     if not _is_sum_of_products(op):
         return ()
     inputs, _ = segments(op)
-    body = op.regions[0].blocks[0]
+    body = body_of(op)
     outputs, extra, multiplied = list(body.arguments)[inputs:], list[str](), False
     for view in list(body.operations)[:-1]:
         inner = view.operation

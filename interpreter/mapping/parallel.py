@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..indices.arithmetic import known
 from ..ir.mlir import ir, scf
+from ..ir.structured import copy_marks
 
 
 def as_forall(loop: ir.Operation) -> ir.Operation:
@@ -13,9 +14,7 @@ def as_forall(loop: ir.Operation) -> ir.Operation:
     bounds = [known(o) for o in list(loop.operands)[: 3 * rank]]
     with ir.InsertionPoint(loop), loop.location:
         forall = scf.ForallOp(bounds[:rank], bounds[rank : 2 * rank], bounds[2 * rank :], []).operation
-    for name in loop.attributes:
-        if name.startswith("weft."):
-            forall.attributes[name] = loop.attributes[name]
+    copy_marks(loop, forall)
     inside = forall.regions[0].blocks[0]
     if not list(inside.operations):
         with ir.InsertionPoint(inside), loop.location:

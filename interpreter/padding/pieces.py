@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..ir.mlir import DYNAMIC, ir, producer
 from ..ir.slices import place_of
-from ..ir.structured import element_type, extents_of, shape_of
+from ..ir.structured import body_of, element_type, extents_of, shape_of
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def pad_widths(op: ir.Operation) -> list[int | None]:
 
 def _around(op: ir.Operation) -> Piece:
     """What a `tensor.pad` puts around its image."""
-    block = op.regions[0].blocks[0]
+    block = body_of(op)
     value = block.operations[-1].operation.operands[0]
     owner = producer(value)
     if value.owner == block or (owner is not None and owner.block == block and owner.name != "arith.constant"):

@@ -12,7 +12,7 @@ from ..ir import mlir
 from ..ir.mlir import ir, linalg
 from ..ir.nesting import ancestors, stands_in
 from ..ir.slices import place_of
-from ..ir.structured import is_structured, operand_names, segments, structure
+from ..ir.structured import body_of, is_structured, operand_names, segments, structure
 from ..memory.shared import as_tensor
 from ..memory.strides import is_plain
 from ..padding.gathers import empty
@@ -38,7 +38,7 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
         return False
     with rewrite.module.context, ir.Location.unknown():
         if whole:
-            _Raising(function.regions[0].blocks[0]).run()
+            _Raising(body_of(function)).run()
         else:
             _Raising(op.block).run_one(op)
     mlir.run_passes(rewrite.module, "cse")
@@ -76,7 +76,7 @@ def _raisable(function: ir.Operation) -> bool:
     """Whether the function is one block of linalg ops, allocations and scalar arithmetic, on whole static buffers."""
     if len(function.regions[0].blocks) != 1:
         return False
-    return all(_op_raisable(op.operation) for op in function.regions[0].blocks[0].operations)
+    return all(_op_raisable(op.operation) for op in body_of(function).operations)
 
 
 def _op_raisable(op: ir.Operation) -> bool:

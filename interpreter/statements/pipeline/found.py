@@ -10,7 +10,7 @@ from ...buffers.staging import is_stage
 from ...buffers.views import base_of, users
 from ...ir.mlir import ir, operations, producer
 from ...ir.nesting import ancestors, made_within
-from ...ir.structured import is_read, yielded
+from ...ir.structured import body_of, is_read, yielded
 from ...mapping.legality import refusal
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...mapping.space import indexing_maps, is_parallel_op, static_extents
@@ -57,7 +57,7 @@ class Pipelined:
 def find_copies(loop: ir.Operation) -> Pipelined:
     """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
     step = _checked_step(loop)
-    body = list(loop.regions[0].blocks[0].operations)
+    body = list(body_of(loop).operations)
     _check_fresh(loop)
     buffers = _filled_buffers(loop)
     copies = tuple(_copy(loop, alloc) for alloc in buffers)
@@ -188,7 +188,7 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
 
 def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> list[ir.Operation]:
     """The ops of the loop's body that make the copy's operands, and what its body takes from outside."""
-    body = [inner.operation for inner in loop.regions[0].blocks[0].operations]
+    body = [inner.operation for inner in body_of(loop).operations]
     wanted: set[ir.Operation] = set()
     waiting = [operand for inner in operations(op) for operand in inner.operands]
     while waiting:

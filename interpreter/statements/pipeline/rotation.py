@@ -7,12 +7,14 @@ Upstream's `memref.multibuffer` gives an allocation several buffers, but none of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from ...buffers.staging import ATTRIBUTE
 from ...buffers.views import users
 from ...indices.arithmetic import Sum, known
 from ...indices.ranges import range_of
 from ...ir.mlir import DYNAMIC, affine, arith, ir, linalg, memref, operations
+from ...ir.structured import body_of
 from ...mapping.owned import when
 from ...memory.strides import strided
 from .found import Pipelined, StagedCopy
@@ -24,7 +26,7 @@ _HANDLE = "weft.h"
 def rotate(found: Pipelined) -> list[ir.Operation]:
     """Rewrite the loop in place. Returns the buffers, two tiles each; every handle names what it named before."""
     loop = found.loop
-    first = loop.regions[0].blocks[0].operations[0].operation
+    first = body_of(loop).operations[0].operation
     with loop.location:
         buffers = [_two_tiles(copy) for copy in found.copies]
         tiles = [_own_tile(copy) for copy in found.copies]
@@ -85,25 +87,24 @@ def _before_the_loop(found: Pipelined, buffers: Sequence[ir.Value]) -> None:
 
 def _in_the_loop(found: Pipelined, buffers: Sequence[ir.Value], tiles: Sequence[ir.Value]) -> None:
     """Where the copies stood, the next tile is read; at the end of the body it is written to the other buffer."""
-    loop, body = found.loop, found.loop.regions[0].blocks[0]
+    loop, body = found.loop, body_of(found.loop)
     with ir.InsertionPoint(found.copies[0].op):
         following = (Sum.of(body.arguments[0]) + Sum(found.step)).emit()
         more = arith.CmpIOp(arith.CmpIPredicate.slt, following, loop.operands[1]).result
         with when(more):
             for copy, tile in zip(found.copies, tiles, strict=True):
                 _clone_copy(copy, _clone_needs(copy, loop, following), tile, keep_handles=True)
-    with ir.InsertionPoint(list(body.operations)[-1]), when(more):
+    with ir.InsertionPoint(body.operations[-1]), when(more):
         other = _parity(found, ahead=1)
         for copy, buffer, tile in zip(found.copies, buffers, tiles, strict=True):
             with copy.op.location:
-                linalg.copy(tile, outs=[_seen(copy, _slot(buffer, other))])
-            drain = [op.operation for op in ir.InsertionPoint.current.block.operations][-1]
+                drain = linalg.copy(tile, outs=[_seen(copy, _slot(buffer, other))]).owner
             drain.attributes["weft.map"] = copy.op.attributes["weft.map"]
 
 
 def _parity(found: Pipelined, ahead: int = 0) -> ir.Value:
     """((k - lower) / step + ahead) mod 2: affine, so that the analysis tells the two buffers apart."""
-    k, lower = found.loop.regions[0].blocks[0].arguments[0], known(found.loop.operands[0])
+    k, lower = body_of(found.loop).arguments[0], known(found.loop.operands[0])
     counter, operands = ir.AffineExpr.get_dim(0), [k]
     if isinstance(lower, int):
         counter = counter - lower
@@ -115,7 +116,7 @@ def _parity(found: Pipelined, ahead: int = 0) -> ir.Value:
 
 def _clone_needs(copy: StagedCopy, loop: ir.Operation, k: ir.Value) -> dict[ir.Value, ir.Value]:
     """Compute again, for iteration `k`, what the copy takes from the loop's body: old value → new one."""
-    copies = {loop.regions[0].blocks[0].arguments[0]: k}
+    copies = {body_of(loop).arguments[0]: k}
     for op in copy.needs:
         made = op.clone(ir.InsertionPoint.current).operation
         _replace_operands(made, copies)
@@ -130,8 +131,12 @@ def _clone_copy(copy: StagedCopy, taken: dict[ir.Value, ir.Value], target: ir.Va
         _replace_operands(op, taken)
     made.operands[len(made.operands) - 1] = target
     if not keep_handles:
-        for name in [name for name in made.attributes if name.startswith(_HANDLE)]:
-            del made.attributes[name]
+        _drop_handles(made)
+
+
+def _drop_handles(op: ir.Operation) -> None:
+    for name in [name for name in op.attributes if name.startswith(_HANDLE)]:
+        del op.attributes[name]
 
 
 def _replace_operands(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> None:
@@ -156,18 +161,14 @@ def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
 
 def _seen(copy: StagedCopy, slot: ir.Value) -> ir.Value:
     """What the copy writes of one of the two tiles."""
-    seen = slot
-    for view in copy.views:
-        seen = _view_of(view, seen)
-    return seen
+    return reduce(lambda seen, view: _view_of(view, seen), copy.views, slot)
 
 
 def _view_of(view: ir.Operation, source: ir.Value) -> ir.Value:
     """The same view of another buffer, which starts elsewhere."""
     made = view.clone(ir.InsertionPoint.current).operation
     made.operands[0] = source
-    for name in [name for name in made.attributes if name.startswith(_HANDLE)]:
-        del made.attributes[name]
+    _drop_handles(made)
     made.results[0].set_type(_moved(ir.MemRefType(view.results[0].type), ir.MemRefType(source.type)))
     return made.results[0]
 
@@ -227,6 +228,3 @@ def _drop(copy: StagedCopy) -> None:
 
     drop(copy.alloc.results[0])
     copy.alloc.erase()
-
-
-__all__ = ["STAGES", "rotate"]

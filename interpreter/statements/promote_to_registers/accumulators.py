@@ -196,8 +196,7 @@ def _first_values(tile: Tile, kept: ir.Value, base: ir.Value, first: ir.Operatio
     with end_of(owned.nest[-1]), loop.location:
         if first is None:
             return "loaded before the loop" + _at_once(copy(_same_tile(owned, kept, base), owned.view.results[0]))
-        linalg.fill(first.operands[0], outs=[owned.view.results[0]])
-    moved = list(owned.nest[-1].regions[0].blocks[0].operations)[-2].operation
+        moved = linalg.fill(first.operands[0], outs=[owned.view.results[0]]).owner
     for key in first.attributes:
         if key.startswith("weft.h"):
             moved.attributes[key] = first.attributes[key]
