@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from . import tree
 from .diagnostics import Span, WeftError, fail
-from .expressions import ELEMENT_TYPES, Value, evaluate, kind_of, show
+from .expressions import ELEMENT_TYPES, NAMES, Unknown, Value, evaluate, fits, kind_of, show
 from .wording import did_you_mean
 
-_WANTED = {
-    "int": "an integer",
-    "float": "a number",
-    "bool": "true or false",
-    "str": "a text",
-    "type": "an element type",
-}
+_WANTED = {**NAMES, "float": "a number"}
 
 
 def bind(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, Value]:
@@ -59,23 +55,12 @@ def _value(
     if parameter.name in settings:
         given = settings[parameter.name]
         is_text = isinstance(given, str) and parameter.type not in ("str", "type")
-        value = read_setting(parameter, given) if is_text else fit(parameter, given, parameter.span)
-    elif parameter.default is not None:
-        value = fit(parameter, evaluate(parameter.default, values), parameter.default.span)
-    else:
-        message = f"`{parameter.name}` of `{schedule.name}` has no value"
-        hint = f"give one with `--set {parameter.name}=…`, or a default: `{parameter.name}: {parameter.type} = …`"
-        raise fail("W0213", message, span=parameter.span, hint=hint)
-    if parameter.domain is not None:
-        legal = evaluate(parameter.domain, {})
-        if isinstance(legal, tuple) and value not in legal:
-            raise outside_domain(parameter, value, legal, parameter.domain.span)
-    return value
-
-
-def outside_domain(parameter: tree.Parameter, value: object, legal: tuple[object, ...], span: Span) -> WeftError:
-    values = ", ".join(map(show, legal))
-    return fail("W0211", f"`{parameter.name}` = {show(value)} is not in its domain", span=span, hint=f"legal: {values}")
+        return fit(parameter, read_setting(parameter, given) if is_text else given)
+    if parameter.default is not None:
+        return fit(parameter, evaluate(parameter.default, values), parameter.default.span)
+    message = f"`{parameter.name}` of `{schedule.name}` has no value"
+    hint = f"give one with `--set {parameter.name}=…`, or a default: `{parameter.name}: {parameter.type} = …`"
+    raise fail("W0213", message, span=parameter.span, hint=hint)
 
 
 def read_setting(parameter: tree.Parameter, text: object) -> Value:
@@ -97,46 +82,39 @@ def read_setting(parameter: tree.Parameter, text: object) -> Value:
         if parameter.type == "int" and re.fullmatch(r"[+-]?[0-9]+", text, re.ASCII):
             wanted += " of at most 18 digits"
         message = f"`{parameter.name}` takes {wanted}, not `{shown}`"
-        raise fail("W0210", message, span=parameter.span, hint=legal_hint(parameter))
+        raise fail("W0210", message, span=parameter.span, hint=_legal_hint(parameter))
     return value
 
 
-def fit(parameter: tree.Parameter, value: object, span: Span) -> Value:
-    """`value` as a value of the parameter: an integer becomes a float where one is wanted. Raises W0210."""
-    if fits(parameter.type, value):
-        return float(value) if parameter.type == "float" else value  # type: ignore[arg-type, return-value]
-    message = f"`{parameter.name}` takes {_WANTED[parameter.type]}, not {kind_of(value)}"
-    if parameter.type == "type" and isinstance(value, str):
-        message = f"`{parameter.name}` takes an element type, not `{value[:40]}`"
-    raise fail("W0210", message, span=span, hint=legal_hint(parameter))
+def fit(parameter: tree.Parameter, value: Any, span: Span | None = None) -> Any:
+    """`value` as a value of the parameter: an integer becomes a float where one is wanted, what is unknown stays so.
+
+    Raises:
+        WeftError: W0210 not of the parameter's type, W0211 not in its domain; at `span`, or else at the parameter.
+    """
+    if not fits(parameter.type, value):
+        given = NAMES[kind_of(value)]
+        if parameter.type == "type" and isinstance(value, str):
+            given = f"`{value[:40]}`"
+        message = f"`{parameter.name}` takes {_WANTED[parameter.type]}, not {given}"
+        raise fail("W0210", message, span=span or parameter.span, hint=_legal_hint(parameter))
+    if isinstance(value, Unknown):
+        return value
+    if parameter.domain is not None and value not in evaluate(parameter.domain, {}):
+        message = f"`{parameter.name}` = {show(value)} is not in its domain"
+        raise fail("W0211", message, span=span or parameter.domain.span, hint=_legal_hint(parameter))
+    return float(value) if parameter.type == "float" else value
 
 
-def fits(kind: tree.ParameterType, value: object) -> bool:
-    match kind:
-        case "int":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "float":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "bool":
-            return isinstance(value, bool)
-        case "type":
-            return isinstance(value, str) and value in ELEMENT_TYPES
-        case "str":
-            return isinstance(value, str)
-    return False
-
-
-def legal_hint(parameter: tree.Parameter) -> str | None:
+def _legal_hint(parameter: tree.Parameter) -> str | None:
     """The legal values of a parameter, where they can be listed."""
+    legal: tuple[object, ...] = ()
     if parameter.domain is not None:
-        try:
+        with contextlib.suppress(WeftError):
             legal = evaluate(parameter.domain, {})
-        except WeftError:
-            return None
-        return f"legal: {', '.join(map(show, legal))}" if isinstance(legal, tuple) else None
-    if parameter.type == "type":
-        return f"legal: {', '.join(ELEMENT_TYPES)}"
-    return None
+    elif parameter.type == "type":
+        legal = ELEMENT_TYPES
+    return f"legal: {', '.join(map(show, legal))}" if legal else None
 
 
 def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:

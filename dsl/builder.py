@@ -1,4 +1,4 @@
-"""Lark's parse tree → the syntax tree of `tree.py`.
+"""Lark's parse tree → the syntax tree of `tree.py`, from the leaves up.
 
 Nothing here knows a statement: the children of the grammar's `statement` are rules named after the fields they fill.
 """
@@ -6,32 +6,52 @@ Nothing here knows a statement: the children of the grammar's `statement` are ru
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, cast
+from itertools import takewhile
+from typing import Any, ClassVar, NamedTuple, cast
 
 from lark import Token, Tree
 
 from . import tree
 from .diagnostics import Source, Span, fail
 
-_KEYWORD = re.compile(r"[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?")
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 INT_LIMIT = 2**63
 
 
+class Filled(NamedTuple):
+    """What a rule makes that is named after the field it fills: True where only the word is written."""
+
+    name: str
+    span: Span
+    value: Any
+
+
 class Builder:
-    """Builds the tree of one source, from the outside in, so that it knows which names are handles where they are used.
+    """Builds the tree of one source: by the method of the rule's name, or as its table says."""
 
-    Args:
-        source: the text as the user wrote it.
-        handles: names of handles from before (the REPL's).
-    """
+    _NODES: ClassVar[dict[str, Any]] = {
+        "binding": tree.Binding,
+        "dimension": tree.Dimension,
+        "function": tree.Word,
+        "name": tree.NameRef,
+        "named": tree.Argument,
+        "skip": tree.Skip,
+        "unary": tree.Unary,
+    }
+    """Rules whose children are the fields of a node."""
 
-    def __init__(self, source: Source, handles: frozenset[str] = frozenset()) -> None:
+    _GATHERING: ClassVar[dict[str, tuple[Any, int]]] = {
+        "call": (tree.Call, 1),
+        "call_expr": (tree.CallExpr, 1),
+        "handle": (tree.HandleRef, 1),
+        "list": (tree.ListExpr, 0),
+        "names": (tree.ListExpr, 0),
+        "return": (tree.Return, 0),
+    }
+    """Rules whose children from the n-th on are one field."""
+
+    def __init__(self, source: Source) -> None:
         self.source = source
-        self.handles = set(handles)
-
-    # ---- spans ------------------------------------------------------------------------------------------------------------
 
     def span(self, node: Tree | Token) -> Span:
         at: Any = node.meta if isinstance(node, Tree) else node
@@ -39,226 +59,131 @@ class Builder:
             return Span(self.source, 1, 1, 1, 1)
         return Span(self.source, at.line, at.column, at.end_line, at.end_column)
 
-    def one(self, node: Tree) -> Any:
-        """Build the only child of `node`."""
-        return self.build(cast(Tree, node.children[0]))
+    def build(self, node: Tree | Token) -> Any:
+        if isinstance(node, Token):
+            return str(node)
+        rule, span = str(node.data), self.span(node)
+        children = [self.build(child) for child in node.children]
+        if (cls := self._NODES.get(rule)) is not None:
+            return cls(span, *children)
+        if rule in self._GATHERING:
+            cls, apart = self._GATHERING[rule]
+            return cls(span, *children[:apart], tuple(children[apart:]))
+        if (method := getattr(self, f"_{rule}", None)) is not None:
+            return method(span, *children)
+        token = node.children[0] if children else None
+        return Filled(rule, span, self._word(token) if isinstance(token, Token) else children[0] if children else True)
 
-    def build(self, node: Tree) -> Any:
-        method: Callable[[Tree], Any] = getattr(self, f"_{node.data}")
-        return method(node)
-
-    def all(self, nodes: list[Any]) -> tuple[Any, ...]:
-        return tuple(self.build(node) for node in nodes if isinstance(node, Tree))
+    def _word(self, token: Token) -> tree.Word:
+        text = str(token)
+        if token.type == "RAW":  # the parser has read blanks in its place
+            text = self.source.text[(token.start_pos or 0) + 1 : (token.end_pos or 0) - 1]
+        return tree.Word(self.span(token), text)
 
     # ---- top level --------------------------------------------------------------------------------------------------------
 
-    def file(self, node: Tree) -> tree.File:
-        items = self.all(node.children)
+    def _file(self, span: Span, *items: tree.Node) -> tree.File:
         payloads = [item for item in items if isinstance(item, tree.Payload)]
         if len(payloads) > 1:
-            first = payloads[0].span.line
-            message = f"a file has one payload; line {first} names one already"
+            message = f"a file has one payload; line {payloads[0].span.line} names one already"
             raise fail("W0108", message, span=payloads[1].span, hint="delete one of them, or split the file")
         includes = tuple(item for item in items if isinstance(item, tree.Include))
         schedules = tuple(item for item in items if isinstance(item, tree.Schedule))
-        return tree.File(self.span(node), self.source, includes, payloads[0] if payloads else None, schedules)
+        return tree.File(span, self.source, includes, payloads[0] if payloads else None, schedules)
 
-    def _include(self, node: Tree) -> tree.Include:
-        return tree.Include(self.span(node), self.one(node).value)
+    def _body(self, _: Span, *items: tree.Item) -> tuple[tree.Item, ...]:
+        return items
 
-    def _payload_builder(self, node: Tree) -> tree.Payload:
-        return tree.Payload(self.span(node), str(node.children[0]), None, self.all(node.children))
+    _block = _body
 
-    def _payload_path(self, node: Tree) -> tree.Payload:
-        return tree.Payload(self.span(node), None, self.one(node).value, ())
+    def _include(self, span: Span, path: tree.Literal) -> tree.Include:
+        return tree.Include(span, str(path.value))
 
-    def _schedule(self, node: Tree) -> tree.Schedule:
-        *parameters, body = cast(list[Tree], node.children[1:])
-        built: tuple[tree.Parameter, ...] = self.all(parameters)
-        self.handles = {parameter.name for parameter in built if parameter.type == "handle"}
-        items = self._block(body)
-        return tree.Schedule(self.span(node), str(node.children[0]), built, items, self._doc(node.meta.line))
+    def _payload_builder(self, span: Span, name: str, *arguments: tree.Argument) -> tree.Payload:
+        return tree.Payload(span, name, None, arguments)
+
+    def _payload_path(self, span: Span, path: tree.Literal) -> tree.Payload:
+        return tree.Payload(span, None, str(path.value), ())
+
+    def _schedule(self, span: Span, name: str, *parts: Any) -> tree.Schedule:
+        *parameters, body = parts
+        return tree.Schedule(span, name, tuple(parameters), body, self._doc(span.line))
 
     def _doc(self, line: int) -> str:
         """The comment lines directly above `line`, else those at the top of the file."""
-        lines = self.source.text.split("\n")
-        above: list[str] = []
-        while line - 2 - len(above) >= 0 and lines[line - 2 - len(above)].lstrip().startswith("//"):
-            above.insert(0, lines[line - 2 - len(above)])
-        if not above:
-            for text in lines:
-                if not text.lstrip().startswith("//"):
-                    break
-                above.append(text)
-        return "\n".join(text.strip().removeprefix("//").strip() for text in above)
+        lines = [text.strip() for text in self.source.text.split("\n")]
+        above = list(takewhile(_is_comment, reversed(lines[: line - 1])))[::-1] or takewhile(_is_comment, lines)
+        return "\n".join(text.removeprefix("//").strip() for text in above)
 
-    def _parameter(self, node: Tree) -> tree.Parameter:
-        name, kind, *rest = node.children
-        parts = {str(cast(Tree, part).data): self.one(cast(Tree, part)) for part in rest}
-        spelled = cast(tree.ParameterType, str(cast(Tree, kind).children[0]))
-        return tree.Parameter(self.span(node), str(name), spelled, parts.get("default"), parts.get("domain"))
+    def _parameter(self, span: Span, name: str, kind: tree.ParameterType, *rest: Filled) -> tree.Parameter:
+        parts = {part.name: part.value for part in rest}
+        return tree.Parameter(span, name, kind, parts.get("default"), parts.get("domain"))
 
     # ---- items ------------------------------------------------------------------------------------------------------------
 
-    def body(self, node: Tree) -> tuple[tree.Item, ...]:
-        return self.all(node.children)
+    def _let_one(self, span: Span, target: tree.Binding, value: tree.Statement | tree.Call) -> tree.Let:
+        return tree.Let(span, (target,), False, value)
 
-    def _block(self, node: Tree) -> tuple[tree.Item, ...]:
-        """The items of a block; the handles it binds are its own."""
-        outer = set(self.handles)
-        items = self.all(node.children)
-        self.handles = outer
-        return items
+    def _let_many(self, span: Span, *parts: Any) -> tree.Let:
+        return tree.Let(span, parts[:-1], True, parts[-1])
 
-    def _let_one(self, node: Tree) -> tree.Let:
-        return self._let(node, destructured=False)
+    def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.Argument:
+        return tree.Argument(span, None, value)
 
-    def _let_many(self, node: Tree) -> tree.Let:
-        return self._let(node, destructured=True)
+    def _require(self, span: Span, condition: tree.Expr, message: tree.Literal | None = None) -> tree.Require:
+        return tree.Require(span, condition, None if message is None else str(message.value))
 
-    def _let(self, node: Tree, destructured: bool) -> tree.Let:
-        *targets, value = self.all(node.children)
-        self.handles.update(target.name for target in targets)
-        return tree.Let(self.span(node), tuple(targets), destructured, value)
+    def _if(self, span: Span, condition: Any, then: tuple[tree.Item, ...], otherwise: Any = ()) -> tree.If:
+        return tree.If(span, condition, then, otherwise if isinstance(otherwise, tuple) else (otherwise,))
 
-    def _binding(self, node: Tree) -> tree.Binding:
-        return tree.Binding(self.span(node), str(node.children[0]))
+    def _foreach(self, span: Span, variable: tree.Binding, iterable: Any, body: tuple[tree.Item, ...]) -> tree.Foreach:
+        return tree.Foreach(span, variable, iterable, body)
 
-    def _call(self, node: Tree) -> tree.Call:
-        return tree.Call(self.span(node), str(node.children[0]), self.all(node.children))
-
-    def _positional(self, node: Tree) -> tree.Argument:
-        return tree.Argument(self.span(node), None, self._value(node.children[0]))
-
-    def _named(self, node: Tree) -> tree.Argument:
-        return tree.Argument(self.span(node), str(node.children[0]), self._value(node.children[1]))
-
-    def _value(self, node: Any) -> Any:
-        """A bare name is a handle where a handle of that name is in scope."""
-        built = self.build(node)
-        if isinstance(built, tree.NameRef) and built.name in self.handles:
-            return tree.HandleRef(built.span, built.name)
-        return built
-
-    def _require(self, node: Tree) -> tree.Require:
-        condition, *message = self.all(node.children)
-        return tree.Require(self.span(node), condition, message[0].value if message else None)
-
-    def _if(self, node: Tree) -> tree.If:
-        condition, then, *rest = cast(list[Tree], node.children)
-        value = self._value(condition)
-        otherwise: tuple[tree.Item, ...] = ()
-        then_items = self._block(then)
-        if rest:
-            built = self.build(rest[0])
-            otherwise = built if isinstance(built, tuple) else (built,)
-        return tree.If(self.span(node), value, then_items, otherwise)
-
-    def _foreach(self, node: Tree) -> tree.Foreach:
-        binding, iterable, body = cast(list[Tree], node.children)
-        variable, value = self.build(binding), self._value(iterable)
-        outer = set(self.handles)
-        (self.handles.add if isinstance(value, tree.HandleRef) else self.handles.discard)(variable.name)
-        items = self._block(body)
-        self.handles = outer
-        return tree.Foreach(self.span(node), variable, value, items)
-
-    def _return(self, node: Tree) -> tree.Return:
-        return tree.Return(self.span(node), self.all(node.children))
-
-    def _statement(self, node: Tree) -> tree.Statement:
-        found = _KEYWORD.match(self.source.text, node.meta.start_pos)
-        keyword = found.group() if found else ""
+    def _statement(self, span: Span, keyword: str, *parts: Filled | str) -> tree.Statement:
         fields: dict[str, tree.FieldValue] = {}
-        for child in cast(list[Tree], node.children):
-            name = str(child.data)
-            if name in fields:
-                word = name.replace("_", "-")
-                message = f"`{word}` is given twice"
-                raise fail("W0106", message, span=self.span(child), hint="delete one of them")
-            fields[name] = self._field(child)
-        return tree.Statement(self.span(node), keyword, fields)
-
-    def _field(self, node: Tree) -> tree.FieldValue:
-        if not node.children:
-            return True
-        child = node.children[0]
-        if isinstance(child, Tree):
-            return self.build(child)
-        span = self.span(child)
-        if child.type == "RAW":
-            raw = self.source.text[cast(int, child.start_pos) + 1 : cast(int, child.end_pos) - 1]
-            return tree.RawText(span, raw)
-        return tree.Word(span, str(child))
+        for part in parts:
+            if isinstance(part, Filled):
+                if part.name in fields:
+                    message = f"`{part.name.replace('_', '-')}` is given twice"
+                    raise fail("W0106", message, span=part.span, hint="delete one of them")
+                fields[part.name] = part.value
+        return tree.Statement(span, keyword, fields)
 
     # ---- values -----------------------------------------------------------------------------------------------------------
 
-    def _handle(self, node: Tree) -> tree.HandleRef:
-        name, *fields = (str(token) for token in node.children)
-        return tree.HandleRef(self.span(node), name, tuple(fields))
+    def _said(self, _: Span, word: str) -> Any:
+        return word
 
-    def _function(self, node: Tree) -> tree.Word:
-        return tree.Word(self.span(node), str(node.children[0]))
+    _type = _space_kind = _lanes = _every = _symbolic = _distribution_kind = _said
 
-    def _list(self, node: Tree) -> tree.ListExpr:
-        return tree.ListExpr(self.span(node), self.all(node.children))
+    def _space_value(self, span: Span, kind: Any, *dimensions: Any) -> tree.Space:
+        every = dimensions == ("*",)
+        return tree.Space(span, kind, () if every else dimensions, every)
 
-    def _names(self, node: Tree) -> tree.ListExpr:
-        return tree.ListExpr(self.span(node), self.all(node.children))
+    def _distribution_value(self, span: Span, value: Any) -> tree.Distribution:
+        kind, chunk = (value, None) if isinstance(value, str) else ("block-cyclic", value)
+        return tree.Distribution(span, cast(Any, kind), chunk)
 
-    def _skip(self, node: Tree) -> tree.Skip:
-        return tree.Skip(self.span(node))
+    def _binary(self, span: Span, left: tree.Expr, operator: str, right: tree.Expr) -> tree.Binary:
+        return tree.Binary(span, operator, left, right)
 
-    def _space_value(self, node: Tree) -> tree.Space:
-        kind, *rest = cast(list[Tree], node.children)
-        every = any(part.data == "every" for part in rest)
-        dimensions = () if every else self.all(rest)
-        return tree.Space(self.span(node), cast(Any, str(kind.children[0])), dimensions, every)
-
-    def _dimension(self, node: Tree) -> tree.Dimension:
-        axis, *count = node.children
-        return tree.Dimension(
-            self.span(node), cast(Any, str(axis)), self.build(cast(Tree, count[0])) if count else None
-        )
-
-    def _symbolic(self, node: Tree) -> str:
-        return "?"
-
-    def _distribution_value(self, node: Tree) -> tree.Distribution:
-        child = cast(Tree, node.children[0])
-        if child.data == "distribution_kind":
-            return tree.Distribution(self.span(node), cast(Any, str(child.children[0])))
-        return tree.Distribution(self.span(node), "block-cyclic", self.build(child))
-
-    def _binary(self, node: Tree) -> tree.Binary:
-        left, operator, right = node.children
-        return tree.Binary(self.span(node), str(operator), self.build(cast(Tree, left)), self.build(cast(Tree, right)))
-
-    def _unary(self, node: Tree) -> tree.Unary:
-        operator, operand = node.children
-        return tree.Unary(self.span(node), cast(Any, str(operator)), self.build(cast(Tree, operand)))
-
-    def _integer(self, node: Tree) -> tree.Literal:
-        digits = str(node.children[0]).lstrip("0") or "0"
+    def _integer(self, span: Span, text: str) -> tree.Literal:
+        digits = text.lstrip("0") or "0"
         if len(digits) > 19 or int(digits) >= INT_LIMIT:
-            raise fail("W0104", "this integer does not fit in 64 bits", span=self.span(node))
-        return tree.Literal(self.span(node), int(digits))
+            raise fail("W0104", "this integer does not fit in 64 bits", span=span)
+        return tree.Literal(span, int(digits))
 
-    def _float(self, node: Tree) -> tree.Literal:
-        value = float(str(node.children[0]))
-        if value == float("inf"):
-            raise fail("W0104", "this number is too large for a float", span=self.span(node))
-        return tree.Literal(self.span(node), value)
+    def _float(self, span: Span, text: str) -> tree.Literal:
+        if (value := float(text)) == float("inf"):
+            raise fail("W0104", "this number is too large for a float", span=span)
+        return tree.Literal(span, value)
 
-    def _string(self, node: Tree) -> tree.Literal:
-        inner = str(node.children[0])[1:-1]
-        return tree.Literal(self.span(node), re.sub(r"\\.", lambda found: _ESCAPES[found.group()], inner))
+    def _string(self, span: Span, text: str) -> tree.Literal:
+        return tree.Literal(span, re.sub(r"\\.", lambda found: _ESCAPES[found.group()], text[1:-1]))
 
-    def _boolean(self, node: Tree) -> tree.Literal:
-        return tree.Literal(self.span(node), str(node.children[0]) == "true")
+    def _boolean(self, span: Span, text: str) -> tree.Literal:
+        return tree.Literal(span, text == "true")
 
-    def _name(self, node: Tree) -> tree.NameRef:
-        return tree.NameRef(self.span(node), str(node.children[0]))
 
-    def _call_expr(self, node: Tree) -> tree.CallExpr:
-        return tree.CallExpr(self.span(node), str(node.children[0]), self.all(node.children))
+def _is_comment(line: str) -> bool:
+    return line.startswith("//")

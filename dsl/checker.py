@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import tree
-from .calls import check_arguments
 from .diagnostics import Diagnostic
-from .kinds import NAMES, Kind, Known
-from .parameters import check_parameters
-from .scopes import Bound, Gone, Part, Scope, Shape
+from .expressions import NAMES, UNKNOWN, Kind, Unknown, fits, kind_of
+from .parameters import check_arguments, check_parameters
+from .scopes import Bound, Gone, Part, Scope, Shape, names_of
 from .signature import Signature
 from .statement_check import ScopeCheck, check_count, check_statement
 from .wording import did_you_mean
@@ -79,7 +78,7 @@ class _Checker:
             if isinstance(argument.value, tree.HandleRef):
                 check.error("W0221", "a payload's argument is a value, not a handle", argument.value.span)
             else:
-                check.inference.infer(argument.value)
+                check.value(argument.value)
 
     def _schedule_name(self, schedule: tree.Schedule) -> None:
         check = ScopeCheck(Scope(), self.report)
@@ -174,7 +173,7 @@ class _Checker:
         old = check.scope.names.get(name)
         if name in RESERVED:
             check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
-        elif isinstance(old, Known):
+        elif isinstance(old, Unknown):
             check.error(
                 "W0206", f"`{name}` is a parameter or a loop variable already", target.span, "take another name"
             )
@@ -191,7 +190,7 @@ class _Checker:
             hint = did_you_mean(node.keyword, self.signatures) or "`weft statements` lists those that are"
             check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
             return None
-        check_statement(node, signature, check, _names(let, signature.results))
+        check_statement(node, signature, check, names_of(let, signature.results))
         return signature
 
     def _call(self, call: tree.Call, let: tree.Let | None, scope: Scope) -> Interface | None:
@@ -213,7 +212,7 @@ class _Checker:
         interface = self.interface(schedule)
         for name, (part, ref) in check_arguments(call, schedule, check).items():
             if (inner := interface.consumes.get(name)) is not None:
-                names = _names(let, interface.results)
+                names = names_of(let, interface.results)
                 unnamed = () if names else interface.results
                 gone = Gone(f"the call of `{schedule.name}`", call.span, names, unnamed, inner.certain)
                 check.consume(part, ref, gone)
@@ -222,18 +221,19 @@ class _Checker:
     # ---- control ----------------------------------------------------------------------------------------------------------
 
     def _condition(self, condition: tree.Expr | tree.HandleRef, what: str, check: ScopeCheck) -> None:
-        known = check.inference.infer(condition)  # type: ignore[arg-type]
-        if known.kind not in ("bool", "unknown"):
-            check.error("W0232", f"{what} takes a condition, not {NAMES[known.kind]}", condition.span)
+        value = check.value(condition)
+        if not fits("bool", value):
+            check.error("W0232", f"{what} takes a condition, not {NAMES[kind_of(value)]}", condition.span)
 
     def _if(self, item: tree.If, scope: Scope) -> None:
         check = ScopeCheck(scope, self.report)
-        if isinstance(item.condition, tree.HandleRef):
-            bound = check.find(item.condition)
-            if bound is not None and bound.shape == "several" and not item.condition.fields:
-                check.single(item.condition)
+        condition = scope.as_handle(item.condition)
+        if isinstance(condition, tree.HandleRef):
+            bound = check.find(condition)
+            if bound is not None and bound.shape == "several" and not condition.fields:
+                check.single(condition)
         else:
-            self._condition(item.condition, "`if`", check)
+            self._condition(condition, "`if`", check)
         then, otherwise = scope.copy(), scope.copy()
         self.block(item.then, then)
         self.block(item.otherwise, otherwise)
@@ -244,17 +244,16 @@ class _Checker:
         inner = scope.copy()
         inner.loops += 1
         self._free(item.variable, check)
-        bound: Bound | None = None
-        if isinstance(item.iterable, tree.HandleRef):
-            bound = self._iterable(item.iterable, check)
+        iterable = scope.as_handle(item.iterable)
+        if isinstance(iterable, tree.HandleRef):
+            bound = self._iterable(iterable, check)
             variable = Bound(next(self.numbers), item.variable.span, loops=inner.loops)
-            inner.names[item.variable.name] = variable
         else:
-            inner.names[item.variable.name] = self._elements(item.iterable, check)
-            variable = None
+            bound, variable = None, self._elements(iterable, check)
+        inner.names[item.variable.name] = variable
         self.block(item.body, inner)
         scope.merge(inner, scope.copy())
-        if bound is not None and variable is not None and (variable.number, "") in inner.gone:
+        if bound is not None and isinstance(variable, Bound) and (variable.number, "") in inner.gone:
             scope.gone[(bound.number, "")] = inner.gone[(variable.number, "")]
 
     def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> Bound | None:
@@ -269,20 +268,17 @@ class _Checker:
             check.error("W0223", message, ref.span)
         return bound
 
-    def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> Known:
+    def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> Unknown:
+        """What is known of the elements of a list, of each of them."""
         if isinstance(iterable, tree.NameRef) and iterable.name not in check.scope.names:
             check.find(tree.HandleRef(iterable.span, iterable.name))
-            return Known("unknown")
-        if not isinstance(iterable, tree.ListExpr):
-            known = check.inference.infer(iterable)
-            if known.kind not in ("list", "unknown"):
-                message = (
-                    f"`foreach` walks over a list, or over the handles of a `match*`, not over {NAMES[known.kind]}"
-                )
-                check.error("W0233", message, iterable.span)
-            return Known("unknown")
-        kinds: set[Kind] = {check.inference.infer(element).kind for element in iterable.items}
-        return Known(kinds.pop()) if len(kinds) == 1 else Known("unknown")
+        elif isinstance(iterable, tree.ListExpr):
+            kinds: set[Kind] = {kind_of(check.value(element)) for element in iterable.items}
+            return Unknown(kinds.pop()) if len(kinds) == 1 else UNKNOWN
+        elif not fits("list", value := check.value(iterable)):
+            message = "`foreach` walks over a list, or over the handles of a `match*`, not over"
+            check.error("W0233", f"{message} {NAMES[kind_of(value)]}", iterable.span)
+        return UNKNOWN
 
     def _return(self, item: tree.Return, scope: Scope, last: bool) -> None:
         check = ScopeCheck(scope, self.report)
@@ -296,12 +292,3 @@ class _Checker:
                 hint = f"bind it to another name first: `let (…, {name}2) = …`"
                 check.error("W0206", f"two results would be called `{name}`", ref.span, hint)
             seen.add(name)
-
-
-def _names(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
-    """How the user can call the results: the names of `let`, or `t.loop` and `t.op`."""
-    if let is None:
-        return ()
-    if let.destructured or len(results) <= 1:
-        return tuple(target.name for target in let.targets if target.name != "_")
-    return tuple(f"{let.targets[0].name}.{result}" for result in results)

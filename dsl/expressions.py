@@ -1,60 +1,131 @@
-"""Expressions of a schedule, evaluated: integers are exact and stay within 64 bits."""
+"""Expressions of a schedule, evaluated: integers are exact and stay within 64 bits.
+
+The checker evaluates them, too, before there are values: what only the run will tell is an `Unknown` of a kind.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from . import tree
-from .diagnostics import WeftError, fail
+from .diagnostics import Span, WeftError, fail
 
 Value = int | float | bool | str | tuple
+Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
 
 ELEMENT_TYPES = ("f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
 """Words that are values of the parameter type `type`; as Python values they are strings."""
 
+NAMES: Mapping[Kind, str] = {
+    "int": "an integer",
+    "float": "a float",
+    "bool": "true or false",
+    "str": "a text",
+    "type": "an element type",
+    "list": "a list",
+    "handle": "a handle",
+    "unknown": "unknown",
+}
+
+_WANTED = {"number": "numbers", "int": "integers", "bool": "true or false", "type": "an element type"}
+"""What operators and functions take, in words."""
+
 _INT_LIMIT = 2**63
 
 
-def evaluate(expr: tree.Expr, values: Mapping[str, Any]) -> Value:
-    """The value of an expression. `values`: the parameters and loop variables in scope.
+@dataclass(frozen=True)
+class Unknown:
+    """A value that only the run will tell. Nothing is known of one whose kind is unknown, too."""
+
+    kind: Kind = "unknown"
+
+
+UNKNOWN = Unknown()
+
+
+def evaluate(expr: tree.Expr | tree.HandleRef, values: Mapping[str, Any]) -> Any:
+    """The value of an expression. `values`: what the names in scope stand for.
 
     Raises:
-        WeftError: W0220 unknown name, W0232 wrong type, W0234 inexact division, W0235 division by zero, W0236 overflow,
-            W0237 unknown function or wrong number of arguments.
+        WeftError: W0220 unknown name, W0221 a handle, W0232 wrong type, W0234 inexact division, W0235 division by zero,
+            W0236 overflow, W0237 unknown function or wrong number of arguments.
     """
-    match expr:
-        case tree.Literal():
-            return expr.value
-        case tree.NameRef():
-            return _name(expr, values)
-        case tree.Unary():
-            return unary(expr, evaluate(expr.operand, values))
-        case tree.Binary(operator="and" | "or"):
-            left = _truth(expr, evaluate(expr.left, values))
-            if left is (expr.operator == "or"):
-                return left
-            return _truth(expr, evaluate(expr.right, values))
-        case tree.Binary():
-            return binary(expr, evaluate(expr.left, values), evaluate(expr.right, values))
-        case tree.CallExpr():
-            return call(expr, [evaluate(argument, values) for argument in expr.arguments])
-        case tree.ListExpr():
-            return tuple(evaluate(item, values) for item in expr.items)
-        case tree.Skip():
-            raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
-        case tree.HandleRef():
-            raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
-    raise TypeError(expr)
+    return evaluator(values).value(expr)
 
 
-def _name(expr: tree.NameRef, values: Mapping[str, Any]) -> Value:
-    if expr.name in values:
-        return values[expr.name]
-    if expr.name in ELEMENT_TYPES:
-        return expr.name
-    raise fail("W0220", f"`{expr.name}` is not defined", span=expr.span)
+def evaluator(values: Mapping[str, Any]) -> Evaluator:
+    """The one that raises what is wrong."""
+
+    def lookup(ref: tree.NameRef) -> Any:
+        value = values.get(ref.name, ref.name if ref.name in ELEMENT_TYPES else None)
+        if value is None:
+            raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span)
+        if kind_of(value) == "handle":
+            raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span)
+        return value
+
+    def refuse(error: WeftError) -> None:
+        raise error
+
+    return Evaluator(lookup, refuse, lazy=True)
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Evaluates expressions in one scope.
+
+    Args:
+        lookup: what a name stands for.
+        report: takes what is wrong. If it does not raise, the value is unknown and the evaluation goes on.
+        lazy: the right side of `and` and `or` is left out where the left one decides.
+    """
+
+    lookup: Callable[[tree.NameRef], Any]
+    report: Callable[[WeftError], None]
+    lazy: bool = False
+
+    def value(self, expr: tree.Expr | tree.HandleRef) -> Any:
+        try:
+            return self._value(expr)
+        except WeftError as error:
+            self.report(error)
+            return UNKNOWN
+
+    def expect(self, expr: tree.Expr, kind: Kind, what: str, minimum: int | None = None) -> Any:
+        """The value of `expr`, which is `what`. Reports one that is not of the kind, or below the minimum."""
+        value = self.value(expr)
+        if not fits(kind, value):
+            self.report(fail("W0232", f"{what} is {NAMES[kind]}, not {NAMES[kind_of(value)]}", span=expr.span))
+        elif minimum is not None and not isinstance(value, Unknown) and value < minimum:
+            self.report(fail("W0231", f"{what} is {value}; it must be at least {minimum}", span=expr.span))
+        return value
+
+    def _value(self, expr: tree.Expr | tree.HandleRef) -> Any:
+        match expr:
+            case tree.Literal():
+                return expr.value
+            case tree.NameRef():
+                return self.lookup(expr)
+            case tree.Unary():
+                return _unary(expr, self.value(expr.operand))
+            case tree.Binary():
+                left = self.value(expr.left)
+                if self.lazy and expr.operator in _DECIDED_BY and left is _DECIDED_BY[expr.operator]:
+                    return left
+                return _binary(expr, left, self.value(expr.right))
+            case tree.CallExpr():
+                return _call(expr, [self.value(argument) for argument in expr.arguments])
+            case tree.ListExpr():
+                items = tuple(self.value(item) for item in expr.items)
+                return Unknown("list") if any(isinstance(item, Unknown) for item in items) else items
+            case tree.Skip():
+                raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
+            case tree.HandleRef():
+                raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
 
 
 def show(value: object) -> str:
@@ -69,160 +140,142 @@ def show(value: object) -> str:
     return str(value)
 
 
-def kind_of(value: object) -> str:
-    """What a value is, for messages: "an integer", "a text", …"""
+def kind_of(value: object) -> Kind:
+    """What a value is."""
     match value:
+        case Unknown():
+            return value.kind
         case bool():
-            return "true or false"
+            return "bool"
         case int():
-            return "an integer"
+            return "int"
         case float():
-            return "a float"
+            return "float"
         case str():
-            return "an element type" if value in ELEMENT_TYPES else "a text"
+            return "type" if value in ELEMENT_TYPES else "str"
         case tuple():
-            return "a list"
-    return "a handle"
+            return "list"
+    return "handle"
+
+
+_TAKEN = {"float": ("int",), "str": ("type",), "number": ("int", "float")}
+"""What is taken besides where this is wanted. (A text may spell an element type.)"""
+
+
+def fits(wanted: str, value: object) -> bool:
+    """Whether a value is of the kind that is wanted, or may be."""
+    kind = kind_of(value)
+    return kind in ("unknown", wanted) or kind in _TAKEN.get(wanted, ())
+
+
+def _take(taker: str, wanted: str, values: Sequence[object], spans: Sequence[Span]) -> None:
+    for value, span in zip(values, spans, strict=True):
+        if not fits(wanted, value):
+            message = f"`{taker}` takes {_WANTED[wanted]}, not {NAMES[kind_of(value)]}"
+            raise fail("W0232", message, span=span)
+
+
+def _wider(values: Sequence[object]) -> Unknown:
+    kinds = {kind_of(value) for value in values}
+    return Unknown("float") if "float" in kinds else UNKNOWN if "unknown" in kinds else Unknown("int")
+
+
+def _within(value: int | float, span: Span) -> int | float:
+    if isinstance(value, int) and not -_INT_LIMIT <= value < _INT_LIMIT:
+        raise fail("W0236", "the result does not fit in 64 bits", span=span)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise fail("W0236", "the result is too large for a float", span=span)
+    return value
 
 
 # ---- operators -------------------------------------------------------------------------------------------------------
 
+_DECIDED_BY = {"and": False, "or": True}
+_OPERATORS: Mapping[str, tuple[str, Kind | None, Callable[[Any, Any], Any]]] = {
+    "and": ("bool", "bool", operator.and_),
+    "or": ("bool", "bool", operator.or_),
+    "<": ("number", "bool", operator.lt),
+    "<=": ("number", "bool", operator.le),
+    ">": ("number", "bool", operator.gt),
+    ">=": ("number", "bool", operator.ge),
+    "+": ("number", None, operator.add),
+    "-": ("number", None, operator.sub),
+    "*": ("number", None, operator.mul),
+    "/": ("number", None, operator.truediv),
+    "%": ("int", "int", operator.mod),
+}
+"""Operator → what it takes, what it gives (None: an integer of integers, else a float), and how."""
 
-def unary(expr: tree.Unary, value: Any) -> Value:
-    if expr.operator == "not":
-        return not _truth(expr, value)
-    if not _is_number(value):
-        raise fail("W0232", f"`-` takes a number, not {kind_of(value)}", span=expr.span)
-    return _fits(expr, -value)
+
+def _unary(expr: tree.Unary, value: Any) -> Any:
+    _take(expr.operator, "bool" if expr.operator == "not" else "number", [value], [expr.span])
+    if isinstance(value, Unknown):
+        return Unknown("bool") if expr.operator == "not" else value
+    return not value if expr.operator == "not" else _within(-value, expr.span)
 
 
-def binary(expr: tree.Binary, left: Any, right: Any) -> Value:
-    """A binary operator on values; `and` and `or` on values that are both known."""
-    operator = expr.operator
-    if operator in ("and", "or"):
-        first, second = _truth(expr, left), _truth(expr, right)
-        return (first and second) if operator == "and" else (first or second)
-    if operator in ("==", "!="):
+def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
+    sides, unknown = (left, right), isinstance(left, Unknown) or isinstance(right, Unknown)
+    if expr.operator in ("==", "!="):
         if not _comparable(left, right):
-            raise fail("W0232", f"`{operator}` compares {kind_of(left)} with {kind_of(right)}", span=expr.span)
-        return (left == right) is (operator == "==")
-    if not (_is_number(left) and _is_number(right)):
-        wrong = right if _is_number(left) else left
-        raise fail("W0232", f"`{operator}` takes numbers, not {kind_of(wrong)}", span=expr.span)
-    if operator in _ORDER:
-        return _ORDER[operator](left, right)
-    if operator == "%":
-        return _remainder(expr, left, right)
-    if operator == "/":
-        return _quotient(expr, left, right)
-    return _fits(expr, _ARITHMETIC[operator](left, right))
-
-
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-}
-
-
-def _quotient(expr: tree.Binary, left: int | float, right: int | float) -> Value:
-    if right == 0:
-        raise fail("W0235", f"{show(left)} / 0", span=expr.span)
-    if isinstance(left, float) or isinstance(right, float):
-        return _fits(expr, left / right)
-    if left % right:
-        hint = "`ceildiv(a, b)` rounds up; `require a % b == 0` refuses such values by name"
-        raise fail("W0234", f"{left} / {right} is not exact", span=expr.span, hint=hint)
-    return _fits(expr, left // right)
-
-
-def _remainder(expr: tree.Binary, left: int | float, right: int | float) -> Value:
-    if isinstance(left, float) or isinstance(right, float):
-        raise fail("W0232", "`%` takes integers", span=expr.span)
-    if right == 0:
-        raise fail("W0235", f"{left} % 0", span=expr.span)
-    return left % right
-
-
-def _truth(expr: tree.Unary | tree.Binary, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise fail("W0232", f"`{expr.operator}` takes true or false, not {kind_of(value)}", span=expr.span)
-    return value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+            message = f"`{expr.operator}` compares {NAMES[kind_of(left)]} with {NAMES[kind_of(right)]}"
+            raise fail("W0232", message, span=expr.span)
+        return Unknown("bool") if unknown else (left == right) is (expr.operator == "==")
+    wanted, given, compute = _OPERATORS[expr.operator]
+    _take(expr.operator, wanted, sides, (expr.span, expr.span))
+    if expr.operator in "/%" and not isinstance(right, Unknown) and right == 0:
+        raise fail("W0235", "this divides by zero", span=expr.span)
+    if unknown:
+        return Unknown(given) if given else _wider(sides)
+    if expr.operator == "/" and isinstance(left, int) and isinstance(right, int):
+        if left % right:
+            hint = "`ceildiv(a, b)` rounds up; `require a % b == 0` refuses such values by name"
+            raise fail("W0234", f"{left} / {right} is not exact", span=expr.span, hint=hint)
+        compute = operator.floordiv
+    return _within(compute(left, right), expr.span)
 
 
 def _comparable(left: object, right: object) -> bool:
-    return (_is_number(left) and _is_number(right)) or type(left) is type(right)
-
-
-def _fits(expr: tree.Node, value: int | float) -> int | float:
-    if isinstance(value, int) and not -_INT_LIMIT <= value < _INT_LIMIT:
-        raise fail("W0236", "the result does not fit in 64 bits", span=expr.span)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise fail("W0236", "the result is too large for a float", span=expr.span)
-    return value
+    groups = {"int": "number", "float": "number", "type": "text", "str": "text"}
+    kinds = {groups.get(kind_of(side), kind_of(side)) for side in (left, right)}
+    return len(kinds) == 1 or "unknown" in kinds
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
 
-FUNCTIONS: Mapping[str, tuple[int, int | None]] = {
-    "min": (1, None),
-    "max": (1, None),
-    "ceildiv": (2, 2),
-    "pow2": (1, 1),
-    "bits": (1, 1),
+
+@dataclass(frozen=True)
+class Builtin:
+    """A function of expressions: what it takes, how many of them (at least one if None), and how it is computed."""
+
+    takes: str
+    count: int | None
+    compute: Callable[..., int | float]
+
+
+FUNCTIONS: Mapping[str, Builtin] = {
+    "min": Builtin("number", None, lambda *values: min(values)),
+    "max": Builtin("number", None, lambda *values: max(values)),
+    "ceildiv": Builtin("int", 2, lambda a, b: -(-a // b)),
+    "pow2": Builtin("int", 1, lambda n: 1 << max(n - 1, 0).bit_length()),
+    "bits": Builtin("type", 1, lambda kind: 64 if kind == "index" else int(kind.lstrip("bfit"))),
 }
-"""Function → the least and the largest number of its arguments. `pow2(n)` is the least power of two that is ≥ n, `bits(type)` the
-width of an element."""
-
-TAKES: Mapping[str, str] = {"ceildiv": "integers", "pow2": "integers", "bits": "an element type"}
-"""Function → what it takes, where that is not numbers of any kind. All of these give integers."""
+"""`pow2(n)` is the least power of two that is ≥ n, `bits(type)` the width of an element."""
 
 
-def check_call(expr: tree.CallExpr) -> WeftError | None:
-    """What is wrong with a call before its arguments are known."""
-    if expr.function not in FUNCTIONS:
+def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
+    function = FUNCTIONS.get(expr.function)
+    if function is None:
         known = ", ".join(f"`{name}`" for name in FUNCTIONS)
-        return fail("W0237", f"there is no function `{expr.function}`", span=expr.span, notes=(f"functions: {known}",))
-    least, most = FUNCTIONS[expr.function]
-    given = len(expr.arguments)
-    if given < least or (most is not None and given > most):
-        wanted = f"{least}" if least == most else f"at least {least}"
-        return fail("W0237", f"`{expr.function}` takes {wanted} arguments, not {given}", span=expr.span)
-    return None
-
-
-def call(expr: tree.CallExpr, arguments: list[Any]) -> Value:
-    if (wrong := check_call(expr)) is not None:
-        raise wrong
-    takes = TAKES.get(expr.function, "numbers")
-    for argument, node in zip(arguments, expr.arguments, strict=True):
-        if not _accepted(takes, argument):
-            raise fail("W0232", f"`{expr.function}` takes {takes}, not {kind_of(argument)}", span=node.span)
-    match expr.function:
-        case "min":
-            return min(arguments)
-        case "max":
-            return max(arguments)
-        case "ceildiv":
-            if arguments[1] == 0:
-                raise fail("W0235", f"ceildiv({arguments[0]}, 0)", span=expr.span)
-            return _fits(expr, -(-arguments[0] // arguments[1]))
-        case "bits":
-            return 64 if arguments[0] == "index" else int(arguments[0].lstrip("bfit"))
-    return _fits(expr, 1 << max(arguments[0] - 1, 0).bit_length())
-
-
-def _accepted(takes: str, argument: object) -> bool:
-    if takes == "an element type":
-        return isinstance(argument, str) and argument in ELEMENT_TYPES
-    return _is_number(argument) and (takes == "numbers" or isinstance(argument, int))
+        notes = (f"functions: {known}",)
+        raise fail("W0237", f"there is no function `{expr.function}`", span=expr.span, notes=notes)
+    given = len(arguments)
+    if given != (function.count or max(given, 1)):
+        wanted = function.count or "at least 1"
+        raise fail("W0237", f"`{expr.function}` takes {wanted} arguments, not {given}", span=expr.span)
+    _take(expr.function, function.takes, arguments, [argument.span for argument in expr.arguments])
+    if expr.function == "ceildiv" and arguments[1] == 0:
+        raise fail("W0235", "this divides by zero", span=expr.span)
+    if any(isinstance(argument, Unknown) for argument in arguments):
+        return _wider(arguments) if function.takes == "number" else Unknown("int")
+    return _within(function.compute(*arguments), expr.span)

@@ -33,7 +33,7 @@ def format_text(text: str, name: str) -> str:
         raise fail("W0006", f"`{name}` has {len(text):,} characters; a schedule may have {MAX_SCHEDULE_BYTES:,}")
     source = Source(name, text.removeprefix("\ufeff"))
     tree, tokens = read(source, "file")
-    Builder(source).file(tree)
+    Builder(source).build(tree)
     lines = _Lines()
     for piece in _pieces(source.text, [token for token in tokens if token.type != "_NL"]):
         lines.add(piece)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from . import tree
@@ -31,14 +30,13 @@ def parse_file(path: str | os.PathLike[str]) -> tree.File:
     return _complete(read_source(path, limit=MAX_SCHEDULE_BYTES))
 
 
-def parse_items(text: str, name: str, handles: Iterable[str] = ()) -> tuple[tree.Item, ...]:
-    """Parse the inside of a schedule, such as a line of the REPL. `handles`: names of the handles in scope."""
+def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
+    """Parse the inside of a schedule, such as a line of the REPL."""
     from .builder import Builder
     from .syntax import read
 
     source = Source(name, text)
-    parsed, _ = read(source, "body")
-    return Builder(source, frozenset(handles)).body(parsed)
+    return Builder(source).build(read(source, "body")[0])
 
 
 def parse_source(source: Source) -> tree.File:
@@ -46,8 +44,7 @@ def parse_source(source: Source) -> tree.File:
     from .builder import Builder
     from .syntax import read
 
-    parsed, _ = read(source, "file")
-    return Builder(source).file(parsed)
+    return Builder(source).build(read(source, "file")[0])
 
 
 def _complete(source: Source) -> tree.File:

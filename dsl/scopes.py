@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from . import tree
 from .diagnostics import Diagnostic, Span
-from .kinds import Known
+from .expressions import Unknown
 from .wording import quoted
 
 Shape = Literal["one", "several", "list", "any"]
@@ -62,7 +63,7 @@ Part = tuple[int, str]
 class Scope:
     """What a line of a schedule can see. A block works on a `copy`; `merge` brings back what its ways consumed."""
 
-    names: dict[str, Bound | Known] = field(default_factory=dict)
+    names: dict[str, Bound | Unknown] = field(default_factory=dict)
     gone: dict[Part, Gone] = field(default_factory=dict)
     loops: int = 0
 
@@ -76,11 +77,17 @@ class Scope:
             certain = len(found) == len(ways) and all(gone.certain for gone in found)
             self.gone[part] = self.gone.get(part) or replace(found[0], certain=certain)
 
+    def as_handle(self, value: tree.Expr | tree.HandleRef) -> tree.Expr | tree.HandleRef:
+        """A bare name is read as an expression: as a handle where it names one."""
+        if isinstance(value, tree.NameRef) and isinstance(self.names.get(value.name), Bound):
+            return tree.HandleRef(value.span, value.name)
+        return value
+
     def handles(self) -> dict[str, Bound]:
         return {name: bound for name, bound in self.names.items() if isinstance(bound, Bound)}
 
-    def values(self) -> dict[str, Known]:
-        return {name: known for name, known in self.names.items() if isinstance(known, Known)}
+    def values(self) -> dict[str, Unknown]:
+        return {name: known for name, known in self.names.items() if isinstance(known, Unknown)}
 
     def alive(self, bound: Bound) -> bool:
         """Whether any handle of it is certainly there."""
@@ -115,5 +122,10 @@ def let_of(results: Iterable[str]) -> str:
     return f"let ({', '.join(names)})" if len(names) != 1 else f"let {names[0]}"
 
 
-def spelled(names: Mapping[str, object]) -> str:
-    return quoted(names) or "none"
+def names_of(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
+    """How the user can call the results: the names of `let`, or `t.loop` and `t.op`."""
+    if let is None:
+        return ()
+    if let.destructured or len(results) <= 1:
+        return tuple(target.name for target in let.targets if target.name != "_")
+    return tuple(f"{let.targets[0].name}.{result}" for result in results)

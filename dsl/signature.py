@@ -36,6 +36,11 @@ class Field:
     consumes: bool = False
     minimum: int | None = None
 
+    @property
+    def word(self) -> str:
+        """As it is written."""
+        return self.name.replace("_", "-")
+
 
 @dataclass(frozen=True)
 class Signature:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from . import tree
-from .diagnostics import Diagnostic, Span
-from .kinds import NAMES, Inference, Known
+from .diagnostics import Diagnostic, Span, WeftError
+from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Evaluator, Unknown
+from .fields import field_value
 from .scopes import Bound, Gone, Part, Scope, consumed, let_of
 from .signature import Field, Signature
 from .wording import count, did_you_mean, quoted
@@ -21,41 +24,40 @@ class ScopeCheck:
         self.scope = scope
         self.report = report
         self.keyword = keyword
-        self.inference = Inference(self._lookup, report)
+        self.evaluator = Evaluator(self._lookup, self._report_all)
+        self.value = self.evaluator.value
 
     def error(self, code: str, message: str, span: Span, hint: str | None = None, notes: tuple[str, ...] = ()) -> None:
         self.report(Diagnostic(code, message, span, self.keyword, notes, hint))
 
+    def _report_all(self, error: WeftError) -> None:
+        for diagnostic in error.diagnostics:
+            self.report(replace(diagnostic, statement=self.keyword))
+
+    @contextmanager
+    def reporting(self) -> Iterator[None]:
+        """What is raised is reported."""
+        try:
+            yield
+        except WeftError as error:
+            self._report_all(error)
+
     # ---- values -----------------------------------------------------------------------------------------------------------
 
-    def _lookup(self, ref: tree.NameRef) -> Known | None:
-        from .expressions import ELEMENT_TYPES
-
+    def _lookup(self, ref: tree.NameRef) -> Unknown | str:
         found = self.scope.names.get(ref.name)
-        if isinstance(found, Known):
+        if isinstance(found, Unknown):
             return found
         if isinstance(found, Bound):
             hint = "`if h { … }` alone asks whether a handle is there; it can't be part of an expression"
             self.error("W0221", f"`{ref.name}` is a handle, not a value", ref.span, hint)
         elif ref.name in ELEMENT_TYPES:
-            return Known("type", ref.name, True)
+            return ref.name
         else:
             values = self.scope.values()
             notes = (f"values here: {quoted(values) or 'none'}",)
             self.error("W0220", f"`{ref.name}` is not defined", ref.span, did_you_mean(ref.name, values), notes)
-        return None
-
-    def expect(self, expr: Any, kind: str, what: str, minimum: int | None = None) -> Known:
-        """Infer `expr` and report if it is not of `kind`, or a constant below `minimum`."""
-        if isinstance(expr, tree.HandleRef):
-            self.error("W0221", f"{what} is {NAMES[kind]}; `{expr.spelling}` is a handle", expr.span)
-            return Known("unknown")
-        known = self.inference.infer(expr)
-        if known.kind not in (kind, "unknown"):
-            self.error("W0232", f"{what} is {NAMES[kind]}, not {NAMES[known.kind]}", expr.span)
-        elif minimum is not None and known.constant and known.value < minimum:
-            self.error("W0231", f"{what} is {known.value}; it must be at least {minimum}", expr.span)
-        return known
+        return UNKNOWN
 
     # ---- handles ----------------------------------------------------------------------------------------------------------
 
@@ -63,7 +65,7 @@ class ScopeCheck:
         found = self.scope.names.get(ref.name)
         if isinstance(found, Bound):
             return found
-        if isinstance(found, Known):
+        if isinstance(found, Unknown):
             if found.kind != "unknown":  # else what made it unknown was reported
                 self.error("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", ref.span)
             return None
@@ -140,65 +142,33 @@ def check_statement(node: tree.Statement, signature: Signature, check: ScopeChec
     for field in signature.fields:
         value = node.fields.get(field.name)
         if value is not None:
-            dying += _check_field(node, field, value, check)
+            dying += _check_field(field, value, check)
         elif not field.optional and field.kind not in ("flag", "handles"):
-            check.error("W0230", f"`{node.keyword}` needs its {field.name.replace('_', '-')}", node.span)
+            check.error("W0230", f"`{node.keyword}` needs its {field.word}", node.span)
     unnamed = () if returned else signature.results
     for part, ref in dying:
         check.consume(part, ref, Gone(f"`{node.keyword}`", node.span, returned, unnamed))
 
 
-def _check_field(
-    node: tree.Statement, field: Field, value: Any, check: ScopeCheck
-) -> list[tuple[Part, tree.HandleRef]]:
+def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
     """Check one field; return the handles it consumes."""
-    what = field.name.replace("_", "-")
     match field.kind, value:
         case "handle", tree.HandleRef():
             part = check.op(value)
             return [(part, value)] if part is not None and field.consumes else []
         case "operand", tree.HandleRef():
             check.operand(value)
-        case "int", _:
-            check.expect(value, "int", f"`{what}`", field.minimum)
-        case "str", _:
-            check.expect(value, "str", f"`{what}`")
-        case (("sizes" | "ints"), tree.ListExpr()):
-            _check_list(field, value, check)
-        case "space", tree.Space():
-            _check_space(value, check)
-        case "distribution", tree.Distribution(chunk=chunk) if chunk is not None:
-            check.expect(chunk, "int", "the chunk of `block-cyclic`", 1)
-        case "raw", tree.RawText():
+        case "raw", tree.Word():
             _check_raw(value, check)
+        case ("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _:
+            field_value(field, value, check.evaluator)
     return []
-
-
-def _check_list(field: Field, given: tree.ListExpr, check: ScopeCheck) -> None:
-    what = "a tile size" if field.kind == "sizes" else f"an entry of `{field.name}`"
-    for item in given.items:
-        if isinstance(item, tree.Skip):
-            if field.kind != "sizes":
-                check.error("W0232", f"{what} is an integer, not `_`", item.span)
-            continue
-        check.expect(item, "int", what, field.minimum)
-
-
-def _check_space(space: tree.Space, check: ScopeCheck) -> None:
-    seen: set[str] = set()
-    for dimension in space.dimensions:
-        if dimension.axis in seen:
-            message = f"axis `{dimension.axis}` is given twice"
-            check.error("W0238", message, dimension.span, "each of x, y, z stands for one dimension")
-        seen.add(dimension.axis)
-        if dimension.count is not None and dimension.count != "?":
-            check.expect(dimension.count, "int", f"the count of `{dimension.axis}`", 1)
 
 
 _SSA_NAME = re.compile(r"%([A-Za-z_]\w*)")
 
 
-def _check_raw(raw: tree.RawText, check: ScopeCheck) -> None:
+def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
     """`%name` in a raw text is the op of the handle `name`, unless the text itself defines `%name`."""
     defined = set(re.findall(r"%([A-Za-z_]\w*)\s*(?:,[^=\n]*)?=", raw.text))
     for name in dict.fromkeys(_SSA_NAME.findall(raw.text)):

@@ -33,7 +33,7 @@ class Literal(Node):
 
 @dataclass(frozen=True)
 class NameRef(Node):
-    """A parameter, a loop variable of `foreach`, or an element type (`f32`, `i8`, …)."""
+    """A parameter, a loop variable of `foreach`, an element type (`f32`, `i8`, …), or a handle where that can stand, too."""
 
     name: str
 
@@ -115,20 +115,14 @@ class Distribution(Node):
 
 
 @dataclass(frozen=True)
-class RawText(Node):
-    """The text between the braces of `transform { … }`, as it stands."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Word(Node):
-    """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`)."""
+    """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`); or the text
+    between the braces of `transform { … }`, as it stands."""
 
     text: str
 
 
-FieldValue = Expr | HandleRef | Space | Distribution | RawText | Word | bool
+FieldValue = Expr | HandleRef | Space | Distribution | Word | bool
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ class Argument(Node):
 
 @dataclass(frozen=True)
 class Call(Node):
-    """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `HandleRef` if a handle of it is in scope."""
+    """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `NameRef`, of a handle, too."""
 
     schedule: str
     arguments: tuple[Argument, ...]

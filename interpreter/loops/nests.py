@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError
+from ...dsl.fields import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, tensor
 from ..ir.nesting import is_within, move_in_front
@@ -13,7 +14,6 @@ from ..mapping.parallel import as_forall, reduces_nothing
 from ..mapping.space import is_parallel_op, iterator_types, loop_dimensions
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
-from ..session.statement import SpaceSpec
 from .affine_ops import without_affine_loops
 from .forall import end_of, make_forall, take_handles
 from .independence import Collision, collision, is_loop

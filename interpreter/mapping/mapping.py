@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...dsl.fields import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir, operations
-from ..session.statement import DistributionSpec, SpaceSpec
 
 ATTRIBUTE = "weft.map"
 AS_MANY_AS_ITERATIONS = -1

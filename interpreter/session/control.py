@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ...dsl import tree
-from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.diagnostics import fail
 from ...dsl.expressions import evaluate
-from .environment import Bundle, Environment
-from .fields import handle_of
-from .statement import Handle
+from .environment import Environment, as_handle, resolve
 
 
 def statement_text(item: tree.Node) -> str:
@@ -19,55 +18,44 @@ def statement_text(item: tree.Node) -> str:
 
 def require(item: tree.Require, env: Environment) -> None:
     """Raises W0240 where the condition does not hold."""
-    if not value(item.condition, env):
+    if not evaluate(item.condition, env):
         text = item.message or "the schedule's requirement does not hold"
-        raise WeftError(Diagnostic("W0240", text, item.condition.span, notes=(_operands(item, env),)))
-
-
-def value(expr: tree.Expr, env: Environment) -> Any:
-    """An expression's value; handles are none."""
-    return evaluate(expr, {k: v for k, v in env.items() if not isinstance(v, (Handle, Bundle))})
+        shown = ", ".join(f"{name} = {env[name]}" for name in dict.fromkeys(_names(item.condition)) if name in env)
+        notes = (f"{statement_text(item.condition)}, with {shown}",)
+        raise fail("W0240", text, span=item.condition.span, notes=notes)
 
 
 def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
     """Whether an `if` takes its first branch."""
-    if isinstance(asked, tree.NameRef) and isinstance(env.get(asked.name), (Handle, Bundle)):
-        asked = tree.HandleRef(asked.span, asked.name)
+    asked = as_handle(asked, env)
     if isinstance(asked, tree.HandleRef):
-        found = handle_of(asked, env)
+        found, _ = resolve(asked, env)
         return bool(found) if isinstance(found, tuple) else not getattr(found, "absent", False)
-    return bool(value(asked, env))
+    return bool(evaluate(asked, env))
 
 
 def elements(iterable: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...]:
     """What a `foreach` walks over."""
-    if isinstance(iterable, tree.NameRef) and iterable.name in env:
-        found = env[iterable.name]
-        if isinstance(found, (Handle, Bundle)) or (isinstance(found, tuple) and found and isinstance(found[0], Handle)):
-            iterable = tree.HandleRef(iterable.span, iterable.name)
+    iterable = as_handle(iterable, env)
     if isinstance(iterable, tree.HandleRef):
-        found = handle_of(iterable, env)
+        found, _ = resolve(iterable, env)
         return found if isinstance(found, tuple) else (found,)
-    listed = value(iterable, env)
+    listed = evaluate(iterable, env)
     if not isinstance(listed, tuple):
-        raise WeftError(
-            Diagnostic("W0233", "`foreach` walks over a list or over the handles of a `match*`", iterable.span)
-        )
+        message = "`foreach` walks over a list or over the handles of a `match*`"
+        raise fail("W0233", message, span=iterable.span)
     return listed
 
 
-def _operands(item: tree.Require, env: Environment) -> str:
-    """`bm = 128, tm = 7`: the values the condition was about."""
-    names: list[str] = []
-
-    def collect(expr: Any) -> None:
-        if isinstance(expr, tree.NameRef) and expr.name in env and expr.name not in names:
-            names.append(expr.name)
-        for part in ("left", "right", "operand"):
-            if hasattr(expr, part):
-                collect(getattr(expr, part))
-        for part in (*getattr(expr, "arguments", ()), *getattr(expr, "items", ())):
-            collect(part)
-
-    collect(item.condition)
-    return f"{statement_text(item.condition)}, with " + ", ".join(f"{n} = {env[n]}" for n in names)
+def _names(expr: tree.Expr) -> Iterator[str]:
+    """The names that an expression mentions, in order."""
+    match expr:
+        case tree.NameRef():
+            yield expr.name
+        case tree.Unary():
+            yield from _names(expr.operand)
+        case tree.Binary():
+            yield from (*_names(expr.left), *_names(expr.right))
+        case tree.CallExpr(arguments=parts) | tree.ListExpr(items=parts):
+            for part in parts:
+                yield from _names(part)

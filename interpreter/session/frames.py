@@ -8,11 +8,12 @@ from typing import Any
 
 from ...dsl import tree
 from ...dsl.binding import bind_parameters
-from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.diagnostics import fail
 from ...dsl.expressions import evaluate
-from .environment import Bundle, Death, Environment, single
+from ...dsl.scopes import Gone
+from ...dsl.wording import count, quoted
+from .environment import Bundle, Environment, single
 from .layered import extended
-from .statement import Handle
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def enter(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """Leave the last frame, which is done; a `foreach` goes on with its next value."""
     last = frames[-1]
     if last.call and last.let is not None:
-        raise WeftError(Diagnostic("W0225", "the schedule returns nothing", last.let.span, hint="end it with `return`"))
+        raise fail("W0225", "the schedule returns nothing", span=last.let.span, hint="end it with `return`")
     turns = last.turns
     return frames[:-1] if turns is None else turn(frames[:-1], replace(turns, number=turns.number + 1))
 
@@ -65,25 +66,18 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     """The frames with the results bound to the names of `let`. Raises W0226 where their numbers differ."""
     if let is None:
         return frames
-    values = list(results.values())
-    new: dict[str, Any]
+    names, values = [target.name for target in let.targets], list(results.values())
     if let.destructured:
-        if len(let.targets) != len(values):
-            names = ", ".join(f"`{n}`" for n in results)
-            raise WeftError(
-                Diagnostic(
-                    "W0226",
-                    f"{len(let.targets)} names for {len(values)} results",
-                    let.span,
-                    notes=(f"the results are {names or 'none'}",),
-                    hint="`_` throws a result away; `let t = …` keeps all, as `t.name`",
-                )
-            )
-        new = {b.name: v for b, v in zip(let.targets, values, strict=True) if b.name != "_"}
+        if len(names) != len(values):
+            said = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
+            notes = (f"the results are {quoted(results) or 'none'}",)
+            hint = "`_` throws a result away; `let t = …` keeps all, as `t.name`"
+            raise fail("W0226", said, span=let.span, notes=notes, hint=hint)
     elif not values:
-        raise WeftError(Diagnostic("W0226", "this statement returns nothing to name", let.span))
-    else:
-        new = {let.targets[0].name: values[0] if len(values) == 1 else Bundle(dict(results))}
+        raise fail("W0226", "this statement returns nothing to name", span=let.span)
+    elif len(values) > 1:
+        values = [Bundle(dict(results))]
+    new = {name: value for name, value in zip(names, values, strict=True) if name != "_" or not let.destructured}
     return (*frames[:-1], replace(frames[-1], env=extended(frames[-1].env, new)))
 
 
@@ -91,41 +85,34 @@ def call_frame(
     call: tree.Call,
     schedules: Mapping[str, tree.Schedule],
     env: Environment,
-    dead: Mapping[int, Death],
+    dead: Mapping[int, Gone],
     let: tree.Let | None,
 ) -> Frame:
     """The frame of a called schedule: its parameters bound to the arguments."""
     schedule = schedules.get(call.schedule)
     if schedule is None:
-        raise WeftError(Diagnostic("W0203", f"there is no schedule `{call.schedule}`", call.span))
-    positional = [a for a in call.arguments if a.name is None]
-    given = {p.name: a for p, a in zip(schedule.parameters, positional, strict=False)}
-    given |= {a.name: a for a in call.arguments if a.name is not None}
+        raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
+    positional = [a.value for a in call.arguments if a.name is None]
+    given = {p.name: value for p, value in zip(schedule.parameters, positional, strict=False)}
+    given |= {a.name: a.value for a in call.arguments if a.name is not None}
     handles: dict[str, Any] = {}
     settings: dict[str, Any] = {}
-    plain = {k: v for k, v in env.items() if not isinstance(v, (Handle, Bundle))}
     for parameter in schedule.parameters:
-        argument = given.get(parameter.name)
+        value = given.get(parameter.name)
         if parameter.type == "handle":
-            if argument is None:
-                raise WeftError(
-                    Diagnostic("W0230", f"`{schedule.name}` needs its handle `{parameter.name}`", call.span)
-                )
-            value = argument.value
+            if value is None:
+                raise fail("W0230", f"`{schedule.name}` needs its handle `{parameter.name}`", span=call.span)
             if isinstance(value, tree.NameRef):
                 value = tree.HandleRef(value.span, value.name)
             if not isinstance(value, tree.HandleRef):
-                raise WeftError(Diagnostic("W0221", f"`{parameter.name}` takes a handle", argument.span))
+                raise fail("W0221", f"`{parameter.name}` takes a handle", span=value.span)
             handles[parameter.name] = single(value, env, dead)[0]
-        elif argument is not None:
-            value = argument.value
-            if isinstance(value, tree.HandleRef):
-                value = tree.NameRef(value.span, value.name)
-            settings[parameter.name] = evaluate(value, plain)
+        elif value is not None:
+            settings[parameter.name] = evaluate(value, env)
     return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=True, let=let)
 
 
-def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Death]) -> tuple[Frame, ...]:
+def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
     """The frames after `return`: everything up to the call is left, and the caller's `let` gets the values."""
     env = frames[-1].env
     values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}

@@ -15,18 +15,19 @@ from typing import Any
 
 from ...dsl import tree
 from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.scopes import Gone, names_of
 from ..focus import Taken, Version
 from ..ir.clone import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
 from ..tensors.tidy import tidy
 from .control import condition, elements, require, statement_text
-from .environment import Death, Environment
-from .fields import absent_handles, evaluate_fields
+from .environment import Environment
+from .fields import evaluate_fields, handles_of
 from .frames import Frame, Turns, bind, call_frame, enter, returned, turn
 from .layered import extended
 from .rewriter import Rewriter, upstream_messages
 from .state import SKIP, Made, State, Step, after, statement_at
-from .statement import Handle, Operand, Statement, registry
+from .statement import Handle, Statement, registry
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""
@@ -300,9 +301,8 @@ class Session:
         env = rest[-1].env
         values = evaluate_fields(node, cls.signature, env, state.dead)
         text = statement_text(let or node)
-        if absent_handles(values):
-            names = cls.signature.results
-            results: dict[str, Any] = {n: Handle(-1, absent=True) for n in names}
+        if any(handle.absent for handle in handles_of(values).values()):
+            results: dict[str, Any] = {n: Handle(-1, absent=True) for n in cls.signature.results}
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
             return replace(state, frames=bind(rest, let, results), step=step)
         statement = cls(node=node, **values)
@@ -311,10 +311,19 @@ class Session:
             rewrite, results, version = self._on_part(state, statement) or self._on_whole(state, statement)
         finally:
             _tell("")
-        dead, made = self._account(state, cls, values, results, node, let)
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), time.perf_counter() - started, version,
-                    shown=tuple(rewrite.shown))
-        return State(version, bind(rest, let, results), next(rewrite.numbers), dead, made, step)
+        seconds = time.perf_counter() - started
+        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
+        names = names_of(let, tuple(results))
+        gone = Gone(f"`{node.keyword}`", node.span, names, () if names else tuple(results))
+        dying = handles_of({f.name: values.get(f.name) for f in cls.signature.fields if f.consumes})
+        dead = extended(state.dead, {handle.number: gone for handle in dying.values()})
+        made: dict[int, Made] = {}
+        spelled = names if len(names) == len(results) else tuple(results)
+        for name, value in zip(spelled, results.values(), strict=False):
+            for handle in value if isinstance(value, tuple) else (value,):
+                if isinstance(handle, Handle) and not handle.absent and handle.number not in state.made:
+                    made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
+        return State(version, bind(rest, let, results), next(rewrite.numbers), dead, extended(state.made, made), step)
 
     def _on_part(self, state: State, statement: Statement) -> Applied | None:
         """Apply the statement to the part of a large module that it touches. None where it needs the whole: also for a refusal,
@@ -356,30 +365,3 @@ class Session:
             raise rewrite.error(
                 "W0313", "the statement left IR that does not verify: a defect in Weft", notes=upstream_messages(error)
             ) from error
-
-    def _account(
-        self,
-        state: State,
-        cls: type,
-        values: Mapping[str, Any],
-        results: Mapping[str, Any],
-        node: tree.Statement,
-        let: tree.Let | None,
-    ) -> tuple[Mapping[int, Death], Mapping[int, Made]]:
-        names = tuple(b.name for b in let.targets if b.name != "_") if let is not None else ()
-        if let is not None and not let.destructured and len(results) > 1:
-            names = tuple(f"{let.targets[0].name}.{r}" for r in results)
-        dead: dict[int, Death] = {}
-        for f in cls.signature.fields:
-            if f.consumes and isinstance(values.get(f.name), (Handle, Operand)):
-                value = values[f.name]
-                number = value.handle.number if isinstance(value, Operand) else value.number
-                dead[number] = Death(node.keyword, node.span, names)
-        made: dict[int, Made] = {}
-        spelled = names if len(names) == len(results) else tuple(results)
-        for name, value in zip(spelled, results.values(), strict=False):
-            for handle in value if isinstance(value, tuple) else (value,):
-                if isinstance(handle, Handle) and not handle.absent:
-                    made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
-        made = {number: what for number, what in made.items() if number not in state.made}
-        return extended(state.dead, dead), extended(state.made, made)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span
+from ...dsl.scopes import Gone
 from ..focus import Version
 from ..ir.clone import strip_tags
 from ..ir.mlir import ir
-from .environment import Death
 from .frames import Frame
 from .statement import HandleKind
 
@@ -68,7 +68,7 @@ class State:
     version: Version = field(repr=False)
     frames: tuple[Frame, ...]
     numbers: int = 0
-    dead: Mapping[int, Death] = field(default_factory=dict)
+    dead: Mapping[int, Gone] = field(default_factory=dict)
     made: Mapping[int, Made] = field(default_factory=dict)
     step: Step | None = None
 

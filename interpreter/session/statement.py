@@ -13,7 +13,7 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from ...dsl.diagnostics import Explanation, explanations
@@ -52,22 +52,6 @@ class Operand:
     spelling: str
 
 
-@dataclass(frozen=True)
-class SpaceSpec:
-    """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
-
-    kind: Literal["blocks", "threads", "warps", "lanes", "grid"]
-    axes: tuple[str, ...]
-    counts: tuple[int | Literal["?"] | None, ...]
-    all: bool = False
-
-
-@dataclass(frozen=True)
-class DistributionSpec:
-    kind: Literal["block", "cyclic", "block-cyclic"]
-    chunk: int | None = None
-
-
 Results = Mapping[str, Any]
 """The named results, in order: a `Handle` each (or a tuple of handles, for `match*`)."""
 
@@ -97,74 +81,31 @@ class Statement:
 
 
 def _field(kind: FieldKind, *, optional: bool = False, consumes: bool = False, minimum: int | None = None) -> Any:
-    default = (False if kind == "flag" else None) if optional or kind == "flag" else dataclasses.MISSING
-    meta = {"weft": Field("", kind, optional or kind == "flag", consumes, minimum)}
-    if default is dataclasses.MISSING:
-        return dataclasses.field(metadata=meta)
-    return dataclasses.field(default=default, metadata=meta)
+    optional = optional or kind == "flag"
+    default: dict[str, Any] = {"default": False if kind == "flag" else None} if optional else {}
+    return dataclasses.field(metadata={"weft": Field("", kind, optional, consumes, minimum)}, **default)
 
 
-def handle(*, optional: bool = False) -> Any:
-    """A handle that stays alive: `Handle` (or `Handle | None` if optional)."""
-    return _field("handle", optional=optional)
-
-
-def consumed() -> Any:
-    """A handle that dies with the statement."""
-    return _field("handle", consumes=True)
-
-
-def operand() -> Any:
-    """`step.lhs`: an `Operand`."""
-    return _field("operand")
-
-
-def integer(*, optional: bool = False, minimum: int | None = None) -> Any:
-    return _field("int", optional=optional, minimum=minimum)
-
-
-def sizes() -> Any:
-    """A list of tile sizes, `tuple[int | None, ...]`: None for `_` and 0."""
-    return _field("sizes", minimum=0)
-
-
-def integers(*, optional: bool = False, minimum: int | None = None) -> Any:
-    return _field("ints", optional=optional, minimum=minimum)
-
-
-def string(*, optional: bool = False) -> Any:
-    return _field("str", optional=optional)
-
-
-def word(*, optional: bool = False) -> Any:
-    return _field("word", optional=optional)
-
-
-def space() -> Any:
-    return _field("space")
-
-
-def distribution(*, optional: bool = True) -> Any:
-    return _field("distribution", optional=optional)
-
-
-def flag() -> Any:
-    return _field("flag")
-
-
-def names() -> Any:
-    """A word that may be missing (None), alone (an empty tuple), or with names in parentheses: `noalias(A, B)`."""
-    return _field("names", optional=True)
-
-
-def raw() -> Any:
-    return _field("raw")
-
-
-def handles() -> Any:
-    """All live handles in scope by name, `dict[str, Handle]`: nothing of it is written in the source."""
-    return _field("handles", optional=True)
-
+handle = partial(_field, "handle")
+"""A handle that stays alive: `Handle` (or `Handle | None` if optional)."""
+consumed = partial(_field, "handle", consumes=True)
+"""A handle that dies with the statement."""
+operand = partial(_field, "operand")
+"""`step.lhs`: an `Operand`."""
+integer = partial(_field, "int")
+sizes = partial(_field, "sizes", minimum=0)
+"""A list of tile sizes, `tuple[int | None, ...]`: None for `_` and 0."""
+integers = partial(_field, "ints")
+string = partial(_field, "str")
+word = partial(_field, "word")
+space = partial(_field, "space")
+distribution = partial(_field, "distribution", optional=True)
+flag = partial(_field, "flag")
+names = partial(_field, "names", optional=True)
+"""A word that may be missing (None), alone (an empty tuple), or with names in parentheses: `noalias(A, B)`."""
+raw = partial(_field, "raw")
+handles = partial(_field, "handles", optional=True)
+"""All live handles in scope by name, `dict[str, Handle]`: nothing of it is written in the source."""
 
 _ERROR = re.compile(r"^ {8}(W\d{4}): (.*)\.\n((?: {12}.*\n|\n(?= {12}))+)", re.MULTILINE)
 """A line of a docstring's "Errors:", and the text below it."""

@@ -6,13 +6,12 @@ import dataclasses
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.fields import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
 from ..session.rewriter import Rewriter
 from ..session.statement import (
-    DistributionSpec,
     Handle,
     Results,
-    SpaceSpec,
     Statement,
     distribution,
     handle,

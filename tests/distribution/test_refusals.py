@@ -10,9 +10,9 @@ from pinned import pinned
 
 from weft.codes import all_codes
 from weft.dsl.diagnostics import WeftError
+from weft.dsl.fields import DistributionSpec, SpaceSpec
 from weft.interpreter.ir import mlir
 from weft.interpreter.launch import Mapping, check_map
-from weft.interpreter.session.statement import DistributionSpec, SpaceSpec
 
 HERE = Path(__file__).parent
 CYCLIC = DistributionSpec("cyclic")

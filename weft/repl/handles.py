@@ -40,7 +40,7 @@ def known(session: Session) -> list[Known]:
     for number, made in sorted(state.made.items()):
         death, op = state.dead.get(number), ops.get(number)
         if death is not None:
-            op, text = None, f"consumed by {death.keyword}, {_place(death.span)}"
+            op, text = None, f"consumed by {death.by.strip('`')}, {_place(death.span)}"
         elif op is None:
             text = "gone: a rewrite removed its op"
         else:

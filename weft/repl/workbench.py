@@ -107,7 +107,7 @@ class Workbench:
         """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of it."""
         from ..dsl.parser import parse_items
 
-        items = parse_items("\n" * self.lines + text, TYPED, handle_names(self.session))
+        items = parse_items("\n" * self.lines + text, TYPED)
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()
             return (step,) if step is not None else ()
@@ -181,22 +181,16 @@ def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str]
 
 def handle_names(session: Session) -> list[str]:
     """The names in scope that stand for handles."""
-    from ..interpreter.session.environment import Bundle
-    from ..interpreter.session.statement import Handle
+    from ..interpreter.session.environment import is_handle
 
-    def stands(value: object) -> bool:
-        if isinstance(value, tuple):
-            return bool(value) and all(isinstance(v, Handle) for v in value)
-        return isinstance(value, (Handle, Bundle))
-
-    return [name for name, value in session.environment.items() if stands(value)]
+    return [name for name, value in session.environment.items() if is_handle(value)]
 
 
 def do(fork: Session, text: str) -> tuple[Step, ...]:
     """Do a statement on a copy."""
     from ..dsl.parser import parse_items
 
-    return fork.do(parse_items(text, "<tried>", handle_names(fork)))
+    return fork.do(parse_items(text, "<tried>"))
 
 
 def first_line(error: WeftError) -> str:
