@@ -67,9 +67,9 @@ def test_names_are_kept_shared_and_told_apart() -> None:
     text = f"func.func @f() {{ {''.join(one.format(*op) for op in ops)} return }}"
     module = parse_payload(Source("p.mlir", text))
     names = [str(op.attributes["sym_name"]) for op in operations(module.operation, "memref.global")]
-    assert names == ['"w"', '"w_0"', '"odd_name_1"', '"f_0"', '"constant"']
+    assert names == ['"w"', '"w_0"', '"odd_name_1"', '"f_1"', '"constant"']
     got = [str(op.attributes["name"]) for op in operations(module.operation, "memref.get_global")]
-    assert got == ["@w", "@w", "@w_0", "@odd_name_1", "@f_0", "@constant"]
+    assert got == ["@w", "@w", "@w_0", "@odd_name_1", "@f_1", "@constant"]
 
 
 GLOBAL = '"krnl.global"() {name = "w", shape = [2], value = dense<1.0> : tensor<2xf32>} : () -> memref<2xf32>'

@@ -15,18 +15,18 @@ from .console import guarded
 COMMANDS = {
     "run": "run",
     "apply": "apply",
-    "check": "check",
+    "check": "schedules",
     "build": "build",
     "verify": "verify",
     "show-map": "show_map",
     "repl": "repl",
     "golden": "golden",
-    "fmt": "fmt",
-    "explain": "explain",
-    "statements": "statements",
-    "payloads": "payloads",
+    "fmt": "schedules",
+    "explain": "reference",
+    "statements": "reference",
+    "payloads": "reference",
     "bench": "bench",
-    "tune": "later",
+    "tune": "bench",
 }
 """Command → its module. The order is that of `weft --help`."""
 

@@ -76,6 +76,17 @@ def group_of(number: int, space: str) -> int:
     return number if space in ("blocks", "warps") else number // WARP
 
 
+def groups(shown: Ownership) -> tuple[list[int], str]:
+    """The groups that own anything, and what one is called."""
+    owners = np.unique(shown.owners[shown.owners != NOBODY])
+    return sorted({group_of(int(n), shown.space) for n in owners}), "block" if shown.space == "blocks" else "warp"
+
+
+def spelled(shown: Ownership) -> str:
+    """Its maps, the innermost first."""
+    return " within ".join(reversed(shown.map))
+
+
 def colour(group: int) -> str:
     return PALETTE[group % len(PALETTE)]
 

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from .cells import Cells, cells, colour, group_of, repeats, summary
+from .cells import Cells, cells, colour, group_of, groups, repeats, spelled, summary
 from .ownership import NOBODY, Ownership
 
 CELL_HEIGHT = 20
@@ -92,14 +92,12 @@ class _Panel:
 
 def _ownership_panel(shown: Ownership, thread: int | None) -> _Panel:
     table = cells(shown.owners)
-    title = f"{shown.name}: {' within '.join(reversed(shown.map))}"
-    panel = _Panel(title, summary(shown, table), table, shown.dims)
+    panel = _Panel(f"{shown.name}: {spelled(shown)}", summary(shown, table), table, shown.dims)
     panel.fill(
         lambda number: colour(group_of(number, shown.space)), lambda number: thread is not None and number != thread
     )
-    groups = sorted({group_of(int(n), shown.space) for n in np.unique(table.numbers) if n != NOBODY})
-    word = "block" if shown.space == "blocks" else "warp"
-    panel.legend([(colour(group), f"{word} {group}") for group in groups[:8]], repeats(table))
+    there, word = groups(shown)
+    panel.legend([(colour(group), f"{word} {group}") for group in there[:8]], repeats(table))
     return panel
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from .cells import Cells, cells, colour, group_of, repeats, summary
+from .cells import Cells, cells, colour, group_of, groups, repeats, spelled, summary
 from .ownership import NOBODY, Ownership
 
 MOST_ROWS = 64
@@ -20,29 +20,22 @@ LISTED = 16
 def show(console: Console, shown: Ownership, *, banks: bool = False, thread: int | None = None) -> None:
     """Print one map: what it is, who owns what, and the banks of what it fills."""
     table = cells(shown.owners)
-    spelled = " within ".join(reversed(shown.map))
-    console.print(Text.assemble((shown.name, "bold"), "  ", (spelled, "cyan"), f"  on {shown.what}"))
+    console.print(Text.assemble((shown.name, "bold"), "  ", (spelled(shown), "cyan"), f"  on {shown.what}"))
     console.print(Text(f"  {summary(shown, table)}"))
     down, across = (", ".join(shown.dims[:-1]) or "–", shown.dims[-1]) if shown.dims else ("–", "–")
     console.print(Text(f"  down {down}, across {across}", "dim"))
-    for line in _grid(table, console.width, lambda number: _owner_style(number, shown.space, thread)):
-        console.print(line)
-    if note := repeats(table):
-        console.print(Text(f"  … {note}", "dim"))
+    _show_grid(console, table, lambda number: _owner_style(number, shown.space, thread))
     console.print(_legend(shown, console.width))
     if thread is not None:
         console.print(Text(f"  {_owned(shown, thread)}"))
-    if banks:
-        _show_banks(console, shown)
+    if banks and shown.banks is not None:
+        console.print(Text("  banks of shared memory, where each element begins"))
+        _show_grid(console, cells(shown.banks, merge=False), lambda number: Style(color="black", bgcolor=colour(number // 4)))
     console.print()
 
 
-def _show_banks(console: Console, shown: Ownership) -> None:
-    if shown.banks is None:
-        return
-    table = cells(shown.banks, merge=False)
-    console.print(Text("  banks of shared memory, where each element begins"))
-    for line in _grid(table, console.width, lambda number: Style(color="black", bgcolor=colour(number // 4))):
+def _show_grid(console: Console, table: Cells, style: Callable[[int], Style]) -> None:
+    for line in _grid(table, console.width, style):
         console.print(line)
     if note := repeats(table):
         console.print(Text(f"  … {note}", "dim"))
@@ -72,25 +65,21 @@ def _grid(table: Cells, width: int, style: Callable[[int], Style]) -> Iterator[T
 
 
 def _owner_style(number: int, space: str, thread: int | None) -> Style:
-    if number == NOBODY:
-        return Style(dim=True)
-    if thread is not None and number != thread:
+    if number == NOBODY or (thread is not None and number != thread):
         return Style(dim=True)
     return Style(color="black", bgcolor=colour(group_of(number, space)), bold=thread is not None)
 
 
 def _legend(shown: Ownership, width: int) -> Text:
     """Which colour is which warp."""
-    owners = np.unique(shown.owners[shown.owners != NOBODY])
-    groups = sorted({group_of(int(owner), shown.space) for owner in owners})
-    word = {"blocks": "block", "warps": "warp"}.get(shown.space, "warp")
+    there, word = groups(shown)
     line = Text("  ")
-    fit = max((width - 16) // (len(word) + len(str(groups[-1])) + 4), 1) if groups else 0
-    for group in groups[:fit]:
+    fit = max((width - 16) // (len(word) + len(str(there[-1])) + 4), 1) if there else 0
+    for group in there[:fit]:
         line.append(f" {word} {group} ", Style(color="black", bgcolor=colour(group)))
         line.append(" ")
-    if len(groups) > fit:
-        line.append(f"… {word} {groups[-1]}", "dim")
+    if len(there) > fit:
+        line.append(f"… {word} {there[-1]}", "dim")
     return line
 
 

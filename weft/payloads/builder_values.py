@@ -6,15 +6,16 @@ A value that is not given is the parameter's default; `--set` wins over `--layer
 from __future__ import annotations
 
 import difflib
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..dsl import tree
-from ..dsl.diagnostics import Span, WeftError, fail
+from ..dsl.diagnostics import Span, fail
 from ..dsl.wording import did_you_mean
 from ..recipes import builders
-from ..recipes.builder import Builder, BuilderParameter, Misfit, Value
+from ..recipes.builder import Builder, BuilderParameter, Value
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,24 @@ def builder_values(
 ) -> dict[str, Value]:
     """All of the builder's parameters. Raises W0486 for a wrong argument in the schedule, and for values that don't go together
     W0483 or W0486, by where one of them was given."""
-    written = builder_arguments(builder, payload)
-    values: dict[str, Value] = {p.name: p.default for p in builder.parameters}
-    values |= written
-    values |= layer.values if layer is not None else {}
-    values |= settings
-    if builder.misfit is not None and (misfit := builder.misfit(**values)) is not None:
-        raise _misfit(_Origins(builder, payload, written, settings, layer), misfit, values)
-    return values
+    origins: dict[str, Mapping[str, Value]] = {
+        "--set": settings,
+        "--layer": layer.values if layer is not None else {},
+        "the schedule": builder_arguments(builder, payload),
+        "default": {p.name: p.default for p in builder.parameters},
+    }
+    values = dict(ChainMap(*map(dict, origins.values())))
+    if builder.misfit is None or (misfit := builder.misfit(**values)) is None:
+        return values
+    came = {name: next(origin for origin, given in origins.items() if name in given) for name in misfit.parameters}
+    blamed = min(misfit.parameters, key=lambda name: [*origins].index(came[name]))  # what was given last
+    notes = (", ".join(f"{name} = {values[name]} ({came[name]})" for name in misfit.parameters),)
+    if came[blamed] in ("--set", "--layer"):
+        what = f"{blamed}={values[blamed]}" if layer is None or came[blamed] == "--set" else layer.name
+        raise fail("W0483", f"`{came[blamed]} {what}` does not fit: {misfit.reason}", notes=notes, hint=misfit.hint)
+    places = {parameter.name: argument.value.span for parameter, argument in _arguments(builder, payload)}
+    message = f"`{blamed} = {values[blamed]}` does not fit: {misfit.reason}"
+    raise fail("W0486", message, span=places.get(blamed, payload.span), notes=notes, hint=misfit.hint)
 
 
 def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
@@ -105,58 +116,17 @@ def _arguments(builder: Builder, payload: tree.Payload) -> Iterator[tuple[Builde
     """Each argument with the parameter that it is for. Raises W0486 for one that is unknown or given twice."""
     taken: set[str] = set()
     for argument in payload.arguments:
-        position = len(taken) if argument.name is None else -1
-        parameter = (
-            builder.parameter(argument.name)
-            if argument.name is not None
-            else next(iter(builder.parameters[position : position + 1]), None)
-        )
+        if argument.name is not None:
+            parameter = builder.parameter(argument.name)
+        else:
+            parameter = next(iter(builder.parameters[len(taken) :]), None)
         if parameter is None or parameter.name in taken:
             what = "given twice" if parameter else "unknown"
             raise fail(
                 "W0486",
-                f"argument `{argument.name or position + 1}` of payload `{builder.name}` is {what}",
+                f"argument `{argument.name or len(taken) + 1}` of payload `{builder.name}` is {what}",
                 span=argument.span,
                 notes=(f"parameters of `{builder.name}`: {', '.join(p.name for p in builder.parameters)}",),
             )
         taken.add(parameter.name)
         yield parameter, argument
-
-
-# ---- values that don't go together -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Origins:
-    """Where each value comes from."""
-
-    builder: Builder
-    payload: tree.Payload
-    written: Mapping[str, Value]
-    settings: Mapping[str, Value]
-    layer: Layer | None
-
-    def of(self, name: str) -> str:
-        if name in self.settings:
-            return "--set"
-        if self.layer is not None and name in self.layer.values:
-            return "--layer"
-        return "the schedule" if name in self.written else "default"
-
-    def span(self, name: str) -> Span:
-        """The value's place in the schedule's text, or that of the whole line."""
-        places = {p.name: argument.value.span for p, argument in _arguments(self.builder, self.payload)}
-        return places.get(name, self.payload.span)
-
-
-def _misfit(origins: _Origins, misfit: Misfit, values: Mapping[str, Value]) -> WeftError:
-    """Blames what was given last: a setting, the layer, an argument of the schedule."""
-    ranks = ("--set", "--layer", "the schedule", "default")
-    blamed = min(misfit.parameters, key=lambda name: ranks.index(origins.of(name)))
-    origin = origins.of(blamed)
-    notes = (", ".join(f"{name} = {values[name]} ({origins.of(name)})" for name in misfit.parameters),)
-    if origin in ("--set", "--layer"):
-        what = f"{blamed}={values[blamed]}" if origin == "--set" else origins.layer.name if origins.layer else ""
-        return fail("W0483", f"`{origin} {what}` does not fit: {misfit.reason}", notes=notes, hint=misfit.hint)
-    message = f"`{blamed} = {values[blamed]}` does not fit: {misfit.reason}"
-    return fail("W0486", message, span=origins.span(blamed), notes=notes, hint=misfit.hint)

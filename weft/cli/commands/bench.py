@@ -1,8 +1,10 @@
-"""`weft bench [PAYLOAD]`: the recipes that ship against the array library's own function."""
+"""`weft bench [PAYLOAD]`: the recipes that ship against the array library's own function; `weft tune`, which is not there yet."""
 
 from __future__ import annotations
 
 import rich_click as click
+
+from ...dsl.diagnostics import fail
 
 SIZES = ("1024", "2048", "4096")
 SMALL_SIZES = ("64", "128", "256")
@@ -38,3 +40,12 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
             watch(case.title)
             timings += timed(builder, case, repeat, gpu=problem is None)
     stderr().print(table(timings, gpu=problem is None))
+
+
+@click.command(short_help="Search a schedule's parameters (not in this version).")
+@click.argument("file", required=False)
+def tune(file: str | None) -> None:
+    """Search the parameters of a schedule for the fastest. Not in this version."""
+    raise fail(
+        "W0059", "`weft tune` is not in this version", hint="`weft bench` times the values you give with `--set`"
+    )
