@@ -90,12 +90,16 @@ def guarded(command: Callable[[], int | None]) -> int:
 
         show(unwritable("standard output", error).diagnostics)
         return 1
-    except MemoryError:
-        show(fail("W0055", "out of memory", hint="a smaller payload needs less: `--set m=256`").diagnostics)
+    except (MemoryError, RecursionError) as error:
+        show(exhausted(error, "--set m=256").diagnostics)
         return 1
-    except RecursionError:
-        show(fail("W0056", "something here is nested too deeply").diagnostics)
-        return 1
+
+
+def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
+    """What is said of memory or of a stack that was used up. `smaller`: how a smaller payload is asked for here."""
+    if isinstance(error, MemoryError):
+        return fail("W0055", "out of memory", hint=f"a smaller payload needs less: `{smaller}`")
+    return fail("W0056", "something here is nested too deeply")
 
 
 def silence_stdout() -> None:

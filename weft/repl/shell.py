@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from ..cli.console import exhausted
 from ..cli.supervisor import answered
 from ..dsl.diagnostics import WeftError, fail
 from . import colors
@@ -54,10 +55,8 @@ class Shell:
             now = self.desk.bench.position
             what = "nothing was changed" if now == before else f"{now} statements are done, none by half"
             self.desk.say(Text(f"interrupted; {what}", "yellow"))
-        except RecursionError:
-            self.desk.show(fail("W0056", "something here is nested too deeply").diagnostics)
-        except MemoryError:
-            self.desk.show(fail("W0055", "out of memory", hint="a smaller payload needs less: `set m=256`").diagnostics)
+        except (MemoryError, RecursionError) as error:
+            self.desk.show(exhausted(error, "set m=256").diagnostics)
         self.failed = True
         return False
 
