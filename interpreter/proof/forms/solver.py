@@ -62,8 +62,7 @@ class Solver:
 
     def nothing(self, dimensions: Sequence[Symbol]) -> isl.Set:
         """The empty set: no work at all."""
-        count = len(dimensions)
-        return isl.BasicSet.read_from_str(self.context, f"1 {count + 2} {count} 0 0 0\n0 {'0 ' * count}1\n").to_set()
+        return isl.Set.empty(isl.Space.set_alloc(self.context, 0, len(dimensions)))
 
     def project(self, what: isl.Set, count: int) -> isl.Set:
         """The set in its first `count` dimensions."""

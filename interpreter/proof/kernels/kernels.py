@@ -9,9 +9,9 @@ from ...ir.mlir import ir
 from ...memory.effects import arguments
 from ...session.rewriter import describe
 from ..forms.algebra import AXES
-from ..forms.digits import split_ids
 from ..forms.linear import NOTHING
 from ..forms.shape import LaunchShape, Sizes
+from .digits import split_ids
 from .model import KernelModel
 from .reader import Reader, only_block
 from .uniformity import split_uniform

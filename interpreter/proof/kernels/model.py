@@ -102,9 +102,9 @@ class Access:
 
     def flattened(self) -> Access:
         """By the position in memory, where the buffer's layout is static; else any element of it may be meant."""
-        if self.flat or self.coordinates is None:
+        if self.flat:
             return self
-        position = self.buffer.position(self.coordinates)
+        position = None if self.coordinates is None else self.buffer.position(self.coordinates)
         return replace(self, coordinates=None if position is None else (position,), flat=True)
 
 

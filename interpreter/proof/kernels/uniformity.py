@@ -6,8 +6,8 @@ import dataclasses
 from typing import Literal
 
 from ..forms.linear import Symbol, equal, settled
+from ..forms.naming import Naming, points
 from ..forms.solver import Solver, Unknown
-from ..races.naming import Naming, points
 from .dependence import WARP
 from .model import Barrier, KernelModel
 

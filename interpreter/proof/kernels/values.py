@@ -15,10 +15,10 @@ from ...ir.structured import segments
 from ..forms.algebra import at_or_above
 from ..forms.carried import progression
 from ..forms.comparisons import compare
-from ..forms.integers import Integers, bits, fitting, range_of
 from ..forms.linear import FALSE, NOTHING, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
 from ..forms.shape import LaunchShape
 from .dependence import HARDWARE
+from .integers import Integers, bits, fitting, range_of
 
 _CONVERSIONS = {
     "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "index.casts", "index.castu",

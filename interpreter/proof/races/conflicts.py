@@ -9,10 +9,10 @@ from typing import Literal
 import islpy as isl
 
 from ..forms.linear import Linear, Symbol
+from ..forms.naming import Naming
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
 from ..kernels.views import Buffer
-from .naming import Naming
 from .phases import Phases, meeting
 from .relations import PairClass, residue
 

@@ -16,13 +16,13 @@ from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir
 from ...memory.effects import accesses
 from ..forms.linear import NOTHING, Formula, Linear, Symbol, equal
+from ..forms.naming import Naming, points
 from ..forms.shape import LaunchShape
 from ..forms.solver import Solver, Unknown
 from ..kernels.launches import KernelUse, kernel_uses, model_of, same_use
 from ..kernels.memory_ops import touches
 from ..kernels.values import Values
 from ..kernels.views import Buffer, Views
-from .naming import Naming, points
 
 Meeting = Literal["apart", "together", "unknown"]
 

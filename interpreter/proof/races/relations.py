@@ -21,9 +21,9 @@ import islpy as isl
 
 from ..forms.algebra import at_or_above
 from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
+from ..forms.naming import BarrierNaming, Naming, points
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, Step, space_of_both
-from .naming import BarrierNaming, Naming, points
 from .phases import meeting
 
 
@@ -187,7 +187,8 @@ class PairClass:
         x, y = self.x, self.y
         if self.carried and min(as_x, as_y) > self.equal:
             return False  # it would be in the iteration of both, which are in different ones
-        naming = BarrierNaming(x, y, loops[:as_x], loops[:as_y])
+        numbers = [loop.number for loop in loops]
+        naming = BarrierNaming(x, y, set(numbers[:as_x]), set(numbers[:as_y]))
         formulas = [
             equal(Linear.of(x(lp.counter)), Linear.of(y(lp.counter))) for lp in loops[self.equal : min(as_x, as_y)]
         ]

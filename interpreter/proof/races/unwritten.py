@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from ..forms.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
+from ..forms.naming import Naming, points
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, KernelModel, Loop, Place
 from .conflicts import Instance
-from .naming import Naming, points
 from .phases import meeting
 
 
@@ -53,8 +53,7 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
 def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
     """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer."""
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and a.atomic is None]
-    flat = read.flat or any(write.flat for write in writes)
-    room = _room(read, flat)
+    room = _room(read)
     here = (read.buffer, room, read.place.steps, *(meeting(write.place, read.place)[1] for write in writes))
     if room is not None and here not in whole:
         whole[here] = _all_written(model, read, writes, room, solver)
@@ -84,10 +83,9 @@ def _all_written(
     A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
     product reads can be worse to describe than which ones the tile has.
     """
-    flat = read.flat or any(write.flat for write in writes)
     anywhere = tuple(at if isinstance(at, Linear) else Linear.of(model.values.fresh("lane", THREAD, *at)) for at in room)
     steps = tuple(dataclasses.replace(s, guards=tuple(g for g in s.guards if not g.depends().thread)) for s in read.place.steps)
-    anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, flat=flat, place=Place(steps, read.place.position))
+    anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, place=Place(steps, read.place.position))
     question = _Question(model, anyone, solver)
     try:
         return solver.is_empty(question.without(question.pieces(writes)))
@@ -95,16 +93,14 @@ def _all_written(
         return False
 
 
-def _room(read: Access, flat: bool) -> tuple[Linear | tuple[int, int], ...] | None:
+def _room(read: Access) -> tuple[Linear | tuple[int, int], ...] | None:
     """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range, which is that
     of the buffer less its padding. None where the buffer has no known size."""
     out: list[Linear | tuple[int, int]] = []
-    extents = _extents(dataclasses.replace(read, flat=flat))
-    forms = read.coordinates if read.flat == flat else None
-    for axis, extent in enumerate(extents):
+    for axis, extent in enumerate(_extents(read)):
         if extent is None:
             return None
-        form = None if forms is None else forms[axis]
+        form = None if read.coordinates is None else read.coordinates[axis]
         if form is not None and not any(s.depends.thread or s.kind == "opaque" for s in form.symbols()):
             out.append(form)
             continue

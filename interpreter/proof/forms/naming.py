@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import islpy as isl
 
-from ..forms.linear import Formula, Linear, Symbol
-from ..forms.solver import Solver
-from ..kernels.model import Loop
+from .linear import Formula, Linear, Symbol
+from .solver import Solver
 
 
 class Naming:
@@ -65,12 +64,15 @@ def points(solver: Solver, namings: Sequence[Naming], formulas: Iterable[Formula
 class BarrierNaming(Naming):
     """How a barrier instance calls its symbols: those whose value it shares with x or y have theirs.
 
+    Args:
+        with_x, with_y: the numbers of the loops in whose iterations it is that x, or y, is in.
+
     An uninterpreted value that neither fixes may be anything: the barrier is then not sure to be executed (`unsure`).
     """
 
-    def __init__(self, x: Naming, y: Naming, with_x: Sequence[Loop], with_y: Sequence[Loop]) -> None:
+    def __init__(self, x: Naming, y: Naming, with_x: set[int], with_y: set[int]) -> None:
         super().__init__("s_")
-        self.sides = ((x, {lp.number for lp in with_x}), (y, {lp.number for lp in with_y}))
+        self.sides = ((x, with_x), (y, with_y))
         self.unsure = False
 
     def __call__(self, symbol: Symbol) -> Symbol:

@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Callable
 from functools import cache
 
-from ..kernels.model import KernelModel
-from .linear import Linear, Symbol, Term, at_least
+from ..forms.linear import Linear, Symbol, Term, at_least
+from .model import KernelModel
 
 Change = Callable[[Linear], Linear]
 

@@ -7,10 +7,10 @@ taken back into it, wherever the range of the result is known, and always below 
 from __future__ import annotations
 
 from ...ir.mlir import ir
-from ..kernels.dependence import Dependence
-from .algebra import at_or_above
-from .comparisons import compare
-from .linear import Linear, at_least
+from ..forms.algebra import at_or_above
+from ..forms.comparisons import compare
+from ..forms.linear import Linear, at_least
+from .dependence import Dependence
 
 INDEX_BITS = 64
 NARROW = 32
