@@ -86,12 +86,10 @@ class Effects:
     def of(self, op: ir.Operation) -> tuple[Effect, ...]:
         """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
         found: dict[Effect, None] = {}
-        for (kind, update), value in self._all(op):
-            for window in self.windows(value):
+        for (kind, update), at in self._all(op):
+            for window in (Window(at),) if isinstance(at, Buffer) else self.windows(at):
                 if not window.empty and not _inside(window.buffer, op):
                     found[Effect(kind, window, update)] = None
-        for (kind, update), buffer in self._of_globals(op):
-            found[Effect(kind, Window(buffer), update)] = None
         return tuple(found)
 
     def windows(self, value: ir.Value) -> tuple[Window, ...]:
@@ -128,14 +126,18 @@ class Effects:
 
     # ---- calls and launches -------------------------------------------------------------------------------------------
 
-    def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value]]:
-        inner = (op,) if not len(op.regions) else mlir.operations(op)
-        for each in inner:
+    def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value | Buffer]]:
+        """What is done to memrefs; by what is called, to globals too."""
+        for each in (op,) if not len(op.regions) else mlir.operations(op):
             found = accesses(each)
-            if each.name in CALLS:
-                yield from self._of_arguments(each)
+            given = arguments(each) if each.name in CALLS else list(each.operands)
+            summary = self._summary(each) if each.name in CALLS else None
+            if summary is not None:
+                for done, at in summary:
+                    if isinstance(at, Buffer) or is_memref(given[at]):
+                        yield done, at if isinstance(at, Buffer) else given[at]
             elif found is None:
-                for value in filter(is_memref, each.operands):
+                for value in filter(is_memref, given):
                     yield READ, value
                     yield WRITE, value
             else:
@@ -143,26 +145,6 @@ class Effects:
                     if access.kind == "atomic" and not access.update:
                         yield READ, access.value
                     yield ("write" if access.kind == "atomic" else access.kind, access.update), access.value
-
-    def _of_arguments(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value]]:
-        given = arguments(op)
-        summary = self._summary(op)
-        if summary is None:
-            for value in filter(is_memref, given):
-                yield READ, value
-                yield WRITE, value
-            return
-        for done, at in summary:
-            if isinstance(at, int) and is_memref(given[at]):
-                yield done, given[at]
-
-    def _of_globals(self, op: ir.Operation) -> Iterator[tuple[Done, Buffer]]:
-        inner = (op,) if not len(op.regions) else mlir.operations(op)
-        for each in inner:
-            if each.name in CALLS:
-                for done, at in self._summary(each) or ():
-                    if isinstance(at, Buffer):
-                        yield done, at
 
     def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
         """What the called function does, by its arguments' numbers; None if that cannot be seen, as through pointers."""
@@ -186,13 +168,12 @@ class Effects:
             if op.name in CALLS and self._summary(op) is None:
                 return None
         for done, value in self._all(function):
-            for buffer in (w.buffer for w in self.windows(value)):
+            for buffer in (value,) if isinstance(value, Buffer) else (w.buffer for w in self.windows(value)):
                 if buffer.kind == "unknown":
                     return None
                 at = parameters.get(buffer.key) if isinstance(buffer.key, ir.Value) else buffer
                 if at is not None:
                     found[done, at] = None
-        found.update(((done, buffer), None) for done, buffer in self._of_globals(function))
         return tuple(found)
 
 

@@ -49,9 +49,7 @@ def kernel_model(
     reader = Reader(str(ir.StringAttr(op.attributes["sym_name"]).value), shape, names, may_alias=may_alias)
     body = only_block(op.regions[0], op)
     count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
-    shared = (
-        int(ir.IntegerAttr(op.attributes["workgroup_attributions"])) if "workgroup_attributions" in op.attributes else 0
-    )
+    shared = _shared(op)
     given = arguments(launch) if launch is not None else [None] * count
     if launch is not None:
         _bind_host(reader, launch)
@@ -101,7 +99,7 @@ def _launch_body(op: ir.Operation, block: Sizes | None, grid: Sizes | None, name
     for group, what in enumerate(("block_id", "thread_id", "grid_dim", "block_dim")):
         for axis, argument in zip(AXES, arguments[3 * group : 3 * group + 3], strict=True):
             reader.values.bind(argument, reader.values.hardware(what, axis))
-    shared = int(ir.IntegerAttr(op.attributes["workgroup_attributions"])) if "workgroup_attributions" in op.attributes else 0
+    shared = _shared(op)
     for number, argument in enumerate(arguments[12:]):
         reader.views.root(argument, space="workgroup" if number < shared else "private")
     _bind_host(reader, op)
@@ -131,6 +129,11 @@ def _read(reader: Reader, op: ir.Operation, body: ir.Block) -> KernelModel:
 
 def _scalar(values: Values, argument: ir.Value) -> None:
     values.bind(argument, values.opaque(NOTHING), NOTHING)
+
+
+def _shared(op: ir.Operation) -> int:
+    """How many of the attributions are shared memory."""
+    return int(ir.IntegerAttr(op.attributes["workgroup_attributions"])) if "workgroup_attributions" in op.attributes else 0
 
 
 def known_size(op: ir.Operation, attribute: str) -> Sizes | None:
