@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,3 +85,101 @@ def test_the_files_that_are_named_exist() -> None:
     assert len(named) > 10
     for name in named:
         assert (ROOT / name).exists(), f"there is no {name}"
+
+
+# ---- what keeps it small ------------------------------------------------------------------------------------------------------
+
+SOURCES = {path: path.read_text() for room in ROOMS for path in sorted((ROOT / room).glob("**/*.py"))}
+TREES = {path: ast.parse(text) for path, text in SOURCES.items()}
+
+CLASS_NAMES_TWICE = 33
+"""How many public names still stand for two classes or more. This number and those below shrink, the lists too."""
+
+LONG_FILES = {"interpreter/memory/effects.py", "interpreter/session/session.py", "runtime/plan/check.py"}
+LARGE_FOLDERS = {"dsl", "runtime/cuda", "runtime/simulator", "weft/repl"}
+OPS_IN_MANY_FILES = 49
+DOCUMENTED = 0.83
+
+
+def test_a_public_name_is_one_class() -> None:
+    names = Counter(
+        node.name
+        for tree in TREES.values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    twice = sorted(name for name, count in names.items() if count > 1)
+    assert len(twice) <= CLASS_NAMES_TWICE, twice
+
+
+def test_files_have_at_most_350_lines() -> None:
+    long = {str(path.relative_to(ROOT)) for path, text in SOURCES.items() if text.count("\n") > 350}
+    assert long <= LONG_FILES, long - LONG_FILES
+
+
+def test_folders_have_at_most_15_files() -> None:
+    files = Counter(str(path.parent.relative_to(ROOT)) for path in SOURCES if path.name != "__init__.py")
+    large = {folder for folder, count in files.items() if count > 15 and not folder.endswith("statements")}
+    assert large <= LARGE_FOLDERS, large - LARGE_FOLDERS
+
+
+def test_what_is_public_says_what_it_is() -> None:
+    public = [
+        node
+        for tree in TREES.values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    said = sum(ast.get_docstring(node) is not None for node in public)
+    assert said >= DOCUMENTED * len(public), f"{said} of {len(public)}"
+
+
+def test_facts_of_an_op_stand_in_few_places() -> None:
+    """The name of an upstream op, as a text of its own, in at most four files."""
+    files: dict[str, set[Path]] = defaultdict(set)
+    for path, text in SOURCES.items():
+        for name in re.findall(r'"((?:memref|affine|bufferization|linalg|tensor|gpu)\.[a-z_]+)"', text):
+            files[name].add(path)
+    many = sorted(name for name, where in files.items() if len(where) > 4)
+    assert len(many) <= OPS_IN_MANY_FILES, many
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports that are made when a module is imported."""
+    needs = {name: set(_needed(path)) - {name} for name, path in MODULES.items()}
+    while True:
+        wanted = {need for needed in needs.values() for need in needed}
+        kept = {n: needed & needs.keys() for n, needed in needs.items() if n in wanted and needed & needs.keys()}
+        if kept == needs:
+            break
+        needs = kept
+    assert set(needs) <= CIRCLES, sorted(set(needs) - CIRCLES)
+
+
+CIRCLES = {"weft.runtime.simulator.lanes", "weft.runtime.simulator.warp"}
+"""Modules in a circle of imports, or between two."""
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts if parts[0] == "weft" else ("weft", *parts)).removesuffix(".__init__")
+
+
+MODULES = {_module(path): path for path in SOURCES}
+
+
+def _needed(path: Path) -> Iterator[str]:
+    for target in _imported_at_once(path):
+        name = target if target in MODULES else target.rpartition(".")[0]
+        if name in MODULES:
+            yield name
+
+
+def _imported_at_once(path: Path) -> Iterator[str]:
+    package = path.parent.relative_to(ROOT).parts
+    package = package if package and package[0] == "weft" else ("weft", *package)
+    for node in TREES[path].body:
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            source = ".".join((*base, node.module or "")).strip(".")
+            yield from (f"{source}.{alias.name}" for alias in node.names)
