@@ -8,9 +8,12 @@ import sys
 
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
-    from .cli.closed_pipes import outlive_readers
-    from .cli.supervisor import supervised
-
+    try:
+        from .cli.closed_pipes import outlive_readers
+        from .cli.supervisor import supervised
+    except KeyboardInterrupt:  # nothing has begun
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)
     _open_what_is_closed()
     outlive_readers()
     sys.exit(supervised(lambda: _command(sys.argv[1:]), lambda journal: _command(["repl", "--resume", journal])))
