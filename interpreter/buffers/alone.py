@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ir
+from ..ir.structured import is_parallel_op, structure
 from ..mapping.owned import loop_over
-from ..mapping.space import extents, indexing_maps, is_parallel_op, static_extents
+from ..mapping.space import extents
 from .elements import StructuredOp, emit_element, emit_vector
 from .views import base_of
 
@@ -20,8 +21,10 @@ def is_alone(op: ir.Operation) -> bool:
 def goes_along(op: ir.Operation) -> bool:
     """Whether an op meets each element of its result once, and walks all its operands in the order of its own dimensions: there is
     nothing to keep for later, and accesses are as wide as memory allows."""
-    places = [[r.position for r in m.results if isinstance(r, ir.AffineDimExpr)] for m in indexing_maps(op) or ()]
-    return is_parallel_op(op) and all(place == sorted(place) for place in places)
+    if not is_parallel_op(op):
+        return False
+    places = [[r.position for r in m.results if isinstance(r, ir.AffineDimExpr)] for m in structure(op).maps]
+    return all(place == sorted(place) for place in places)
 
 
 def widest(op: ir.Operation) -> int:
@@ -30,7 +33,7 @@ def widest(op: ir.Operation) -> int:
     if VECTOR not in op.attributes:
         return 1
     structured = StructuredOp.of(op)
-    space = static_extents(op)
+    space = structure(op).extents
     last = space[-1] if space else None
     lanes = ir.IntegerAttr(op.attributes[VECTOR]).value
     while lanes > 1:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum
 from ..ir.mlir import DYNAMIC, affine, arith, ir, memref, operations, producer, vector
-from ..ir.structured import ATOMIC
-from ..mapping.space import indexing_maps, is_parallel_op
+from ..ir.structured import ATOMIC, indexing_maps, is_parallel_op
 from ..memory.strides import strided
 from ..session.rewriter import describe
 from .alignment import aligned_rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..ir.mlir import ir
 from ..ir.nesting import ancestors
-from ..mapping.space import indexing_maps
+from ..ir.structured import indexing_maps
 from ..memory.effects import is_memref
 from ..memory.views import may_share
 from ..proof.hosts.tracing import HostValues, traced

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import WeftError
 from ..indices.arithmetic import Sum, conjunction, delinearise, less
 from ..ir.mlir import ir, memref, producer
+from ..ir.structured import structure
 from ..mapping.hardware import Hardware
 from ..mapping.legality import refusal
 from ..mapping.mapping import Mapping
 from ..mapping.owned import Processors, loop_over, when
-from ..mapping.space import static_extents
 from ..memory.shared import element_bytes
 from .elements import Address, StructuredOp, emit_element, emit_vector
 
@@ -74,7 +74,7 @@ class Staging:
     def realise(self, op: ir.Operation, mapping: Mapping) -> None:
         """Emit the iterations that one thread owns, the staged tile replaced by an array of the thread's own."""
         structured = StructuredOp.of(op)
-        space = [extent for extent in static_extents(op) if extent is not None]
+        space = [extent for extent in structure(op).extents if extent is not None]
         lanes = mapping.vector
         units = [*space[:-1], space[-1] // lanes]
         shares, row_by_row = _shares(op, units, mapping, self._hardware)

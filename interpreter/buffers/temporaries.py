@@ -13,7 +13,7 @@ from ..ir.mlir import ir, memref, operations
 from ..launch.kernel import Outlined
 from ..launch.lowering import bytes_of
 from ..mapping.mapping import nested_maps
-from ..mapping.trips import Mapped
+from ..mapping.space import Mapped
 from ..memory.spaces import is_shared, space_of
 from ..memory.views import is_view
 from ..session.rewriter import describe

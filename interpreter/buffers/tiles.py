@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from ..ir.mlir import ir, operations, producer
 from ..ir.nesting import is_within
 from ..mapping.mapping import enclosing_maps
-from ..mapping.space import loop_dimensions
-from ..mapping.trips import Mapped, trip_counts
+from ..mapping.space import Mapped, loop_dimensions, trip_counts
 from .symbolic import spelled
 from .views import users
 

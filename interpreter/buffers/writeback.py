@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, delinearise
 from ..ir.mlir import ir, operations, producer, scf
-from ..ir.structured import WRITEBACK
+from ..ir.structured import WRITEBACK, is_parallel_op, structure
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg
 from ..mapping.legality import MAX_VECTOR_BITS
 from ..mapping.mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, Mapping, enclosing_maps, mapping_of, nested_maps
-from ..mapping.space import extents, is_parallel_op, static_extents, subview_offsets, subview_sizes
-from ..mapping.trips import Mapped, most_trips
+from ..mapping.space import Mapped, extents, most_trips, subview_offsets, subview_sizes
 from ..memory.effects import read, written
 from ..session.rewriter import describe
 from .alone import VECTOR
@@ -267,7 +266,7 @@ def _walked(
     """Which dimension of the owner's op walks each dimension of the temporary, the op's extents, and the tile that it walks where
     that is not the whole; None if it does not walk the whole of it, or of a tile, each element once."""
     structured = StructuredOp.of(op)
-    space = [extent for extent in static_extents(op) if extent is not None]
+    space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
         indexing, base = structured.maps[number], base_of(operand)
         if base is None or base != temporary or not indexing.is_permutation or indexing.n_dims != len(space):

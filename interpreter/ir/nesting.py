@@ -19,6 +19,11 @@ def stands_in(op: ir.Operation, *names: str) -> bool:
     return any(around.name in names for around in list(ancestors(op))[:1])
 
 
+def children(op: ir.Operation) -> list[ir.Operation]:
+    """The ops directly inside an op, in program order."""
+    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+
+
 def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
     """Whether `op` is nested in `ancestor` (or is it)."""
     return op == ancestor or ancestor in ancestors(op)

@@ -56,7 +56,12 @@ class Structure:
 
 def is_structured(op: ir.Operation | ir.OpView) -> bool:
     """Whether `op` is a linalg op with an iteration space: `linalg.pack`, `linalg.softmax`, `linalg.winograd_…` have none."""
-    return op.operation.name.startswith("linalg.") and linalg.get_indexing_maps(op.operation) is not None
+    return indexing_maps(op.operation) is not None
+
+
+def is_parallel_op(op: ir.Operation) -> bool:
+    """A structured op all of whose iterators are parallel, so that each element of its result is written once."""
+    return is_structured(op) and "reduction" not in structure(op).iterators
 
 
 def segments(op: ir.Operation) -> tuple[int, int]:
@@ -70,17 +75,19 @@ def segments(op: ir.Operation) -> tuple[int, int]:
 
 def structure(op: ir.Operation) -> Structure:
     """The iteration space of a structured op. Raises `ValueError` if it has none."""
-    if not is_structured(op):
+    maps = indexing_maps(op)
+    if maps is None:
         raise ValueError(f"{op.name} is not a structured op")
     inputs, outputs = segments(op)
-    maps = _maps(op)
     rank = maps[0].n_dims if maps else 0
     iterators = _iterators(op, maps, inputs, rank)
     return Structure(iterators, _extents(op, maps, rank), maps, inputs, outputs)
 
 
-def _maps(op: ir.Operation) -> tuple[ir.AffineMap, ...]:
-    return tuple(m.value for m in linalg.get_indexing_maps(op))
+def indexing_maps(op: ir.Operation) -> tuple[ir.AffineMap, ...] | None:
+    """The indexing maps of a structured op, inputs first; None for any other op."""
+    maps = linalg.get_indexing_maps(op) if op.name.startswith("linalg.") else None
+    return None if maps is None else tuple(m.value for m in maps)
 
 
 def _iterators(op: ir.Operation, maps: Sequence[ir.AffineMap], inputs: int, rank: int) -> tuple[Iterator, ...]:

@@ -20,7 +20,6 @@ from ..memory.views import is_view
 from ..session.rewriter import describe
 
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
-AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from ..buffers.writeback import inherit_maps
 from ..focus import Taken
 from ..ir.mlir import ir
 from ..mapping.geometry import geometry_of
+from ..mapping.mapping import AXES
 from ..mapping.readiness import check_distributed, check_launch, mapped_things
 from .fission import split_at_barriers
-from .kernel import AXES, LaunchInfo, Outlined, host_function, install, outline, symbol
+from .kernel import LaunchInfo, Outlined, host_function, install, outline, symbol
 from .known import Known, Realised, realised
 from .lowering import lower
 from .realise import Realiser

@@ -11,13 +11,14 @@ from ..buffers.staging import Staging, is_stage
 from ..buffers.views import base_of
 from ..indices.arithmetic import Bound, Sum, conjunction, delinearise, is_zero
 from ..ir.mlir import ir, producer
+from ..ir.nesting import children
 from ..mapping.geometry import Geometry
 from ..mapping.hardware import Hardware
-from ..mapping.mapping import Mapping, mapping_of
+from ..mapping.mapping import AXES, Mapping, mapping_of
 from ..mapping.owned import Emit, Processors, for_each_owned, when
 from ..mapping.space import extents, loop_dimensions, product
 from ..session.rewriter import describe
-from .kernel import AXES, Outlined
+from .kernel import Outlined
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
@@ -27,7 +28,7 @@ class Realiser:
     """Rewrites the kernel's mapped loops and ops in place, outermost first."""
 
     def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
-        self._hardware = Hardware(kernel, geometry)
+        self._hardware = Hardware(kernel.entry, geometry)
         self._geometry = geometry
         self._staging = Staging(self._hardware)
         self.remarks: list[str] = []
@@ -40,14 +41,14 @@ class Realiser:
                 do_alone(op)
             return op.erase()
         if mapping is None:
-            for inner in _children(op):
+            for inner in children(op):
                 self.run(inner, taken)
             return
         taken = taken | mapping.slots()
         with ExitStack() as scope:
             scope.enter_context(ir.InsertionPoint(op))
             scope.enter_context(op.location)
-            if not any(_has_map(inner) for inner in _children(op)):
+            if not any(_has_map(inner) for inner in children(op)):
                 self._guard_idle_axes(op, mapping, taken, scope)
             moved = self._forall(op, mapping) if op.name == "scf.forall" else self._structured(op, mapping)
         op.erase()
@@ -163,9 +164,5 @@ def _called(op: ir.Operation, structured: StructuredOp) -> str:
     return f"{ir.StringAttr(made.attributes['weft.name']).value} ({describe(op)})"
 
 
-def _children(op: ir.Operation) -> list[ir.Operation]:
-    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
-
-
 def _has_map(op: ir.Operation) -> bool:
-    return mapping_of(op) is not None or any(_has_map(inner) for inner in _children(op))
+    return mapping_of(op) is not None or any(_has_map(inner) for inner in children(op))

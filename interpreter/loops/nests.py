@@ -9,9 +9,9 @@ from ...dsl.fields import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, tensor
 from ..ir.nesting import is_within, move_in_front
-from ..ir.structured import segments, shape_of
+from ..ir.structured import is_parallel_op, is_structured, segments, shape_of
 from ..mapping.parallel import as_forall, reduces_nothing
-from ..mapping.space import is_parallel_op, iterator_types, loop_dimensions
+from ..mapping.space import loop_dimensions
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
 from .affine_ops import without_affine_loops
@@ -55,7 +55,7 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
     processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are. The loop is what
     the handle of `tag` names from now on.
     """
-    reduces = not is_parallel_op(op) if iterator_types(op) is not None else op.name == "scf.for" and bool(op.results)
+    reduces = not is_parallel_op(op) if is_structured(op) else op.name == "scf.for" and bool(op.results)
     if not reduces or any(not isinstance(r.type, ir.RankedTensorType) or None in shape_of(r) for r in op.results):
         return op
     outputs = list(op.results) or list(op.operands)[segments(op)[0] :]

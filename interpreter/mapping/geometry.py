@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping as Table
 from collections.abc import Sequence
@@ -10,12 +11,9 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, ceildiv
 from ..ir.mlir import ir
-from ..launch.kernel import AXES
 from ..session.rewriter import describe
-from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC
-from .space import LoopDimension, loop_dimensions
-from .trips import Mapped, most_trips, trip_counts
-from .warps import check_warps, warp_threads
+from .mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, AXES, SYMBOLIC, WARP
+from .space import LoopDimension, Mapped, loop_dimensions, most_trips, trip_counts
 
 MAX_THREADS = 1024
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
@@ -60,7 +58,7 @@ class GridSize:
     @property
     def static(self) -> int | None:
         count = self.processors.static_trips if isinstance(self.processors, LoopDimension) else self.processors
-        return None if count is None else max(ceildiv_number(count, self.per_block), 1)
+        return None if count is None else max(-(-count // self.per_block), 1)
 
     def on_host(self, values: Table[ir.Value, ir.Value]) -> GridSize:
         """The same size in terms of the host's values."""
@@ -89,18 +87,14 @@ class GridSize:
         return ceildiv(self.processors.trips(), self.per_block)
 
 
-def ceildiv_number(a: int, b: int) -> int:
-    return -(-a // b)
-
-
 def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     """The launch shape that all maps of a launch ask for. Raises W0346, W0352, W0353 or W0354."""
     asked: dict[str, dict[int, Mapped]] = {axis: {} for axis in AXES}
     symbolic: set[tuple[str, str]] = set()
     for one in mapped:
         if one.mapping.space == "threads" and not one.mapping.every:
-            for axis, count in zip(one.mapping.axes, _thread_counts(one), strict=True):
-                if count is None:
+            for axis, count in zip(one.mapping.axes, _counts(one), strict=True):
+                if count == SYMBOLIC:
                     symbolic.add(("threads", axis))
                 else:
                     asked[axis].setdefault(count, one)
@@ -110,12 +104,12 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
             raise fail(
                 "W0352",
                 f"the maps of this launch disagree on the threads along {axis}: {first} and {second}",
-                notes=(f"{a.mapping} on {describe(a.op)}", f"{b.mapping} on {describe(b.op)}"),
+                notes=(_spelled(a), _spelled(b)),
                 hint=f"give both the same count along {axis}, and the smaller one a distribution",
             )
     block = {axis: next(iter(counts)) for axis, counts in asked.items() if counts}
     _grid_threads(mapped, block)
-    warp_threads(mapped, block, symbolic)
+    _warp_threads(mapped, block, symbolic)
     missing = sorted(axis for space, axis in symbolic if axis not in block)
     for position, axis in enumerate(missing):
         room = min(max(_SYMBOLIC_THREADS // math.prod(block.values()), 1), MAX_BLOCK[axis])
@@ -123,23 +117,32 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     _check_threads_exist(mapped, block)
     block = {axis: block.get(axis, 1) for axis in AXES}
     _check_block(block)
-    check_warps(mapped, block, symbolic)
+    _check_warps(mapped, block, symbolic)
     blocks = _grid(mapped, block, symbolic)
     return Geometry(block, blocks, frozenset(symbolic))
 
 
-def _thread_counts(one: Mapped) -> list[int | None]:
-    counts: list[int | None] = []
-    for axis, count, trips in zip(one.mapping.axes, one.mapping.counts, most_trips(one), strict=True):
+_USUAL = {"threads": 128, "warps": 4}
+
+
+def _counts(one: Mapped) -> list[int]:
+    """The counts of a map within a block, `SYMBOLIC` among them; as many as iterations where none was given. Raises W0354."""
+    mapping, counts = one.mapping, list[int]()
+    for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(one), strict=True):
         if count == AS_MANY_AS_ITERATIONS and trips is None:
+            space = mapping.space
             raise fail(
                 "W0354",
-                f"the threads along {axis} would be as many as the loop's iterations, and those are known only at run time",
-                notes=(f"{one.mapping} on {describe(one.op)}",),
-                hint=f"give a count and a distribution, e.g. `threads({axis}: 128) cyclic`",
+                f"the {space} along {axis} would be as many as the loop's iterations, and those are known only at run time",
+                notes=(_spelled(one),),
+                hint=f"give a count and a distribution, e.g. `{space}({axis}: {_USUAL[space]}) cyclic`",
             )
-        counts.append(None if count == SYMBOLIC else max(trips or 0, 1) if count == AS_MANY_AS_ITERATIONS else count)
+        counts.append(max(trips or 1, 1) if count == AS_MANY_AS_ITERATIONS else count)
     return counts
+
+
+def _spelled(one: Mapped) -> str:
+    return f"{one.mapping} on {describe(one.op)}"
 
 
 def _grid_threads(mapped: Sequence[Mapped], block: dict[str, int]) -> None:
@@ -162,7 +165,7 @@ def _check_threads_exist(mapped: Sequence[Mapped], block: dict[str, int]) -> Non
             raise fail(
                 "W0353",
                 "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over threads",
-                notes=(f"{one.mapping} on {describe(one.op)}",),
+                notes=(_spelled(one),),
                 hint="map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
             )
 
@@ -201,7 +204,7 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                 raise fail(
                     "W0346",
                     f"a grid has at most {MAX_GRID[axis]} blocks along {axis}, not {size}",
-                    notes=(f"{one.mapping} on {describe(one.op)}",),
+                    notes=(_spelled(one),),
                     hint="put the long dimension on x, or give a count and a distribution",
                 )
     return blocks
@@ -216,6 +219,70 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
     raise fail(
         "W0354",
         "the blocks would be as many as this op's iterations, and its extents are known only at run time",
-        notes=(f"{one.mapping} on {describe(one.op)}",),
+        notes=(_spelled(one),),
         hint="tile the op, and map the loop",
     )
+
+
+# ---- warps and lanes: the block's threads in another order -------------------------------------------------------------
+
+
+def count_warps(one: Mapped) -> Mapped:
+    """Give a map to `warps(x)` its counts: as many warps as iterations. Other maps stay as they are. Raises W0354."""
+    if one.mapping.space != "warps" or AS_MANY_AS_ITERATIONS not in one.mapping.counts:
+        return one
+    mapping = dataclasses.replace(one.mapping, counts=tuple(_counts(one)))
+    one.op.attributes[ATTRIBUTE] = mapping.attribute()
+    return dataclasses.replace(one, mapping=mapping)
+
+
+def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
+    """Let `warps(…)` and `lanes` choose the threads of a block that no map over threads has given."""
+    warps = [one for one in mapped if one.mapping.space == "warps"]
+    lanes = any(one.mapping.space == "lanes" for one in mapped)
+    if block or any(space == "threads" for space, _ in symbolic) or not (warps or lanes):
+        return
+    counted = [math.prod(one.mapping.counts) for one in warps if SYMBOLIC not in one.mapping.counts]
+    if counted:
+        block["x"] = counted[0] * WARP
+    elif warps:
+        symbolic.add(("threads", "x"))
+    else:
+        block["x"] = WARP
+
+
+def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
+    """W0352: the block is a whole number of warps, as many as each map over warps says. W0345: so are its lanes."""
+    grouped = [one for one in mapped if one.mapping.space in ("warps", "lanes")]
+    if not grouped:
+        return
+    threads, at_run_time = math.prod(block.values()), any(space == "threads" for space, _ in symbolic)
+    shape = " x ".join(str(size) for size in block.values() if size > 1) or "1"
+    for one in grouped:
+        where = (_spelled(one),)
+        if threads % WARP:
+            raise fail(
+                "W0352",
+                f"a block of {shape} threads is no whole number of warps of {WARP}",
+                notes=where,
+                hint=f"make the threads of the block a multiple of {WARP}",
+            )
+        if one.mapping.space == "lanes":
+            if at_run_time and one.mapping.dist is None:
+                raise fail(
+                    "W0345",
+                    "the last warp of a block whose size is known only at run time may have fewer than "
+                    f"{WARP} lanes, and without a distribution each lane gets one iteration",
+                    notes=where,
+                    hint="say which iterations a lane gets: `lanes cyclic`",
+                )
+            continue
+        count = math.prod(one.mapping.counts)
+        if SYMBOLIC not in one.mapping.counts and (at_run_time or count * WARP != threads):
+            there = "of a number known only at run time" if at_run_time else f"{threads // WARP}"
+            raise fail(
+                "W0352",
+                f"the maps of this launch disagree on the warps of a block: {count}, and {there}",
+                notes=where,
+                hint=f"{count} warps are {count * WARP} threads: give all maps counts that make as many",
+            )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, ceildiv, minimum, multiply
 from ..ir.mlir import gpu, ir
-from ..launch.kernel import AXES, Outlined
 from .geometry import Geometry
-from .mapping import AS_MANY_AS_ITERATIONS, SYMBOLIC, WARP, Mapping
+from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, WARP, Mapping
 from .owned import Processors
 from .raster import grouped
 
@@ -23,8 +22,8 @@ _OPS = {
 class Hardware:
     """Ids and sizes, each read once, at the top of the kernel; an axis with a single processor costs nothing."""
 
-    def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
-        self._entry = kernel.entry
+    def __init__(self, entry: ir.Block, geometry: Geometry) -> None:
+        self._entry = entry
         self._geometry = geometry
         self._values: dict[tuple[str, str, str], ir.Value] = {}
         self._tiles: dict[str, Sum] = {}

@@ -6,11 +6,11 @@ import math
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ..ir.mlir import ir
+from ..ir.structured import is_parallel_op, is_structured, structure
 from ..session.rewriter import describe
 from .geometry import MAX_THREADS
 from .mapping import SYMBOLIC, WARP, Mapping, enclosing_maps, nested_maps
-from .space import is_parallel_op, iterator_types, loop_dimensions, static_extents
-from .trips import Mapped, most_trips, trip_counts
+from .space import Mapped, loop_dimensions, most_trips, trip_counts
 
 MAX_VECTOR_BITS = 128
 
@@ -50,9 +50,8 @@ def _check_target(op: ir.Operation) -> None:
             f"{why}: iteration 1 takes what iteration 0 leaves",
             hint="map the loop that `tile` makes of the parallel dimensions; every thread runs this one",
         )
-    types = iterator_types(op)
-    if types is not None:
-        dimension = next(d for d, kind in enumerate(types) if kind != "parallel")
+    if is_structured(op):
+        dimension = structure(op).iterators.index("reduction")
         raise refusal(
             "W0343",
             f"dimension {dimension} of this op is a reduction, and a map would hand its iterations to different processors",
@@ -114,7 +113,7 @@ def _axes_hint(rank: int, given: int, also: str) -> str:
 
 
 def _rank(op: ir.Operation) -> int:
-    return len(loop_dimensions(op)) if op.name == "scf.forall" else len(iterator_types(op) or ())
+    return len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
 
 
 def _check_numbers(mapping: Mapping) -> None:
@@ -208,8 +207,7 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
         )
     if lanes < 1 or lanes & (lanes - 1):
         raise refusal("W0348", f"a vector of {lanes} elements is no power of two", op, hint="take 2, 4, 8 or 16")
-    extents = static_extents(op)
-    last = extents[-1] if extents else 1
+    last = ([1, *structure(op).extents])[-1]
     if last is None or last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
         raise refusal(

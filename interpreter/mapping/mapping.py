@@ -9,6 +9,7 @@ from ...dsl.fields import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir, operations
 
 ATTRIBUTE = "weft.map"
+AXES = ("x", "y", "z")
 AS_MANY_AS_ITERATIONS = -1
 SYMBOLIC = -2
 WARP = 32

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...dsl.diagnostics import Diagnostic, WeftError
 from ..ir.mlir import ir, operations
-from ..ir.structured import WRITEBACK
+from ..ir.nesting import children
+from ..ir.structured import ATOMIC, WRITEBACK
+from ..memory.effects import accesses, is_pure
 from ..session.rewriter import describe
-from .geometry import Geometry
+from .geometry import Geometry, count_warps
 from .legality import check_map, refusal
 from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
-from .trips import Mapped, most_trips
-from .warps import count_warps
+from .space import Mapped, most_trips
 
 
 def check_launch(root: ir.Operation) -> None:
@@ -44,29 +44,35 @@ def check_launch(root: ir.Operation) -> None:
 def mapped_things(root: ir.Operation) -> list[Mapped]:
     """All maps of a launch in program order, each with the ones around it. Raises where one is not legal any more."""
     found: list[Mapped] = []
-
-    def visit(op: ir.Operation, around: tuple[Mapped, ...]) -> None:
+    for op in operations(root):
         mapping = mapping_of(op)
         if mapping is not None:
             check_map(op, mapping)
-            here = count_warps(Mapped(op, mapping, around))
-            found.append(here)
-            around = (*around, here)
-        for inner in children(op):
-            visit(inner, around)
-
-    visit(root, ())
+            found.append(count_warps(Mapped(op, mapping)))
     return found
 
 
+def independent(root: ir.Operation) -> bool:
+    """Whether a launch is iterations of one nest of mapped loops and nothing else, so that no two threads do the same one.
+
+    The nest's loops are parallel: `map` has proven it, or the payload says so and no collision is known, or `tile` made them of an
+    op's parallel dimensions. So the accesses of two threads, which are in different iterations, do not meet. That holds where the
+    analysis of the kernel can only assume the contrary, because an index depends on data, or sizes of run time are multiplied.
+    """
+    op = root
+    while mapping_of(op) is not None:
+        if not any(True for _ in nested_maps(op)):
+            return not any(ATOMIC in inner.attributes for inner in operations(root))
+        working = [inner for inner in children(op) if not (is_pure(inner) or inner.name in _NO_EFFECT)]
+        if len(working) != 1:
+            return False
+        op = working[0]
+    return False
+
+
 _CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
-_HARMLESS = (
-    "arith.", "math.", "affine.apply", "affine.min", "affine.max", "affine.load", "memref.alloc", "memref.alloca", "memref.dealloc",
-    "memref.load", "memref.subview", "memref.cast", "memref.dim", "memref.get_global", "memref.reinterpret_cast",
-    "memref.collapse_shape", "memref.expand_shape", "memref.assume_alignment", "memref.transpose", "scf.yield", "scf.condition",
-    "scf.forall.in_parallel", "affine.yield", "gpu.barrier", "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim",
-    "gpu.lane_id", "gpu.subgroup_id", "vector.load", "vector.broadcast", "ub.poison", "llvm.intr.assume", "scf.reduce",
-)  # fmt: skip
+_NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", "gpu.barrier")
+_OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 
 def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
@@ -82,6 +88,10 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         return
     undistributed.sort(key=_is_made)  # what the user wrote comes first
     first = undistributed[0]
+    made = (
+        f"name it behind a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop over blocks, "
+        "promote the accumulator to registers, or take tiles that divide the result: then there is none"
+    )
     own = "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"
     hints = {
         "scf.forall": "map this loop to threads",
@@ -90,27 +100,18 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         "loop of the reduction, which takes the fill along",
         "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
     }
-    raise WeftError(
-        Diagnostic(
-            "W0351",
-            f"{describe(first)} is distributed by no map: every thread of the block would do it",
-            notes=tuple(f"also: {describe(op)}" for op in undistributed[1:6]),
-            hint=_of_made(first) if _is_made(first) else hints.get(first.name, own),
-            payload=describe(first),
-        )
+    raise refusal(
+        "W0351",
+        f"{describe(first)} is distributed by no map: every thread of the block would do it",
+        first,
+        *(f"also: {describe(op)}" for op in undistributed[1:6]),
+        hint=made if _is_made(first) else hints.get(first.name, own),
     )
 
 
 def _is_made(op: ir.Operation) -> bool:
     """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part of that."""
     return WRITEBACK in op.attributes
-
-
-def _of_made(op: ir.Operation) -> str:
-    return (
-        f"name it behind a `bufferize` (`let back = match {op.name}`), and map it; or fuse the fill into the loop over blocks, "
-        "promote the accumulator to registers, or take tiles that divide the result: then there is none"
-    )
 
 
 def _single_thread(geometry: Geometry, undistributed: Sequence[ir.Operation]) -> bool:
@@ -175,8 +176,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
 
 def _harmless(op: ir.Operation) -> bool:
     """Every thread may do it: no effect but on what is its own."""
-    return any(op.name == name or (name.endswith(".") and op.name.startswith(name)) for name in _HARMLESS)
-
-
-def children(op: ir.Operation) -> Sequence[ir.Operation]:
-    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+    if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, "llvm.intr.assume"):
+        return True
+    found = accesses(op)
+    return bool(found) and all(access.kind == "read" for access in found)

@@ -1,14 +1,17 @@
-"""The iteration space of a mapped thing: a `scf.forall`, or an all-parallel op; what it costs to know its extents."""
+"""The iteration space of a mapped `scf.forall` or all-parallel op: its extents, and its trip counts along the axes of the map."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from ..indices.ranges import largest, range_of
-from ..ir.mlir import DYNAMIC, affine, ir, linalg, memref, producer, scf
+from ..ir.mlir import DYNAMIC, affine, ir, memref, producer, scf
+from ..ir.structured import dimension_of, shape_of, structure
+from .mapping import Mapping
 
 
 @dataclass(frozen=True)
@@ -82,90 +85,75 @@ def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
     return tuple(LoopDimension(*dimension) for dimension in zip(lower, upper, step, strict=True))
 
 
-def is_parallel_op(op: ir.Operation) -> bool:
-    """A structured op all of whose iterators are parallel, so that each element of its result is written once."""
-    types = iterator_types(op)
-    return types is not None and all(kind == "parallel" for kind in types)
-
-
-def iterator_types(op: ir.Operation) -> list[str] | None:
-    """`parallel`, `reduction` or `window` per dimension; None for an op that is not structured."""
-    maps = indexing_maps(op)
-    if maps is None:
-        return None
-    if op.name == "linalg.generic":
-        return [_iterator(a) for a in ir.ArrayAttr(op.attributes["iterator_types"])]
-    outputs = maps[-1]
-    mapped = {str(r) for r in outputs.results}
-    return ["parallel" if f"d{d}" in mapped else "reduction" for d in range(maps[0].n_dims)]
-
-
-def _iterator(attribute: ir.Attribute) -> str:
-    return str(attribute).split("<")[-1].rstrip(">")
-
-
-def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
-    """The indexing maps of a structured op, inputs first; None for any other op."""
-    if not op.name.startswith("linalg.") or op.name in ("linalg.index", "linalg.yield"):
-        return None
-    maps = linalg.get_indexing_maps(op)
-    return None if maps is None else [ir.AffineMapAttr(m).value for m in maps]
-
-
-def static_extents(op: ir.Operation) -> list[int | None]:
-    """The iteration extents of a structured op (None where one is dynamic), from the shapes of its operands."""
-    maps = indexing_maps(op) or []
-    extents: list[int | None] = [None] * (maps[0].n_dims if maps else 0)
-    for operand, indexing in zip(op.operands, maps, strict=False):
-        if not isinstance(operand.type, ir.ShapedType):
-            continue
-        shaped = operand.type
-        for axis, result in enumerate(indexing.results):
-            if isinstance(result, ir.AffineDimExpr) and not shaped.is_dynamic_dim(axis):
-                extents[result.position] = shaped.get_dim_size(axis)
-    return extents
-
-
 def extents(op: ir.Operation) -> list[Bound]:
     """The iteration extents; emits a `memref.dim` (or finds the subview's size) for dynamic ones."""
-    found: list[Bound] = []
-    for dimension, extent in enumerate(static_extents(op)):
-        found.append(extent if extent is not None else _dynamic_extent(op, dimension))
-    return found
+    found: list[Bound | None] = list(structure(op).extents)
+    for operand, axis, dimension in _axes(op):
+        if found[dimension] is None:
+            size = _named_size(operand, axis)
+            found[dimension] = memref.DimOp(operand, value(axis)).result if size is None else size
+    return [constant(1) if extent is None else extent for extent in found]
 
 
 def most_extents(op: ir.Operation) -> list[int | None]:
     """The iteration extents, or numbers that they never exceed: what a slice's `min(8, n - i)` says. Emits nothing."""
-    found = static_extents(op)
-    for operand, indexing in zip(op.operands, indexing_maps(op) or [], strict=False):
-        view = producer(operand)
-        if view is None or view.name not in ("memref.subview", "tensor.extract_slice"):
-            continue
-        sizes = subview_sizes(view)
-        if len(sizes) != len(indexing.results):
-            continue
-        for size, result in zip(sizes, indexing.results, strict=True):
-            if isinstance(result, ir.AffineDimExpr) and found[result.position] is None:
-                found[result.position] = largest(size)
+    found = list(structure(op).extents)
+    for operand, axis, dimension in _axes(op):
+        size = _named_size(operand, axis)
+        if found[dimension] is None and size is not None:
+            found[dimension] = largest(size)
     return found
 
 
-def _dynamic_extent(op: ir.Operation, dimension: int) -> Bound:
-    for operand, indexing in zip(op.operands, indexing_maps(op) or [], strict=False):
-        for axis, result in enumerate(indexing.results):
-            if str(result) == f"d{dimension}":
-                return dimension_of(operand, axis)
-    return constant(1)
+def _axes(op: ir.Operation) -> list[tuple[ir.Value, int, int]]:
+    """Operands of a structured op, their axes, and the dimensions that walk these; by dimension."""
+    each = zip(op.operands, structure(op).maps, strict=True)
+    found = [(operand, axis, dimension_of(e)) for operand, m in each for axis, e in enumerate(m.results)]
+    return sorted(((o, axis, d) for o, axis, d in found if d is not None), key=lambda one: one[2])
 
 
-def dimension_of(buffer: ir.Value, axis: int) -> Bound:
-    """A dynamic size of a memref: the size that its subview names, or a `memref.dim`."""
+def _named_size(buffer: ir.Value, axis: int) -> Bound | None:
+    """The size that a slice names along an axis; None of what is not sliced, or has lost an axis by it."""
     view = producer(buffer)
-    if view is not None and view.name == "memref.subview":
-        sizes = subview_sizes(view)
-        if isinstance(buffer.type, ir.MemRefType) and len(sizes) == buffer.type.rank:
-            return sizes[axis]
-    return memref.DimOp(buffer, value(axis)).result
+    if view is None or view.name not in ("memref.subview", "tensor.extract_slice"):
+        return None
+    sizes = subview_sizes(view)
+    return sizes[axis] if len(sizes) == len(shape_of(buffer)) else None
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """One mapped loop or op of a launch."""
+
+    op: ir.Operation
+    mapping: Mapping
+
+
+def trip_counts(one: Mapped) -> list[int | None]:
+    """The number of iterations along each axis of the map, where it is known."""
+    return _along_axes(one, lambda d: d.static_trips, lambda op: list(structure(op).extents))
+
+
+def most_trips(one: Mapped) -> list[int | None]:
+    """The number of iterations per dimension, or a number that it never exceeds: `min(8, n - i)` is at most 8."""
+    return _along_axes(one, lambda d: d.most_trips, most_extents)
+
+
+def _along_axes(
+    one: Mapped,
+    of_loop: Callable[[LoopDimension], int | None],
+    of_op: Callable[[ir.Operation], list[int | None]],
+) -> list[int | None]:
+    """A map with one axis for all dimensions counts the iterations row by row. Of an op with `vector n`, n elements are one."""
+    mapping = one.mapping
+    if one.op.name == "scf.forall":
+        counts = [of_loop(d) for d in loop_dimensions(one.op)]
+    else:
+        counts = of_op(one.op)
+        counts[-1:] = [None if n is None else n // mapping.vector for n in counts[-1:]]
+    if len(mapping.axes) != len(counts) and (len(mapping.axes) == 1 or mapping.every):
+        return [None if None in counts else math.prod(n for n in counts if n is not None)]
+    return counts
 
 
 def subview_offsets(subview: ir.Operation) -> list[Bound]:

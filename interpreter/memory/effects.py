@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..ir.mlir import ir, producer
+from ..ir.nesting import children
 from ..ir.structured import is_structured, segments
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
@@ -235,7 +236,7 @@ def only_computes(op: ir.Operation) -> bool:
     """Whether neither `op` nor anything inside of it touches memory, or waits for other threads."""
     if accesses(op) != () or op.name in SYNCHRONIZING:
         return False
-    return all(only_computes(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations)
+    return all(only_computes(inner) for inner in children(op))
 
 
 def is_pure(op: ir.Operation) -> bool:

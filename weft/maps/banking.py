@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 def banks_of(op: ir.Operation) -> np.ndarray | None:
     """The bank where each element that a linalg op writes begins; None where it writes no shared memory of static shape."""
     from ..interpreter.ir.mlir import ir
+    from ..interpreter.ir.structured import is_structured, structure
     from ..interpreter.launch.lowering import bytes_of, is_shared
-    from ..interpreter.mapping.space import indexing_maps, static_extents
 
-    maps = indexing_maps(op)
-    if not maps or not is_shared(op.operands[-1].type):
+    if not is_structured(op) or not is_shared(op.operands[-1].type):
         return None
-    kind, extents = ir.MemRefType(op.operands[-1].type), static_extents(op)
+    kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents
     strides, offset = strided(kind)
     sizes = [extent for extent in extents if extent is not None]
     positions = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
     from ..interpreter.launch.kernel import Outlined
     from ..interpreter.mapping.geometry import Geometry
-    from ..interpreter.mapping.trips import Mapped
+    from ..interpreter.mapping.space import Mapped
 
 NOBODY = -1
 MOST_ELEMENTS = 1 << 22
@@ -187,7 +187,7 @@ class _Trial:
         from ..interpreter.ir.mlir import arith, ir
         from ..interpreter.mapping.hardware import Hardware
 
-        hardware = Hardware(self.kernel, self.geometry)
+        hardware = Hardware(self.kernel.entry, self.geometry)
         with ir.InsertionPoint(self.kernel.root):
             block, blocks = Sum(), 1
             for axis, size in zip("xyz", self.geometry.static_grid(), strict=True):

@@ -10,10 +10,9 @@ from ...buffers.staging import is_stage
 from ...buffers.views import base_of, users
 from ...ir.mlir import ir, operations, producer
 from ...ir.nesting import ancestors, made_within
-from ...ir.structured import body_of, is_read, yielded
+from ...ir.structured import body_of, is_parallel_op, is_read, structure, yielded
 from ...mapping.legality import refusal
 from ...mapping.mapping import enclosing_maps, mapping_of
-from ...mapping.space import indexing_maps, is_parallel_op, static_extents
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.spaces import is_shared
 from ...memory.views import VIEWS, is_view, may_share
@@ -42,7 +41,7 @@ class StagedCopy:
 
     @property
     def shape(self) -> list[int]:
-        return [extent for extent in static_extents(self.op) if extent is not None]
+        return [extent for extent in structure(self.op).extents if extent is not None]
 
 
 @dataclass(frozen=True)
@@ -156,14 +155,13 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
 
 
 def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
-    maps = indexing_maps(op) or []
+    space = structure(op)
     target = len(op.operands) - 1
     if len(yielded(op)) != 1 or is_read(op, target):
         raise refusal(
             "W0376", f"the op that fills {spelled_buffer(alloc)} also reads or writes something else there", op
         )
-    identity = ir.AffineMap.get_identity(maps[-1].n_dims)
-    if None in static_extents(op) or maps[-1] != identity:
+    if None in space.extents or space.maps[-1] != ir.AffineMap.get_identity(space.rank):
         raise refusal(
             "W0376",
             f"the op that fills {spelled_buffer(alloc)} does not walk a tile of static shape, element by element",
