@@ -168,6 +168,18 @@ def execution_engine(module: ir.Module) -> Any:
         handler.detach()
 
 
+def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:
+    """The forms of an integer set that are to be zero (True) or not negative, as the results of a map.
+
+    The bindings do not open such a set; its text, with the constraints as a map's results, they do.
+    """
+    head, _, body = str(integer_set).removeprefix("affine_set<").removesuffix(">").partition(":")
+    parts = [part.strip() for part in body.strip()[1:-1].split(",") if part.strip()]
+    forms = ", ".join(re.sub(r"\s*(>=|==)\s*0$", "", part) for part in parts)
+    made = ir.AffineMapAttr.parse(f"affine_map<{head.strip()} -> ({forms})>", integer_set.context)
+    return made.value, ["==" in part for part in parts]
+
+
 def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) -> None:
     """Call `visit` on every op below and including `root`, in pre-order. `visit` must not erase ops."""
 

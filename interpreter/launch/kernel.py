@@ -19,6 +19,8 @@ from ..ir.mlir import gpu, ir, operations, producer
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
+TO_LOOPS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
+"""Passes after which a kernel is loops, loads and stores."""
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
 
 

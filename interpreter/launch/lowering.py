@@ -13,7 +13,7 @@ from ..ir.mlir import ir, linalg, operations, run_passes
 from ..ir.structured import ATOMIC
 from ..memory.spaces import is_shared
 from ..session.rewriter import describe, upstream_messages
-from .kernel import Outlined
+from .kernel import TO_LOOPS, Outlined
 from .offsets import settle_offsets
 from .registers import fix_trip_counts
 from .reshapes import DELINEARIZE, LINEARIZE, join_digits, keep_reshapes
@@ -22,7 +22,6 @@ from .transposes import fold_transposes, sink_transposes
 MAX_STATIC_SHARED = 48 * 1024
 _ALIGNMENT = 16
 _STAND_IN = "weft.barrier"
-_TO_LOOPS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
 _FOLD_VIEWS = "fold-memref-alias-ops"
 _CLEAN_UP = "canonicalize,cse,loop-invariant-code-motion,canonicalize,cse"
 
@@ -38,7 +37,7 @@ def lower(kernel: Outlined) -> int:
             _add_atomically(kernel.function)
             sink_transposes(kernel.function)
             fold_transposes(kernel.function)
-            _run(kernel, _TO_LOOPS)
+            _run(kernel, TO_LOOPS)
             while fold_transposes(kernel.function):
                 _run(kernel, _FOLD_VIEWS)
             with kernel.function.context:

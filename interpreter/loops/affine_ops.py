@@ -5,12 +5,11 @@ The subscripts stay `affine.apply`s, which the analysis reads; only what demands
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ..indices.arithmetic import conjunction, constant, known
-from ..ir.mlir import affine, arith, ir, memref, operations, scf, vector
-from .forall import end_of, make_forall
+from ..ir.mlir import affine, arith, constraints, ir, memref, operations, scf, vector
+from .forall import one_forall
 
 
 def without_affine_loops(root: ir.Operation) -> ir.Operation:
@@ -123,14 +122,7 @@ def _parallel(op: ir.Operation) -> ir.Operation:
     lows = [_extreme(lower, group, own, most=True) for group in _groups(op, "lowerBoundsGroups", lower)]
     highs = [_extreme(upper, group, others, most=False) for group in _groups(op, "upperBoundsGroups", upper)]
     steps = [ir.IntegerAttr(s).value for s in ir.ArrayAttr(op.attributes["steps"])]
-    loop = make_forall([known(n) for n in lows], [known(n) for n in highs], steps)
-    target, end = loop.regions[0].blocks[0], end_of(loop)
-    source = op.regions[0].blocks[0]
-    for old, new in zip(source.arguments, target.arguments, strict=True):
-        old.replace_all_uses_with(new)
-    for inner in list(source.operations)[:-1]:
-        inner.operation.move_before(end)
-    return _replace(op, loop)
+    return one_forall([op], [known(n) for n in lows], [known(n) for n in highs], steps)
 
 
 def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[list[ir.AffineExpr]]:
@@ -144,17 +136,11 @@ def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[list[ir.
 
 
 def _if(op: ir.Operation) -> ir.Operation:
-    """The bindings do not open an integer set; its text, with the constraints as a map's results, they do."""
-    text = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">")
-    head, _, constraints = text.partition(":")
-    parts = [p.strip() for p in constraints.strip()[1:-1].split(",") if p.strip()]
-    forms = ", ".join(re.sub(r"\s*(>=|==)\s*0$", "", p) for p in parts)
-    mapping = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{head.strip()} -> ({forms})>")).value
-    zero = constant(0)
-    predicates = arith.CmpIPredicate
+    mapping, equalities = constraints(op.attributes["condition"])
+    zero, predicates = constant(0), arith.CmpIPredicate
     conditions = [
-        arith.CmpIOp(predicates.eq if "==" in part else predicates.sge, form, zero).result
-        for part, form in zip(parts, _results(mapping, list(op.operands)), strict=True)
+        arith.CmpIOp(predicates.eq if equality else predicates.sge, form, zero).result
+        for equality, form in zip(equalities, _results(mapping, list(op.operands)), strict=True)
     ]
     otherwise = len(op.regions) > 1 and len(op.regions[1].blocks) > 0
     made = scf.IfOp(conjunction(conditions), [r.type for r in op.results], has_else=otherwise).operation

@@ -9,6 +9,7 @@ from ..indices.guards import inside as inside_of
 from ..indices.ranges import largest
 from ..ir.mlir import ir, scf
 from ..mapping.space import LoopDimension, loop_dimensions, product
+from .forall import end_of, make_forall
 
 
 def coalesce(loop: ir.Operation) -> ir.Operation:
@@ -23,24 +24,22 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
         trips = [d.trips() for d in dimensions]
         box = _box(loop, trips)
         total = product(box)
-        outputs = _outputs(loop)
-        flat = scf.ForallOp([0], [total], [1], outputs).operation
-    inside = flat.regions[0].blocks[0]
-    for op in list(inside.operations):
-        op.operation.erase()
-    with ir.InsertionPoint(inside), loop.location:
+        flat = make_forall([0], [total], [1], _outputs(loop))
+    inside, end = flat.regions[0].blocks[0], end_of(flat)
+    with ir.InsertionPoint(end), loop.location:
         known = total if isinstance(total, int) else None
         indices = delinearise(Sum.of(inside.arguments[0], known), box)
         for variable, dimension, index in zip(body.arguments, dimensions, indices, strict=False):
             variable.replace_all_uses_with(dimension.induction(index))
-        target = _guarded(inside, indices, trips, box)
+        larger = [(i, n) for i, n, extent in zip(indices, trips, box, strict=True) if extent != n]
+        target = _guarded(larger) if larger else end
     for old, new in zip(list(body.arguments)[len(dimensions) :], list(inside.arguments)[1:], strict=True):
         old.replace_all_uses_with(new)
-    for op in list(body.operations):
-        operation = op.operation
-        terminator = operation.name == "scf.forall.in_parallel"
-        operation.detach_from_parent()
-        (ir.InsertionPoint(inside) if terminator else target).insert(operation)
+    *ops, terminator = [op.operation for op in body.operations]
+    for op in ops:
+        op.move_before(target)
+    terminator.move_before(end)
+    end.erase()
     for old, new in zip(loop.results, flat.results, strict=True):
         old.replace_all_uses_with(new)
     loop.erase()
@@ -55,17 +54,11 @@ def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
     return [n for n in most if n is not None]
 
 
-def _guarded(
-    inside: ir.Block, indices: Sequence[Sum], trips: Sequence[Bound], box: Sequence[Bound]
-) -> ir.InsertionPoint:
-    """Where the body goes: under a guard, if the box has more iterations than the loop."""
-    larger = [(i, n) for i, n, extent in zip(indices, trips, box, strict=True) if extent != n]
-    if not larger:
-        return ir.InsertionPoint(inside)
+def _guarded(larger: Sequence[tuple[Sum, Bound]]) -> ir.Operation:
+    """Where the body goes if the box has more iterations than the loop: in front of the end of a guard."""
     guard = scf.IfOp(conjunction([c for i, n in larger for c in inside_of(i, n)]))
     with ir.InsertionPoint(guard.then_block):
-        end = scf.YieldOp([])
-    return ir.InsertionPoint(end.operation)
+        return scf.YieldOp([]).operation
 
 
 def _outputs(loop: ir.Operation) -> list[ir.Value]:

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ...dsl.diagnostics import WeftError
+from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, run_passes
-from ..launch.kernel import outline
+from ..launch.kernel import TO_LOOPS, outline
+from ..memory.layouts import value_name
 from ..memory.views import may_share
 from ..session.rewriter import describe
 
 SEQUENTIAL = ("scf.for", "affine.for")
 PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
-_TO_NESTS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
 
 
 def is_loop(op: ir.Operation) -> bool:
@@ -63,7 +64,7 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
         if overlap is not None:
             return Collision(None, (overlap,), True)
         try:
-            run_passes(trial.module, f"gpu.module(gpu.func({_TO_NESTS}))")
+            run_passes(trial.module, f"gpu.module(gpu.func({TO_LOOPS}))")
         except ir.MLIRError as error:
             return Collision(None, (str(error).splitlines()[0],), True)
         try:
@@ -100,10 +101,9 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
 
     body = kernel.regions[0].blocks[0]
     reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
-    names = _names(kernel)
-    for number, argument in enumerate(body.arguments):
+    for argument in body.arguments:
         if isinstance(argument.type, ir.MemRefType):
-            reader.views.root(argument, names.get(number, f"arg{number}"), "global")
+            reader.views.root(argument, value_name(argument), "global")
         else:
             reader.values.bind(argument, reader.values.opaque(NOTHING), NOTHING)
     reader.find_written(kernel)
@@ -143,8 +143,6 @@ def _loop_in(block: ir.Block) -> ir.Operation:
 
 def _numbers(loop: ir.Operation) -> tuple[int, int] | None:
     """Lower bound and step, where both are numbers."""
-    from ..indices.arithmetic import known
-
     low, step = known(loop.operands[0]), known(loop.operands[2])
     return (low, step) if isinstance(low, int) and isinstance(step, int) else None
 
@@ -152,19 +150,6 @@ def _numbers(loop: ir.Operation) -> tuple[int, int] | None:
 def _accumulates(body: ir.Block) -> bool:
     """Whether something loads and stores the same subscripts, none of which is the loop's variable: a reduction."""
     variable = body.arguments[0]
-    loads = {
-        (op.operands[0], *list(op.operands)[1:])
-        for op in _below(body, "memref.load")
-        if variable not in list(op.operands)
-    }
-    return any(tuple(list(op.operands)[1:]) in loads for op in _below(body, "memref.store"))
-
-
-def _below(block: ir.Block, name: str) -> list[ir.Operation]:
-    return [inner for op in block.operations for inner in operations(op.operation, name)]
-
-
-def _names(kernel: ir.Operation) -> dict[int, str]:
-    entries = ir.ArrayAttr(kernel.attributes["arg_attrs"]) if "arg_attrs" in kernel.attributes else []
-    found = {n: ir.DictAttr(entry) for n, entry in enumerate(entries)}
-    return {n: ir.StringAttr(e["weft.name"]).value for n, e in found.items() if "weft.name" in e}
+    loop = body.owner.operation
+    loads = {tuple(op.operands) for op in operations(loop, "memref.load") if variable not in list(op.operands)}
+    return any(tuple(op.operands)[1:] in loads for op in operations(loop, "memref.store"))

@@ -8,14 +8,13 @@ from ...dsl.diagnostics import WeftError
 from ...dsl.fields import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, tensor
-from ..ir.nesting import is_within, move_in_front
+from ..ir.nesting import children, is_within, move_in_front
 from ..ir.structured import is_parallel_op, is_structured, segments, shape_of
-from ..mapping.parallel import as_forall, reduces_nothing
 from ..mapping.space import loop_dimensions
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
 from .affine_ops import without_affine_loops
-from .forall import end_of, make_forall, take_handles
+from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, take_handles
 from .independence import Collision, collision, is_loop
 
 _EFFECTS = ("memref.store", "affine.store", "vector.store")
@@ -118,7 +117,7 @@ def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir
     why, nest = "", [without_affine_loops(op)]
     _check_parallel(rewrite, nest[0])
     while dimensions is None or len(nest) < dimensions:
-        inner, why = _perfectly_nested(nest)
+        inner, why = _perfectly_nested(nest, "scf.for")
         if inner is None or (dimensions is None and collision(rewrite.module, inner) is not None):
             break
         _check_parallel(rewrite, inner)
@@ -132,7 +131,7 @@ def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir
             notes=(why,),
             hint="give as many axes as there are loops around each other, and map the inner loop by itself",
         )
-    forall = _flatten(nest)
+    forall = one_forall(nest, *map(list, zip(*([known(o) for o in loop.operands] for loop in nest), strict=True)))
     count = f"{len(nest)} perfectly nested {spelled} loops are" if len(nest) > 1 else f"the {spelled} is"
     rewrite.remark(f"{count} parallel: no iteration touches what another writes")
     return forall
@@ -144,64 +143,33 @@ def _check_parallel(rewrite: Rewriter, loop: ir.Operation) -> None:
         raise _refused(rewrite, loop, found)
 
 
-def _perfectly_nested(nest: Sequence[ir.Operation]) -> tuple[ir.Operation | None, str]:
-    """The loop inside the innermost of the nest, if it makes a rectangle with those around it; else why not."""
-    body = nest[-1].regions[0].blocks[0]
+def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Operation | None, str]:
+    """The loop of one of the `kinds` inside the innermost of the nest, if it makes a box with those around it; else why not."""
     inner: ir.Operation | None = None
-    for op in list(body.operations)[:-1]:
-        operation = op.operation
-        if inner is None and operation.name == "scf.for":
-            inner = operation
-        elif not is_pure(operation):
-            return None, f"{describe(operation)} stands between the loops"
+    for op in children(nest[-1])[:-1]:
+        if inner is None and op.name in kinds and "weft.map" not in op.attributes:
+            inner = op
+        elif not is_pure(op):
+            return None, f"{describe(op)} stands between the loops"
     if inner is None:
         return None, "there is no loop inside"
     if inner.results:
         return None, f"the inner loop carries values from one iteration to the next: {describe(inner)}"
-    variables = {loop.regions[0].blocks[0].arguments[0] for loop in nest}
-    for bound in list(inner.operands)[:3]:
-        if _depends(bound, variables, nest[0]):
-            return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
-    for bound in list(inner.operands)[:3]:
+    variables = {variable for loop in nest for variable in loop.regions[0].blocks[0].arguments}
+    if any(_depends(bound, variables, nest[0]) for bound in inner.operands):
+        return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
+    for bound in inner.operands:
         move_in_front(bound, nest[0])
     return inner, ""
 
 
 def merge_nested(outer: ir.Operation) -> ir.Operation:
     """One `scf.forall` for loops that are perfectly nested in each other, as long as their bounds make a box."""
-    while True:
-        body = [op.operation for op in list(outer.regions[0].blocks[0].operations)[:-1]]
-        loops = [op for op in body if op.name in ("scf.forall", "scf.parallel")]
-        rest = [op for op in body if op not in loops]
-        variables = set(outer.regions[0].blocks[0].arguments)
-        if (
-            len(loops) != 1
-            or loops[0].results
-            or "weft.map" in loops[0].attributes
-            or not all(is_pure(op) for op in rest)
-            or any(_depends(bound, variables, outer) for bound in loops[0].operands)
-        ):
-            return outer
-        outer = _merge(outer, as_forall(loops[0]) if reduces_nothing(loops[0]) else loops[0])
-
-
-def _merge(outer: ir.Operation, inner: ir.Operation) -> ir.Operation:
-    for bound in inner.operands:
-        move_in_front(bound, outer)
-    dimensions = [*loop_dimensions(outer), *loop_dimensions(inner)]
-    with ir.InsertionPoint(outer), outer.location:
-        merged = make_forall([d.lower for d in dimensions], [d.upper for d in dimensions], [d.step for d in dimensions])
-    take_handles(outer, merged)
-    end, arguments = end_of(merged), list(merged.regions[0].blocks[0].arguments)
-    for loop in (outer, inner):
-        body = loop.regions[0].blocks[0]
-        for variable in body.arguments:
-            variable.replace_all_uses_with(arguments.pop(0))
-        for op in list(body.operations)[:-1]:
-            if op.operation != inner:
-                op.operation.move_before(end)
-    outer.erase()
-    return merged
+    while (inner := _perfectly_nested([outer], "scf.forall", "scf.parallel")[0]) is not None:
+        inner = as_forall(inner) if reduces_nothing(inner) else inner
+        sides = [(d.lower, d.upper, d.step) for loop in (outer, inner) for d in loop_dimensions(loop)]
+        outer = one_forall([outer, inner], *map(list, zip(*sides, strict=True)))
+    return outer
 
 
 def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -> bool:
@@ -212,25 +180,6 @@ def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -
     if op == outside or not is_within(op, outside):
         return False
     return not is_pure(op) or any(_depends(o, variables, outside) for o in op.operands)
-
-
-def _flatten(nest: Sequence[ir.Operation]) -> ir.Operation:
-    """One `scf.forall` with a dimension per loop; index arithmetic that stands between the loops goes inside."""
-    root = nest[0]
-    bounds = [[known(o) for o in list(loop.operands)[:3]] for loop in nest]
-    with ir.InsertionPoint(root), root.location:
-        forall = make_forall([b[0] for b in bounds], [b[1] for b in bounds], [b[2] for b in bounds])
-    take_handles(root, forall)
-    end, inside = end_of(forall), forall.regions[0].blocks[0]
-    for position, loop in enumerate(nest):
-        body = loop.regions[0].blocks[0]
-        body.arguments[0].replace_all_uses_with(inside.arguments[position])
-        rest = [op.operation for op in list(body.operations)[:-1]]
-        for op in rest:
-            if position + 1 == len(nest) or op != nest[position + 1]:
-                op.move_before(end)
-    root.erase()
-    return forall
 
 
 def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: str | None = None) -> WeftError:

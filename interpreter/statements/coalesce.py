@@ -44,8 +44,10 @@ class Coalesce(Statement):
     target: Handle = consumed()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch import mapping_of
-        from ..loops import coalesce, is_loop, merge_nested, parallel_nest, spelled
+        from ..loops.coalescing import coalesce, spelled
+        from ..loops.independence import is_loop
+        from ..loops.nests import merge_nested, parallel_nest
+        from ..mapping.mapping import mapping_of
         from ..mapping.space import loop_dimensions
 
         op = rewrite.find(self.target)

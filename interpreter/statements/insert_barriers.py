@@ -94,7 +94,7 @@ class InsertBarriers(Statement):
         return {}
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
-        from ..launch import independent
+        from ..mapping.readiness import independent
         from ..proof import Choice, choose_barriers, conflicts, conflicts_between_blocks
         from ..proof.races.unwritten import unwritten_reads
 

@@ -141,7 +141,8 @@ class Launch(Statement):
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch import independent, launch_loop
+        from ..launch.launch import launch_loop
+        from ..mapping.readiness import independent
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -161,7 +162,7 @@ class Launch(Statement):
 
     def _state_proof(self, rewrite: Rewriter, info: LaunchInfo, *, proven: bool, independent: bool) -> None:
         """Say of the kernel that it is race-free, which is proven if nothing has proven it of the loop; or refuse it."""
-        from ..launch import find_kernel
+        from ..launch.kernel import find_kernel
         from ..proof.races import proof
 
         kernel = find_kernel(rewrite.module, info)
@@ -181,7 +182,7 @@ class Launch(Statement):
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:
-        from ..launch import find_kernel
+        from ..launch.kernel import find_kernel
 
         if not FEWEST <= most <= MOST:
             raise rewrite.error(

@@ -133,8 +133,9 @@ class Map(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch import ATTRIBUTE, Mapping, check_map, mapping_of
-        from ..loops import on_one_processor, parallel_nest, single_iteration
+        from ..loops.nests import on_one_processor, parallel_nest, single_iteration
+        from ..mapping.legality import check_map
+        from ..mapping.mapping import ATTRIBUTE, Mapping, mapping_of
 
         op = found = rewrite.find(self.target)
         earlier = mapping_of(op)

@@ -75,7 +75,7 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops import is_loop  # late: checking a schedule imports this file, and needs no bindings
+        from ..loops.independence import is_loop  # late: checking a schedule imports this file, and needs no bindings
 
         op = rewrite.find(self.target)
         if is_loop(op):
@@ -108,7 +108,8 @@ class Tile(Statement):
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
-        from ..loops import cut, parallel_nest
+        from ..loops.nests import parallel_nest
+        from ..loops.strips import cut
         from ..mapping.mapping import ATTRIBUTE
         from ..mapping.space import loop_dimensions
 

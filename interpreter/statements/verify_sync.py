@@ -45,7 +45,7 @@ class VerifySync(Statement):
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch import independent
+        from ..mapping.readiness import independent
         from ..proof import kernel_model
         from ..proof.kernels.trial import mapped_roots, trials
         from ..proof.races import proof

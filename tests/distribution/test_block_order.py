@@ -12,7 +12,8 @@ from loops import launched, loop_module, mapped, stores_of
 from pinned import pinned
 
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.launch import Mapping, find_kernel
+from weft.interpreter.launch.kernel import find_kernel
+from weft.interpreter.mapping.mapping import Mapping
 from weft.interpreter.proof import conflicts_between_blocks, kernel_model
 from weft.runtime.simulator import SimKernel
 

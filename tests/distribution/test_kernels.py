@@ -10,7 +10,9 @@ from loops import ROOT, launched, loop_module, mapped, placed
 from pinned import pinned
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch import as_forall, find_kernel, launch_loop, reduces_nothing
+from weft.interpreter.launch.kernel import find_kernel
+from weft.interpreter.launch.launch import launch_loop
+from weft.interpreter.loops.forall import as_forall, reduces_nothing
 
 HERE = Path(__file__).parent
 THREADS = mapped("threads", "yx", [16, 16])

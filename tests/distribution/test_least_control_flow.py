@@ -12,7 +12,7 @@ from loops import launched, loop_module, mapped
 from pinned import pinned
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch import find_kernel
+from weft.interpreter.launch.kernel import find_kernel
 
 HERE = Path(__file__).parent
 EIGHT = 8

@@ -12,7 +12,8 @@ from weft.codes import all_codes
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.fields import DistributionSpec, SpaceSpec
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch import Mapping, check_map
+from weft.interpreter.mapping.legality import check_map
+from weft.interpreter.mapping.mapping import Mapping
 
 HERE = Path(__file__).parent
 CYCLIC = DistributionSpec("cyclic")
@@ -216,7 +217,7 @@ def test_a_refused_launch_changes_nothing() -> None:
         module = mlir.parse(function(LAUNCHES[case]), mlir.context())
         before = str(module)
         (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
-        from weft.interpreter.launch import launch_loop
+        from weft.interpreter.launch.launch import launch_loop
 
         with pytest.raises(WeftError):
             launch_loop(module, op)

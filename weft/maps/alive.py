@@ -76,6 +76,6 @@ def _handles(environment: Any) -> Iterator[tuple[str, Any]]:
 
 def _has_map(module: ir.Module, tag: str) -> bool:
     from ..interpreter.ir.mlir import operations
-    from ..interpreter.launch import mapping_of
+    from ..interpreter.mapping.mapping import mapping_of
 
     return any(tag in op.attributes and mapping_of(op) is not None for op in operations(module.operation))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ...ir.mlir import ir
+from ...ir.mlir import constraints, ir
 from .linear import (
     FALSE,
     NOTHING,
@@ -272,15 +271,10 @@ class Algebra:
         return known if known is not None else self.unread(type(e).__name__, (a, b))
 
     def integer_set(self, attribute: ir.Attribute, operands: list[Linear]) -> Formula:
-        """`affine.if`'s set. The bindings give no access to an integer set attribute's content, so its text becomes a map."""
-        text = str(attribute).removeprefix("affine_set<").removesuffix(">")
-        head, _, constraints = text.partition(":")
-        inner = constraints.strip()[1:-1]
-        pieces = [p.strip() for p in inner.split(",") if p.strip()]
-        forms = [re.sub(r"\s*(>=|==)\s*0$", "", p) for p in pieces]
-        made = ir.AffineMapAttr.parse(f"affine_map<{head.strip()} -> ({', '.join(forms)})>", attribute.context)
-        results = self.affine_map(made.value, operands)
-        return both(*(Formula("eq" if "==" in p else "ge", f) for p, f in zip(pieces, results, strict=True)))
+        """`affine.if`'s set."""
+        mapping, equalities = constraints(attribute)
+        results = self.affine_map(mapping, operands)
+        return both(*(Formula("eq" if e else "ge", f) for e, f in zip(equalities, results, strict=True)))
 
 
 def at_or_above(form: Linear, bound: int) -> bool:

@@ -9,9 +9,10 @@ from functools import cached_property
 from ...focus import carve_around, take_apart
 from ...ir.clone import clone_module
 from ...ir.mlir import gpu, ir, operations
-from ...launch import LaunchInfo, find_kernel, launch_loop
 from ...launch.fission import hands_on, is_separable
+from ...launch.kernel import LaunchInfo, find_kernel
 from ...launch.known import Known
+from ...launch.launch import launch_loop
 from ...mapping.mapping import mapping_of
 from .kernels import kernel_model
 from .model import KernelModel
