@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ir
-from ..ir.structured import is_parallel_op, structure
+from ..ir.structured import ATOMIC, is_parallel_op, structure
 from ..mapping.owned import loop_over
 from ..mapping.space import extents
 from .elements import StructuredOp, emit_element, emit_vector
@@ -15,7 +15,8 @@ VECTOR = "weft.vector"
 
 
 def is_alone(op: ir.Operation) -> bool:
-    return VECTOR in op.attributes and op.name.startswith("linalg.") and "weft.map" not in op.attributes
+    marked = VECTOR in op.attributes or ATOMIC in op.attributes
+    return marked and op.name.startswith("linalg.") and "weft.map" not in op.attributes
 
 
 def goes_along(op: ir.Operation) -> bool:

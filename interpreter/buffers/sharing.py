@@ -10,13 +10,13 @@ import math
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum
-from ..ir.mlir import DYNAMIC, ir, memref
-from ..launch.lowering import bytes_of
+from ..ir.mlir import ir, memref
 from ..mapping.mapping import Mapping, enclosing_maps, mapping_of
 from ..mapping.space import loop_dimensions
+from ..memory.shared import bytes_of
 from ..session.rewriter import describe
 from .tiles import thread_nest
-from .views import all_users, retype, users
+from .views import all_users, named_like, retype, subview, users
 
 
 def drop_deallocs(alloc: ir.Operation) -> None:
@@ -66,18 +66,13 @@ def share(alloc: ir.Operation) -> str:
         space = ir.Attribute.parse("#gpu.address_space<workgroup>")
         outer = nest[0]
         with ir.InsertionPoint(outer), outer.location:
-            shared = memref.AllocOp(ir.MemRefType.get(whole, kind.element_type, None, space), [], [])
-        if "weft.name" in alloc.attributes:
-            shared.operation.attributes["weft.name"] = alloc.attributes["weft.name"]
-        strides = [math.prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)]
-        view = ir.MemRefType.get(kind.shape, kind.element_type, ir.StridedLayoutAttr.get(DYNAMIC, strides), space)
-        mine = memref.SubViewOp(
-            view, shared.result, [i.emit() for i in indices], [], [],
-            [DYNAMIC] * len(parts) + [0] * kind.rank, [1] * len(parts) + list(kind.shape), [1] * len(whole),
-        )  # fmt: skip
+            made = memref.AllocOp(ir.MemRefType.get(whole, kind.element_type, None, space), [], [])
+        shared = named_like(alloc, made.result)
+        starts = [*(i.emit() for i in indices), *[0] * kind.rank]
+        mine = subview(shared, [starts, [*[1] * len(parts), *kind.shape], [1] * len(whole)], kind)
     drop_deallocs(alloc)
-    retype(alloc.results[0], view)
-    alloc.results[0].replace_all_uses_with(mine.result)
+    retype(alloc.results[0], ir.MemRefType(mine.type))
+    alloc.results[0].replace_all_uses_with(mine)
     alloc.erase()
     shape = "x".join(map(str, kind.shape))
-    return f"temporary {shape} of each of {math.prod(parts)} iterations: in shared memory, {bytes_of(shared.result.type)} bytes"
+    return f"temporary {shape} of each of {math.prod(parts)} iterations: in shared memory, {bytes_of(shared.type)} bytes"

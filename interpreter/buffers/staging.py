@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import WeftError
 from ..indices.arithmetic import Sum, conjunction, delinearise, less
-from ..ir.mlir import ir, memref, producer
+from ..ir.mlir import ir, producer
 from ..ir.structured import structure
 from ..mapping.hardware import Hardware
 from ..mapping.legality import refusal
@@ -22,6 +22,7 @@ from ..mapping.mapping import Mapping
 from ..mapping.owned import Processors, loop_over, when
 from ..memory.shared import element_bytes
 from .elements import Address, StructuredOp, emit_element, emit_vector
+from .views import own_array
 
 ATTRIBUTE = "weft.staging"
 MOST_BYTES = 512
@@ -110,11 +111,7 @@ class Staging:
                     hint=f"take smaller tiles, or more threads: at most {MOST_BYTES} bytes a thread are staged",
                 )
             alloc = ir.OpResult(tile).owner.operation
-            with ir.InsertionPoint(alloc), alloc.location:
-                made = memref.AllocaOp(ir.MemRefType.get([elements], kind.element_type), [], [])
-            if "weft.name" in alloc.attributes:
-                made.operation.attributes["weft.name"] = alloc.attributes["weft.name"]
-            self._arrays[tile] = made.result
+            self._arrays[tile] = own_array(alloc, ir.MemRefType.get([elements], kind.element_type))
         return self._arrays[tile]
 
 

@@ -9,31 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
-from ..ir.mlir import ir, memref, operations
+from ..ir.mlir import ir, operations
 from ..launch.kernel import Outlined
-from ..launch.lowering import bytes_of
 from ..mapping.mapping import nested_maps
 from ..mapping.space import Mapped
+from ..memory.shared import bytes_of
 from ..memory.spaces import is_shared, space_of
-from ..memory.views import is_view
 from ..session.rewriter import describe
 from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage
 from .tiles import Tile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
-from .views import drop_dead_view, retype, users
-
-_TAKES_ANY_LAYOUT = (
-    "linalg.",
-    "memref.load",
-    "memref.store",
-    "memref.copy",
-    "memref.subview",
-    "memref.transpose",
-    "memref.dim",
-    "vector.load",
-    "vector.store",
-)
-
+from .views import drop_dead_view, own_array, retype, takes_any_layout, users
 
 REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
@@ -85,11 +71,7 @@ def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
 
 def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
     bytes_of(kind)
-    with ir.InsertionPoint(alloc), alloc.location:
-        own = memref.AllocaOp(kind, [], [])
-    if "weft.name" in alloc.attributes:
-        own.operation.attributes["weft.name"] = alloc.attributes["weft.name"]
-    alloc.results[0].replace_all_uses_with(own.result)
+    alloc.results[0].replace_all_uses_with(own_array(alloc, kind))
     alloc.erase()
 
 
@@ -118,7 +100,7 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
         return [], f"{describe(user)} looks at all of it"
     tiles = tiles_of(buffer)
     for tile in tiles:
-        if not _any_layout(tile.view):
+        if not takes_any_layout(tile.view, strides=True):
             return [], f"a view of it goes to {', '.join(sorted({u.name for u in users(tile.view.results[0])}))}"
         for _, inner in nested_maps(tile.nest[-1]):
             return [], f"`{inner}` hands a tile of it to several threads"
@@ -135,29 +117,12 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
     return tiles, ""
 
 
-def _any_layout(view: ir.Operation) -> bool:
-    """Whether everybody who takes the view takes it in another layout, too."""
-    return all(
-        user.name.startswith(_TAKES_ANY_LAYOUT)
-        and (not is_view(user) or (_same_rank(user) and _any_layout(user)))
-        for user in users(view.results[0])
-    )
-
-
-def _same_rank(view: ir.Operation) -> bool:
-    source, result = view.operands[0].type, view.results[0].type
-    return isinstance(source, ir.MemRefType) and isinstance(result, ir.MemRefType) and source.rank == result.rank
-
-
 def _privatise(alloc: ir.Operation, tiles: Sequence[Tile], kind: ir.MemRefType) -> None:
-    with ir.InsertionPoint(alloc), alloc.location:
-        own = memref.AllocaOp(kind, [], [])
-    if "weft.name" in alloc.attributes:
-        own.operation.attributes["weft.name"] = alloc.attributes["weft.name"]
+    own = own_array(alloc, kind)
     for tile in tiles:
         view, source = tile.view.results[0], tile.view.operands[0]
         retype(view, kind)
-        view.replace_all_uses_with(own.result)
+        view.replace_all_uses_with(own)
         tile.view.erase()
         drop_dead_view(source)
     alloc.erase()

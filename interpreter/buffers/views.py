@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..ir.mlir import ir, producer
-from ..mapping.space import DYNAMIC, subview_offsets
+from ..indices.arithmetic import Bound
+from ..ir.mlir import DYNAMIC, ir, memref, producer
+from ..mapping.space import subview_parts
 from ..memory.strides import strided
 from ..memory.views import VIEWS, behind, is_view
 
@@ -36,6 +37,19 @@ def _in_block(op: ir.Operation) -> bool:
     while parent is not None and parent.operation.name not in _BLOCKS:
         parent = parent.operation.parent
     return parent is not None
+
+
+def own_array(alloc: ir.Operation, kind: ir.MemRefType) -> ir.Value:
+    """A thread's own array where `alloc` stands, and of its name."""
+    with ir.InsertionPoint(alloc), alloc.location:
+        return named_like(alloc, memref.AllocaOp(kind, [], []).result)
+
+
+def named_like(alloc: ir.Operation, made: ir.Value) -> ir.Value:
+    """What is made in the place of a buffer takes over its name."""
+    if "weft.name" in alloc.attributes:
+        ir.OpResult(made).owner.attributes["weft.name"] = alloc.attributes["weft.name"]
+    return made
 
 
 def permutation_of(transpose: ir.Operation) -> list[int]:
@@ -76,9 +90,9 @@ def retype(value: ir.Value, kind: ir.MemRefType) -> None:
 
 def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
     layout = source.layout if VIEWS[view.name] == "same" and old.shape == source.shape else old.layout
-    if view.name == "memref.subview" and old.rank == source.rank:
-        layout = _subview_layout(view, source)
-    elif view.name in ("memref.collapse_shape", "memref.expand_shape"):
+    if view.name == "memref.subview":
+        return subview_type(subview_parts(view), old, source)
+    if view.name in ("memref.collapse_shape", "memref.expand_shape"):
         layout = _reshaped_layout(old, source)
     elif view.name == "memref.transpose":
         strides, offset = strided(source)
@@ -98,11 +112,44 @@ def _in_one_piece(shape: Sequence[int]) -> list[int]:
     return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
-def _subview_layout(view: ir.Operation, source: ir.MemRefType) -> ir.Attribute:
+def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
+    """The type of a subview with these offsets, sizes and strides, that of another source or place being `old`."""
     strides, offset = strided(source)
-    steps = list(ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
-    new_strides = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
-    for start, stride in zip(subview_offsets(view), strides, strict=True):
-        moves = isinstance(start, int) and stride != DYNAMIC and offset != DYNAMIC
+    for start, stride in zip(parts[0], strides, strict=True):
+        moves = isinstance(start, int) and DYNAMIC not in (stride, offset)
         offset = offset + start * stride if moves and isinstance(start, int) else DYNAMIC
-    return ir.StridedLayoutAttr.get(offset, new_strides)
+    if old.rank != source.rank:
+        strides, before = strided(old)
+        layout = old.layout if offset == before else ir.StridedLayoutAttr.get(offset, strides)
+    else:
+        steps = zip(strides, parts[2], strict=True)
+        strides = [s * t if isinstance(t, int) and s != DYNAMIC else DYNAMIC for s, t in steps]
+        layout = ir.StridedLayoutAttr.get(offset, strides)
+    return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
+
+
+def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefType) -> ir.Value:
+    """A subview at the insertion point, of the shape of `old`."""
+    dynamic = [[part for part in each if not isinstance(part, int)] for each in parts]
+    static = [[part if isinstance(part, int) else DYNAMIC for part in each] for each in parts]
+    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *dynamic, *static).result
+
+
+_ANY_LAYOUT = ("linalg.", "memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store", *VIEWS)
+
+
+def takes_any_layout(view: ir.Operation, *, strides: bool) -> bool:
+    """Whether everybody who takes the view takes it from another offset, too, and with other `strides`."""
+
+    def indifferent(user: ir.Operation) -> bool:
+        if not is_view(user):
+            return user.name.startswith(_ANY_LAYOUT)
+        same = len(ir.MemRefType(user.operands[0].type).shape) == len(ir.MemRefType(user.results[0].type).shape)
+        changes = strides and (not same or VIEWS[user.name] == "reshape")
+        return VIEWS[user.name] in _FOLLOWING and not changes and takes_any_layout(user, strides=strides)
+
+    return all(indifferent(user) for user in users(view.results[0]))
+
+
+_FOLLOWING = ("same", "subview", "transpose", "reshape")
+"""Views whose types say where they begin as it follows from where their source does."""

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..buffers.alone import do_alone
 from ..indices.comparisons import join_bounds
 from ..indices.indices import share_indices
 from ..ir.mlir import ir, linalg, operations, run_passes
-from ..ir.structured import ATOMIC
+from ..memory.shared import bytes_of
 from ..memory.spaces import is_shared
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
 from .offsets import settle_offsets
 from .registers import fix_trip_counts
-from .reshapes import DELINEARIZE, LINEARIZE, join_digits, keep_reshapes
+from .reshapes import DELINEARIZE, LINEARIZE, keep_reshapes
 from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
@@ -34,7 +33,6 @@ def lower(kernel: Outlined) -> int:
             with kernel.function.context:
                 keep_reshapes(kernel.function)
                 settle_offsets(kernel.function)
-            _add_atomically(kernel.function)
             sink_transposes(kernel.function)
             fold_transposes(kernel.function)
             _run(kernel, TO_LOOPS)
@@ -60,25 +58,11 @@ def lower(kernel: Outlined) -> int:
     return _attribute_shared(kernel)
 
 
-def _add_atomically(function: ir.Operation) -> None:
-    """Atomic additions that one thread does alone: upstream's lowering to loops would make loads and stores of them.
-
-    Raises W0397.
-    """
-    for op in operations(function):
-        if ATOMIC in op.attributes:
-            with ir.InsertionPoint(op), op.location:
-                do_alone(op)
-            op.erase()
-
-
 def _take_apart(kernel: Outlined) -> None:
     """Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
 
     Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took registers.
     """
-    with kernel.function.context:
-        join_digits(kernel.function)
     if not any(True for _ in operations(kernel.function, DELINEARIZE, LINEARIZE)):
         return
     _run(kernel, "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion")
@@ -170,18 +154,3 @@ def _name_attributes(names: Sequence[str | None]) -> ir.Attribute:
         taken.add(unique)
         entries.append(ir.DictAttr.get({"weft.name": ir.StringAttr.get(unique)}))
     return ir.ArrayAttr.get(entries)
-
-
-def bytes_of(kind: ir.Type) -> int:
-    """The size of a static memref. Raises W0355 for a dynamic one."""
-    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
-        raise fail(
-            "W0355",
-            f"a buffer of type {kind} has no size that is known when the kernel is built",
-            hint="take static tile sizes",
-        )
-    width = 64 if isinstance(kind.element_type, ir.IndexType) else getattr(kind.element_type, "width", 0)
-    elements = 1
-    for extent in kind.shape:
-        elements *= extent
-    return elements * max((width + 7) // 8, 1)

@@ -7,7 +7,7 @@ that pass makes `affine.linearize_index`es: sums, which the rooms behind take as
 
 from __future__ import annotations
 
-from ..ir.mlir import DYNAMIC, affine, ir, memref, operations
+from ..ir.mlir import ir, memref, operations
 from ..memory.strides import is_plain, strided
 
 DELINEARIZE = "affine.delinearize_index"
@@ -38,20 +38,3 @@ def becomes_a_cast(view: ir.Operation) -> bool:
 def _in_one_piece(kind: ir.Type) -> bool:
     """Whether a memref has static sizes and no layout."""
     return isinstance(kind, ir.MemRefType) and kind.has_static_shape and is_plain(kind)
-
-
-def join_digits(function: ir.Operation) -> None:
-    """`affine.linearize_index`es by numbers → `affine.apply`s: sums like any other, which may be counted along with a loop."""
-    for op in operations(function, LINEARIZE):
-        sizes, digits = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"])), list(op.operands)
-        if DYNAMIC in sizes:
-            continue
-        sizes = [1] * (len(digits) - len(sizes)) + sizes  # the first digit's size may be left out: nothing is counted in it
-        total, factor = ir.AffineExpr.get_constant(0), 1
-        for position, size in reversed([*enumerate(sizes)]):
-            total = ir.AffineExpr.get_dim(position) * factor + total
-            factor *= size
-        with ir.InsertionPoint(op), op.location:
-            joined = affine.AffineApplyOp(ir.AffineMap.get(len(digits), 0, [total]), digits)
-        op.results[0].replace_all_uses_with(joined.result)
-        op.erase()

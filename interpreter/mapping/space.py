@@ -156,17 +156,18 @@ def _along_axes(
     return counts
 
 
+def subview_parts(subview: ir.Operation) -> list[list[Bound]]:
+    """The offsets, sizes and strides of a subview, as it spells them."""
+    values = iter(list(subview.operands)[1:])
+    static = (ir.DenseI64ArrayAttr(subview.attributes[f"static_{key}"]) for key in ("offsets", "sizes", "strides"))
+    return [[next(values) if number == DYNAMIC else number for number in numbers] for numbers in static]
+
+
 def subview_offsets(subview: ir.Operation) -> list[Bound]:
-    """The offsets of a `memref.subview`, numbers where they are known."""
-    return _mixed(subview, "static_offsets", 1)
+    """The offsets of a subview, numbers where they are known."""
+    return [known(offset) for offset in subview_parts(subview)[0]]
 
 
 def subview_sizes(subview: ir.Operation) -> list[Bound]:
-    """The sizes of a `memref.subview`, numbers where they are known."""
-    dynamic_offsets = sum(n == DYNAMIC for n in ir.DenseI64ArrayAttr(subview.attributes["static_offsets"]))
-    return _mixed(subview, "static_sizes", 1 + dynamic_offsets)
-
-
-def _mixed(subview: ir.Operation, key: str, first: int) -> list[Bound]:
-    values = iter(list(subview.operands)[first:])
-    return [known(next(values)) if n == DYNAMIC else n for n in ir.DenseI64ArrayAttr(subview.attributes[key])]
+    """The sizes of a subview, numbers where they are known."""
+    return [known(size) for size in subview_parts(subview)[1]]

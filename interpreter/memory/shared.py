@@ -6,9 +6,12 @@ tile's own shape, so that no indexing map has to change.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from ...dsl.diagnostics import fail
 from ..ir.mlir import ir, memref
+from . import layouts
 from .strides import strided
 
 WORKGROUP = "#gpu.address_space<workgroup>"
@@ -53,6 +56,15 @@ def element_bytes(kind: ir.Type) -> int:
     if isinstance(kind, ir.IndexType):
         return 8
     return max(1, (kind.width + 7) // 8)  # type: ignore[attr-defined]
+
+
+def bytes_of(kind: ir.Type) -> int:
+    """The size of a static memref. Raises W0355 for a dynamic one."""
+    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
+        raise fail(
+            "W0355", f"a buffer of type {kind} has no size that is known when the kernel is built", hint="take static tile sizes"
+        )
+    return math.prod(kind.shape) * (layouts.element_bytes(kind.element_type) or 1)
 
 
 def _first(value: ir.Value, shape: Sequence[int]) -> ir.Value:

@@ -17,7 +17,8 @@ def banks_of(op: ir.Operation) -> np.ndarray | None:
     """The bank where each element that a linalg op writes begins; None where it writes no shared memory of static shape."""
     from ..interpreter.ir.mlir import ir
     from ..interpreter.ir.structured import is_structured, structure
-    from ..interpreter.launch.lowering import bytes_of, is_shared
+    from ..interpreter.memory.shared import bytes_of
+    from ..interpreter.memory.spaces import is_shared
 
     if not is_structured(op) or not is_shared(op.operands[-1].type):
         return None
