@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..indices.arithmetic import Bound, known
+from ..indices.forms import divisible
 from ..ir.mlir import ir, producer
-from ..launch.reshapes import DELINEARIZE, becomes_a_cast
+from ..launch.reshapes import becomes_a_cast
 from ..mapping.space import DYNAMIC, subview_offsets
 from ..memory.strides import strided
 from .views import permutation_of
@@ -75,49 +73,3 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     return _offset_divisible(source, lanes) and all(
         divisible(offset, lanes) or (stride != DYNAMIC and stride % lanes == 0) for offset, stride in parts
     )
-
-
-def divisible(bound: Bound, divisor: int, given: Sequence[ir.Value] = ()) -> bool:
-    """Whether the index is proven to be a multiple of `divisor`; the values in `given` are known to be."""
-    bound = known(bound)
-    if not isinstance(bound, int) and bound in given:
-        return True
-    if isinstance(bound, int):
-        return bound % divisor == 0
-    owner = producer(bound)
-    if owner is None:
-        assert isinstance(bound, ir.BlockArgument)
-        loop = bound.owner.owner.operation
-        if loop.name != "scf.for" or bound.arg_number != 0:
-            return False
-        return divisible(loop.operands[0], divisor, given) and divisible(loop.operands[2], divisor, given)
-    operands = list(owner.operands)
-    if owner.name in ("affine.apply", "affine.min", "affine.max"):
-        return _expression_divisible(ir.AffineMapAttr(owner.attributes["map"]).value, operands, divisor, given)
-    if owner.name == DELINEARIZE:
-        last, static = owner.results[len(owner.results) - 1], list(ir.DenseI64ArrayAttr(owner.attributes["static_basis"]))
-        return bound == last and len(operands) == 1 and static[-1] % divisor == 0 and divisible(operands[0], divisor, given)
-    if owner.name == "arith.muli":
-        return any(divisible(o, divisor, given) for o in operands)
-    if owner.name in ("arith.addi", "arith.subi"):
-        return all(divisible(o, divisor, given) for o in operands)
-    return False
-
-
-def _expression_divisible(
-    apply: ir.AffineMap, operands: list[ir.Value], divisor: int, given: Sequence[ir.Value]
-) -> bool:
-    def check(expression: ir.AffineExpr) -> bool:
-        if isinstance(expression, ir.AffineConstantExpr):
-            return expression.value % divisor == 0
-        if isinstance(expression, ir.AffineDimExpr):
-            return divisible(operands[expression.position], divisor, given)
-        if isinstance(expression, ir.AffineSymbolExpr):
-            return divisible(operands[apply.n_dims + expression.position], divisor, given)
-        if isinstance(expression, ir.AffineAddExpr):
-            return check(expression.lhs) and check(expression.rhs)
-        if isinstance(expression, ir.AffineMulExpr):
-            return check(expression.lhs) or check(expression.rhs)
-        return False
-
-    return all(check(result) for result in apply.results)

@@ -7,7 +7,7 @@ from ..ir.mlir import ir
 from ..ir.structured import ATOMIC, is_parallel_op, structure
 from ..mapping.owned import loop_over
 from ..mapping.space import extents
-from .elements import StructuredOp, emit_element, emit_vector
+from .elements import StructuredOp, emit_unit
 from .views import base_of
 
 VECTOR = "weft.vector"
@@ -65,11 +65,9 @@ def do_alone(op: ir.Operation) -> None:
     space = extents(op)
     units = [*space[:-1], last // lanes if isinstance(last := space[-1], int) else last] if space else []
 
-    def nest(position: int, at: tuple[Sum, ...]) -> None:
-        if position < len(units):
-            return loop_over(units[position], lambda e: nest(position + 1, (*at, e)))
-        if lanes == 1:
-            return emit_element(structured, at)
-        return emit_vector(structured, [*at[:-1], at[-1].times(lanes)], lanes)
+    def nest(at: tuple[Sum, ...]) -> None:
+        if len(at) < len(units):
+            return loop_over(units[len(at)], lambda e: nest((*at, e)))
+        return emit_unit(structured, at, lanes)
 
-    nest(0, ())
+    nest(())

@@ -29,18 +29,15 @@ class Combination:
     def of(cls, op: ir.Operation) -> Combination:
         """Raises W0397 where the body does more than that."""
         body = [o.operation for o in op.regions[0].blocks[0].operations]
-        if not is_parallel_op(op):
-            raise fail(
-                "W0397", f"{describe(op)} is marked `{ATOMIC}` and reduces",
-                hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
-            )  # fmt: skip
         arguments = [v.arg_number for v in body[0].operands if isinstance(v, ir.BlockArgument)]
         output = len(op.operands) - 1
-        if len(body) != 2 or body[0].name not in _KINDS or output not in arguments or len(set(arguments)) != 2:
+        adds = len(body) == 2 and body[0].name in _KINDS and output in arguments and len(set(arguments)) == 2
+        if not adds or not is_parallel_op(op):
             raise fail(
-                "W0397", f"{describe(op)} is marked `{ATOMIC}` and does more than add an input to its output",
+                "W0397",
+                f"{describe(op)} is marked `{ATOMIC}` and {'does more than add an input to its output' if not adds else 'reduces'}",
                 hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
-            )  # fmt: skip
+            )
         return cls(_KINDS[body[0].name], next(n for n in arguments if n != output))
 
 
@@ -110,84 +107,70 @@ Address = tuple[ir.Value, Sequence[ir.Value]]
 """A buffer and the subscripts of one of its elements."""
 
 
-def emit_element(op: StructuredOp, indices: Sequence[Sum], instead: Mapping[int, Address] | None = None) -> None:
-    """Emit the iteration at `indices`: scalar loads, the body, scalar stores. `instead`: where an operand's element really is."""
-    values = [i.emit() for i in indices]
-    elsewhere = instead or {}
-
-    def load(number: int) -> ir.Value:
-        return memref.LoadOp(*elsewhere[number]).result if number in elsewhere else _load(op, number, values)
-
-    loaded = {n: load(n) for n in range(len(op.operands)) if op.used(n)}
-    if op.atomic is not None:
-        number = op.output_numbers().start
-        target = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
-        return _combine(op.atomic, loaded[op.atomic.input], *target)
-    results = _body(op, values, loaded)
-    for number, result in zip(op.output_numbers(), results, strict=True):
-        buffer, subscripts = elsewhere.get(number) or (op.operands[number], _subscripts(op, number, values))
-        memref.StoreOp(result, buffer, subscripts)
+def emit_unit(op: StructuredOp, at: Sequence[Sum], lanes: int, instead: Mapping[int, Address] | None = None) -> None:
+    """Emit the iterations of a unit: `lanes` of the last dimension are one."""
+    emit(op, [*at[:-1], *(index.times(lanes) for index in at[-1:])], lanes, instead)
 
 
-def emit_vector(
-    op: StructuredOp, indices: Sequence[Sum], lanes: int, instead: Mapping[int, Address] | None = None
-) -> None:
-    """Emit the `lanes` iterations from `indices` on along the last dimension, n-wide on every side that is aligned.
+def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapping[int, Address] | None = None) -> None:
+    """Emit the `lanes` iterations from `indices` on along the last dimension: loads, the body, stores; n-wide on every side that
+    is aligned.
 
     `instead`: where the first of an operand's elements really is; the others follow it.
     """
-    start = [i.emit() for i in indices]
-    elsewhere = instead or {}
+    start, elsewhere = [i.emit() for i in indices], instead or {}
+    each = [start] if lanes == 1 else [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
 
     def wide(number: int) -> bool:
-        return number in elsewhere or op.wide(number, lanes)
+        return lanes > 1 and (number in elsewhere or op.wide(number, lanes))
 
-    def address(number: int) -> Address:
-        return elsewhere.get(number) or (op.operands[number], _subscripts(op, number, start))
+    def address(number: int, at: Sequence[ir.Value] = start) -> Address:
+        return elsewhere.get(number) or (op.operands[number], _subscripts(op, number, at))
 
-    each = [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
+    def load(number: int, at: Sequence[ir.Value]) -> ir.Value:
+        operand = op.operands[number]
+        return memref.LoadOp(*address(number, at)).result if isinstance(operand.type, ir.MemRefType) else operand
+
+    def load_vector(number: int) -> ir.Value:
+        buffer, subscripts = address(number)
+        kind = ir.VectorType.get([lanes], ir.MemRefType(buffer.type).element_type)
+        return vector.LoadOp(kind, buffer, subscripts).result
+
     if op.atomic is not None:
-        number, summand = op.output_numbers().start, op.atomic.input
-        loaded = _load_vector(address(summand), lanes) if wide(summand) else None
+        summand, target = op.atomic.input, op.output_numbers().start
+        whole = load_vector(summand) if wide(summand) else None
         for e, at in enumerate(each):
-            value = _load(op, summand, at) if loaded is None else _extract(loaded, e)
-            _combine(op.atomic, value, op.operands[number], _subscripts(op, number, at))
+            value = load(summand, at) if whole is None else _extract(whole, e)
+            memref.AtomicRMWOp(op.atomic.kind, value, *address(target, at))
         return
-    forwarded, gathered = _forwarded(op), op.gathered(lanes)
-    if gathered is None and (forwarded is None or not wide(forwarded)):
-        at_once = {n for n in range(len(op.operands)) if wide(n) and not _in_registers(op.operands[n])}
-        return _compute(op, each, {n: address(n) for n in at_once if op.used(n) or n in op.output_numbers()})
-    whole = gathered.emit(start, lanes) if gathered is not None else _load_vector(address(forwarded or 0), lanes)
-    (number,) = op.output_numbers()
-    if wide(number):
-        vector.StoreOp(whole, *address(number))
+    outputs, forwarded = op.output_numbers(), _forwarded(op)
+    gathered = op.gathered(lanes) if lanes > 1 else None
+    if gathered is not None or (forwarded is not None and wide(forwarded)):
+        whole = gathered.emit(start, lanes) if gathered is not None else load_vector(forwarded or 0)
+        if wide(outputs.start):
+            vector.StoreOp(whole, *address(outputs.start))
+            return
+        for e, at in enumerate(each):
+            memref.StoreOp(_extract(whole, e), *address(outputs.start, at))
         return
-    for e, at in enumerate(each):
-        memref.StoreOp(_extract(whole, e), op.operands[number], _subscripts(op, number, at))
-
-
-def _compute(op: StructuredOp, each: Sequence[Sequence[ir.Value]], at_once: Mapping[int, Address]) -> None:
-    """Compute the elements at `each`, which are neighbours. `at_once`: where operands begin that are one access for all of them.
-
-    An array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed.
-    """
-    lanes, used = len(each), [n for n in range(len(op.operands)) if op.used(n)]
-    loaded = {n: _load_vector(at_once[n], lanes) for n in used if n in at_once}
-    read = {load.value: load.emit(each[0], lanes) for load in op.masked(lanes)}
+    # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed
+    own = {n for n, operand in enumerate(op.operands) if _in_registers(operand)}
+    used = [n for n in range(len(op.operands)) if op.used(n)]
+    loaded = {n: load_vector(n) for n in used if wide(n) and n not in own}
+    read = {masked.value: masked.emit(start, lanes) for masked in (op.masked(lanes) if lanes > 1 else ())}
     results: list[list[ir.Value]] = []
     for e, at in enumerate(each):
-        arguments = {n: _extract(loaded[n], e) if n in loaded else _load(op, n, at) for n in used}
+        arguments = {n: _extract(loaded[n], e) if n in loaded else load(n, at) for n in used}
         results.append(_body(op, at, arguments, {value: _extract(whole, e) for value, whole in read.items()}))
-        for number, result in zip(op.output_numbers(), results[-1], strict=True):
-            if _in_registers(op.operands[number]):
-                memref.StoreOp(result, op.operands[number], _subscripts(op, number, at))
-    for position, number in enumerate(op.output_numbers()):
-        parts = [r[position] for r in results]
-        if number in at_once:
-            vector.StoreOp(vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result, *at_once[number])
-        elif not _in_registers(op.operands[number]):
+        for number, result in zip(outputs, results[-1], strict=True):
+            if number in own:
+                memref.StoreOp(result, *address(number, at))
+    for number, parts in zip(outputs, zip(*results, strict=True), strict=True):
+        if wide(number) and number not in own:
+            vector.StoreOp(vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result, *address(number))
+        elif number not in own:
             for part, at in zip(parts, each, strict=True):
-                memref.StoreOp(part, op.operands[number], _subscripts(op, number, at))
+                memref.StoreOp(part, *address(number, at))
 
 
 def _in_registers(operand: ir.Value) -> bool:
@@ -195,10 +178,6 @@ def _in_registers(operand: ir.Value) -> bool:
     base = base_of(operand)
     made = None if base is None else producer(base)
     return made is not None and made.name == "memref.alloca"
-
-
-def _combine(how: Combination, value: ir.Value, buffer: ir.Value, subscripts: Sequence[ir.Value]) -> None:
-    memref.AtomicRMWOp(how.kind, value, buffer, subscripts)
 
 
 def _forwarded(op: StructuredOp) -> int | None:
@@ -210,19 +189,6 @@ def _forwarded(op: StructuredOp) -> int | None:
     return yielded.arg_number if isinstance(yielded, ir.BlockArgument) and yielded.owner == op.block else None
 
 
-def _load(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> ir.Value:
-    operand = op.operands[number]
-    if not isinstance(operand.type, ir.MemRefType):
-        return operand
-    return memref.LoadOp(operand, _subscripts(op, number, at)).result
-
-
-def _load_vector(address: Address, lanes: int) -> ir.Value:
-    buffer, subscripts = address
-    assert isinstance(buffer.type, ir.MemRefType)
-    return vector.LoadOp(ir.VectorType.get([lanes], buffer.type.element_type), buffer, subscripts).result
-
-
 def _extract(whole: ir.Value, lane: int) -> ir.Value:
     return vector.ExtractOp(whole, [], [lane]).result
 
@@ -230,20 +196,20 @@ def _extract(whole: ir.Value, lane: int) -> ir.Value:
 def _subscripts(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> list[ir.Value]:
     """The operand's indexing map, applied to the iteration's indices."""
     indexing = op.maps[number]
-    subscripts = []
-    for result in indexing.results:
-        if isinstance(result, ir.AffineDimExpr):
-            subscripts.append(at[result.position])
-        else:
-            subscripts.append(affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [result]), list(at)).result)
-    return subscripts
+
+    def subscript(e: ir.AffineExpr) -> ir.Value:
+        if isinstance(e, ir.AffineDimExpr):
+            return at[e.position]
+        return affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [e]), list(at)).result
+
+    return [subscript(e) for e in indexing.results]
 
 
 def _body(
-    op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value], known: Mapping[ir.Value, ir.Value] | None = None
+    op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value], known: Mapping[ir.Value, ir.Value]
 ) -> list[ir.Value]:
     """Clone the body with its arguments and `linalg.index`es replaced; the values that it yields. `known`: of ops that are done."""
-    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()} | dict(known or {})
+    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()} | dict(known)
     for inner in op.block.operations:
         operation = inner.operation
         if operation.results and operation.results[0] in copies:
@@ -251,7 +217,7 @@ def _body(
         if operation.name == "linalg.yield":
             return [copies.get(v, v) for v in operation.operands]
         if operation.name == "linalg.index":
-            copies[operation.results[0]] = at[_dimension(operation)]
+            copies[operation.results[0]] = at[ir.IntegerAttr(operation.attributes["dim"]).value]
             continue
         copy = operation.clone(ir.InsertionPoint.current)
         for nested in operations(copy):
@@ -260,7 +226,3 @@ def _body(
                     nested.operands[position] = copies[operand]
         copies.update(zip(operation.results, copy.operation.results, strict=True))
     return []
-
-
-def _dimension(index: ir.Operation) -> int:
-    return ir.IntegerAttr(index.attributes["dim"]).value

@@ -12,11 +12,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from ..indices.arithmetic import Bound, Sum, conjunction
+from ..indices.forms import divisible
 from ..indices.guards import inside
 from ..ir.mlir import ir
 from ..mapping.owned import loop_over, when
-from .alignment import aligned_rows, divisible
-from .elements import StructuredOp, emit_element, emit_vector
+from .alignment import aligned_rows
+from .elements import StructuredOp, emit
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,7 @@ class Part:
         for position, offset, index in zip(self.order, self.offsets, local, strict=True):
             indices[position] = offset + index
         instead = {self.number: (self.tile, [e.emit() for e in local])} if self.tile is not None else None
-        if lanes == 1:
-            emit_element(self.copy, indices, instead)
-        else:
-            emit_vector(self.copy, indices, lanes, instead)
+        emit(self.copy, indices, lanes, instead)
 
 
 def _under(guards: Sequence[ir.Value]) -> AbstractContextManager[None]:

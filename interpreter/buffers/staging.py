@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Table
 from dataclasses import dataclass
 
-from ...dsl.diagnostics import WeftError
-from ..indices.arithmetic import Sum, conjunction, delinearise, less
+from ..indices.arithmetic import Bound, Sum, conjunction, less
 from ..ir.mlir import ir, producer
-from ..ir.structured import structure
-from ..mapping.hardware import Hardware
 from ..mapping.legality import refusal
 from ..mapping.mapping import Mapping
 from ..mapping.owned import Processors, loop_over, when
 from ..memory.shared import element_bytes
-from .elements import Address, StructuredOp, emit_element, emit_vector
+from .elements import Address
 from .views import own_array
 
+EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
+"""Emits one unit, given where in the thread's own arrays the elements of staged tiles are."""
 ATTRIBUTE = "weft.staging"
 MOST_BYTES = 512
 """Half of the registers that a thread may have: beyond that nothing is left to compute with."""
@@ -62,42 +62,27 @@ class Share:
 
 
 class Staging:
-    """Realises the ops that fill and drain staged tiles; the tiles' arrays are made by whichever comes first."""
+    """Emits the ops that fill and drain staged tiles; the tiles' arrays are made by whichever comes first."""
 
-    def __init__(self, hardware: Hardware) -> None:
-        self._hardware = hardware
+    def __init__(self) -> None:
         self._arrays: dict[ir.Value, ir.Value] = {}
 
-    def concerns(self, op: ir.Operation) -> bool:
-        """Whether a mapped op fills or drains a staged tile."""
-        return any(is_stage(operand) for operand in op.operands)
+    def emit(
+        self, op: ir.Operation, mapping: Mapping, sharers: Sequence[tuple[Bound, Processors]], body: EmitStaged
+    ) -> None:
+        """Emit the units that one thread owns, the staged tile replaced by an array of the thread's own."""
+        shares = [_share(op, n, who, mapping) for n, who in sharers]
+        elements = math.prod(share.slots for share in shares) * mapping.vector
+        own = {n: self._array(op, tile, elements) for n, tile in enumerate(op.operands) if is_stage(tile)}
 
-    def realise(self, op: ir.Operation, mapping: Mapping) -> None:
-        """Emit the iterations that one thread owns, the staged tile replaced by an array of the thread's own."""
-        structured = StructuredOp.of(op)
-        space = [extent for extent in structure(op).extents if extent is not None]
-        lanes = mapping.vector
-        units = [*space[:-1], space[-1] // lanes]
-        shares, row_by_row = _shares(op, units, mapping, self._hardware)
-        elements = math.prod(share.slots for share in shares) * lanes
-        staged = [n for n, operand in enumerate(structured.operands) if is_stage(operand)]
-        own = {n: self._array(op, structured.operands[n], elements) for n in staged}
+        def nest(at: tuple[Sum, ...], slot: Sum) -> None:
+            if len(at) == len(shares):
+                first = slot.times(mapping.vector).emit()
+                return body(at, {n: (array, [first]) for n, array in own.items()})
+            share = shares[len(at)]
+            share.emit(lambda i, s: nest((*at, i), slot.times(share.slots) + s))
 
-        def emit(at: Sequence[Sum], slot: Sum) -> None:
-            first = slot.times(lanes)
-            instead: dict[int, Address] = {n: (array, [first.emit()]) for n, array in own.items()}
-            if lanes == 1:
-                emit_element(structured, at, instead)
-            else:
-                emit_vector(structured, [*at[:-1], at[-1].times(lanes)], lanes, instead)
-
-        def nest(position: int, at: tuple[Sum, ...], slot: Sum) -> None:
-            if position == len(shares):
-                return emit(delinearise(at[0], units) if row_by_row else at, slot)
-            share = shares[position]
-            share.emit(lambda i, s: nest(position + 1, (*at, i), slot.times(share.slots) + s))
-
-        nest(0, (), Sum())
+        nest((), Sum())
 
     def _array(self, op: ir.Operation, tile: ir.Value, elements: int) -> ir.Value:
         """The thread's own array in a staged tile's place. Two ops with the same map agree on its size."""
@@ -121,32 +106,17 @@ def is_stage(tile: ir.Value) -> bool:
     return made_by is not None and ATTRIBUTE in made_by.attributes
 
 
-def _shares(op: ir.Operation, units: list[int], mapping: Mapping, hardware: Hardware) -> tuple[list[Share], bool]:
-    """One share per mapped dimension; True if there is a single one for all of them, row by row."""
-    if mapping.every or len(mapping.axes) < len(units):
-        total = math.prod(units)
-        who = hardware.linear_thread() if mapping.every else hardware.along(mapping, 0, total)
-        return [_share(op, total, who, mapping)], True
-    return [_share(op, n, hardware.along(mapping, d, n), mapping) for d, n in enumerate(units)], False
-
-
-def _share(op: ir.Operation, trips: int, by: Processors, mapping: Mapping) -> Share:
-    if not isinstance(by.count, int):
-        raise _unknown(op, mapping)
-    size = 1
-    if mapping.dist == "block":
-        size = max(-(-trips // by.count), 1)
-    elif mapping.dist == "block-cyclic" and mapping.chunk is not None:
+def _share(op: ir.Operation, trips: Bound, by: Processors, mapping: Mapping) -> Share:
+    if not isinstance(by.count, int) or not isinstance(trips, int):
+        raise refusal(
+            "W0365",
+            "how many elements of this tile a thread keeps in registers is known only at run time",
+            op,
+            f"`{mapping}`: the number of threads is not part of the kernel",
+            hint="give the map a count, or leave out `pipeline`",
+        )
+    size = max(-(-trips // by.count), 1) if mapping.dist == "block" else 1
+    if mapping.dist == "block-cyclic" and mapping.chunk is not None:
         size = mapping.chunk
     stride = by.count * size
     return Share(trips, by, max(-(-trips // stride), 1), size, stride)
-
-
-def _unknown(op: ir.Operation, mapping: Mapping) -> WeftError:
-    return refusal(
-        "W0365",
-        "how many elements of this tile a thread keeps in registers is known only at run time",
-        op,
-        f"`{mapping}`: the number of threads is not part of the kernel",
-        hint="give the map a count, or leave out `pipeline`",
-    )

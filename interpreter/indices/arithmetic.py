@@ -36,6 +36,20 @@ class Sum:
             bound = known(bound)
         return cls(bound) if isinstance(bound, int) else cls(0, (Term(bound, 1, extent),))
 
+    @classmethod
+    def of_expression(cls, e: ir.AffineExpr, dims: int, operands: Sequence[Sum]) -> Sum | None:
+        """An affine expression in terms of its operands, symbols behind the dimensions; None where a division makes it no sum."""
+        if isinstance(e, ir.AffineConstantExpr):
+            return cls(e.value)
+        if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
+            return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else dims)]
+        if not isinstance(e, (ir.AffineAddExpr, ir.AffineMulExpr)):
+            return None
+        left, right = (cls.of_expression(side, dims, operands) for side in (e.lhs, e.rhs))
+        if left is None or right is None or (right.terms and isinstance(e, ir.AffineMulExpr)):
+            return None
+        return left + right if isinstance(e, ir.AffineAddExpr) else left.times(right.constant)
+
     def __add__(self, other: Sum) -> Sum:
         return Sum(self.constant + other.constant, self.terms + other.terms)
 

@@ -12,37 +12,12 @@ again: it must not run after this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from ..ir.mlir import affine, ir, operations
+from .forms import Key, Linear, Number, expression, values_in
 
 WARP = 32
 THREAD = 2
 _BLOCK = "known_block_size"
-Number = tuple[int, int]
-"""Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
-Key = tuple
-"""What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod", linear form, divisor)`."""
-
-
-@dataclass(frozen=True)
-class Linear:
-    """`constant + Σ coefficient * key`."""
-
-    terms: tuple[tuple[Key, int], ...] = ()
-    constant: int = 0
-
-    def plus(self, other: Linear, factor: int = 1) -> Linear:
-        total = dict(self.terms)
-        for key, coefficient in other.terms:
-            total[key] = total.get(key, 0) + coefficient * factor
-        kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
-        return Linear(kept, self.constant + other.constant * factor)
-
-    def values(self) -> set[Number]:
-        """The numbers of the values in it."""
-        return {number for key, _ in self.terms for number in _values(key)}
 
 
 def share_indices(function: ir.Operation) -> None:
@@ -71,28 +46,8 @@ class _Numbers:
     def linear(self, apply: ir.Operation) -> Linear | None:
         """What an `affine.apply` computes; None where something is divided by a value."""
         mapping = ir.AffineMapAttr(apply.attributes["map"]).value
-        return self._expression(mapping.results[0], mapping.n_dims, list(apply.operands))
-
-    def _expression(self, e: ir.AffineExpr, dims: int, operands: Sequence[ir.Value]) -> Linear | None:
-        if isinstance(e, ir.AffineConstantExpr):
-            return Linear((), e.value)
-        if isinstance(e, ir.AffineDimExpr):
-            return Linear(((("value", self._number(operands[e.position])), 1),))
-        if isinstance(e, ir.AffineSymbolExpr):
-            return Linear(((("value", self._number(operands[dims + e.position])), 1),))
-        if not isinstance(e, ir.AffineBinaryExpr):
-            return None
-        left, right = (self._expression(side, dims, operands) for side in (e.lhs, e.rhs))
-        if left is None or right is None:
-            return None
-        if isinstance(e, ir.AffineAddExpr):
-            return _with_remainders(left.plus(right))
-        if right.terms:
-            return None
-        if isinstance(e, ir.AffineMulExpr):
-            return Linear().plus(left, right.constant)
-        kind = next(k for k, cls in _DIVISIONS.items() if isinstance(e, cls))
-        return Linear((((kind, left, right.constant), 1),))
+        operands = [Linear(((("value", self._number(operand)), 1),)) for operand in apply.operands]
+        return expression(mapping.results[0], mapping.n_dims, operands, lambda *key: Linear(((key, 1),)))
 
     def _number(self, value: ir.Value, rank: int | None = None) -> Number:
         if value not in self._numbers:
@@ -160,7 +115,7 @@ class _Numbers:
         return done
 
     def _depth(self, key: Key) -> int:
-        return max((self._depths[number] for number in _values(key)), default=0)
+        return max((self._depths[number] for number in values_in(key)), default=0)
 
     def _sum(self, first: ir.Value | None, rest: Linear, before: ir.Operation) -> ir.Value:
         """`first + rest`, as one `affine.apply` where it is not a value already."""
@@ -176,37 +131,6 @@ class _Numbers:
             total = ir.AffineExpr.get_add(ir.AffineExpr.get_dim(0), total)
         with ir.InsertionPoint(before), before.location:
             return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [total]), operands).result
-
-
-_DIVISIONS = {"floordiv": ir.AffineFloorDivExpr, "ceildiv": ir.AffineCeilDivExpr, "mod": ir.AffineModExpr}
-
-
-def _values(key: Key) -> set[Number]:
-    return {key[1]} if key[0] == "value" else key[1].values()
-
-
-def _order(key: Key) -> tuple:
-    return (min(_values(key), default=(0, 0)), key[0], repr(key))
-
-
-def _with_remainders(linear: Linear) -> Linear:
-    """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
-    for key, coefficient in linear.terms:
-        if key[0] != "floordiv" or coefficient % key[2]:
-            continue
-        _, divided, divisor = key
-        factor = -coefficient // divisor
-        without = linear.plus(divided, -factor).plus(Linear(((key, coefficient),)), -1)
-        if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
-            return _with_remainders(without.plus(Linear(((("mod", divided, divisor), factor),))))
-    for key, coefficient in linear.terms:
-        if key[0] != "mod":
-            continue
-        _, divided, divisor = key
-        without = linear.plus(divided, coefficient).plus(Linear(((key, coefficient),)), -1)
-        if len(without.terms) < len(linear.terms) - len(divided.terms):
-            return _with_remainders(without.plus(Linear(((("floordiv", divided, divisor), -coefficient * divisor),))))
-    return linear
 
 
 def _rebuilt(linear: Linear, places: dict[Number, int]) -> ir.AffineExpr:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..indices.comparisons import join_bounds
+from ..indices.forms import DELINEARIZE, LINEARIZE
 from ..indices.indices import share_indices
 from ..ir.mlir import ir, linalg, operations, run_passes
 from ..memory.shared import bytes_of
@@ -15,7 +15,7 @@ from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
 from .offsets import settle_offsets
 from .registers import fix_trip_counts
-from .reshapes import DELINEARIZE, LINEARIZE, keep_reshapes
+from .reshapes import keep_reshapes
 from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
@@ -44,7 +44,6 @@ def lower(kernel: Outlined) -> int:
             _run(kernel, _CLEAN_UP)
             with kernel.function.context:
                 share_indices(kernel.function)
-                join_bounds(kernel.function)
             _run(kernel, "cse")
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from ..buffers.alone import do_alone, is_alone
-from ..buffers.elements import StructuredOp, emit_element, emit_vector
+from ..buffers.elements import StructuredOp, emit_unit
 from ..buffers.staging import Staging, is_stage
 from ..buffers.views import base_of
-from ..indices.arithmetic import Bound, Sum, conjunction, delinearise, is_zero
+from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, delinearise, is_zero
 from ..ir.mlir import ir, producer
 from ..ir.nesting import children
 from ..mapping.geometry import Geometry
 from ..mapping.hardware import Hardware
 from ..mapping.mapping import AXES, Mapping, mapping_of
-from ..mapping.owned import Emit, Processors, for_each_owned, when
-from ..mapping.space import extents, loop_dimensions, product
+from ..mapping.owned import for_each_owned, when
+from ..mapping.space import extents, loop_dimensions
 from ..session.rewriter import describe
 from .kernel import Outlined
 
@@ -30,7 +30,7 @@ class Realiser:
     def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
         self._hardware = Hardware(kernel.entry, geometry)
         self._geometry = geometry
-        self._staging = Staging(self._hardware)
+        self._staging = Staging()
         self.remarks: list[str] = []
 
     def run(self, op: ir.Operation, taken: frozenset[tuple[str, str]] = frozenset()) -> None:
@@ -94,47 +94,38 @@ class Realiser:
         return moved
 
     def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
-        structured = StructuredOp.of(op)
-        lanes = mapping.vector
-        if self._staging.concerns(op):
-            self._staging.realise(op, mapping)
-            if lanes > 1:
-                self.remarks.append(_widths(op, structured, lanes))
-            return []
+        structured, lanes = StructuredOp.of(op), mapping.vector
         space = extents(op)
-        if lanes == 1:
-            self._distribute(mapping, space, lambda at: emit_element(structured, at))
-            return []
-        last = space[-1]
-        assert isinstance(last, int), "checked: a vector's row length is known"
-        units: list[Bound] = [*space[:-1], last // lanes]
-        self._distribute(mapping, units, lambda at: emit_vector(structured, [*at[:-1], at[-1].times(lanes)], lanes))
-        self.remarks.append(_widths(op, structured, lanes))
+        space[-1:] = [ceildiv(n, lanes) for n in space[-1:]]
+        if any(map(is_stage, op.operands)):
+            sharers = self._hardware.sharers(mapping, space)
+            self._staging.emit(
+                op, mapping, sharers, lambda at, own: emit_unit(structured, _multi_index(at, space), lanes, own)
+            )
+        else:
+            self._distribute(mapping, space, lambda at: emit_unit(structured, at, lanes))
+        if lanes > 1:
+            self.remarks.append(_widths(op, structured, lanes))
         return []
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""
         if not trips:  # an op on scalars: a single iteration, which has no index
             return self._distribute(mapping, [1], lambda at: emit(at[1:]))
-        if mapping.every or len(mapping.axes) < len(trips):
-            total = product(trips)
-            who = self._hardware.linear_thread() if mapping.every else self._hardware.along(mapping, 0, total)
-            self._owned(total, who, mapping, lambda linear: emit(delinearise(linear, trips)))
-            return
+        sharers = self._hardware.sharers(mapping, trips)
 
-        self._hardware.order_blocks(mapping)
+        def nest(at: tuple[Sum, ...]) -> None:
+            if len(at) == len(sharers):
+                return emit(_multi_index(at, trips))
+            n, who = sharers[len(at)]
+            for_each_owned(n, who, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
 
-        def nest(position: int, at: tuple[Sum, ...]) -> None:
-            if position == len(trips):
-                return emit(at)
-            who = self._hardware.along(mapping, position, trips[position])
-            self._owned(trips[position], who, mapping, lambda i: nest(position + 1, (*at, i)))
+        nest(())
 
-        nest(0, ())
 
-    @staticmethod
-    def _owned(trips: Bound, who: Processors, mapping: Mapping, body: Emit) -> None:
-        for_each_owned(trips, who, mapping.dist, mapping.chunk, body)
+def _multi_index(at: Sequence[Sum], extents: Sequence[Bound]) -> Sequence[Sum]:
+    """The index of each dimension, where all of them may be counted row by row."""
+    return at if len(at) == len(extents) else delinearise(at[0], extents)
 
 
 def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:

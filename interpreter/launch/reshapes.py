@@ -10,9 +10,6 @@ from __future__ import annotations
 from ..ir.mlir import ir, memref, operations
 from ..memory.strides import is_plain, strided
 
-DELINEARIZE = "affine.delinearize_index"
-LINEARIZE = "affine.linearize_index"
-
 
 def keep_reshapes(function: ir.Operation) -> None:
     """Make a `memref.reinterpret_cast` of each reshape of a static buffer without gaps that puts dimensions together.

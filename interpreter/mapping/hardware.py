@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, ceildiv, minimum, multiply
 from ..ir.mlir import gpu, ir
@@ -9,6 +11,7 @@ from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, WARP, Mapping
 from .owned import Processors
 from .raster import grouped
+from .space import product
 
 _OPS = {
     ("id", "blocks"): "BlockIdOp",
@@ -91,6 +94,14 @@ class Hardware:
             if axis == wanted:
                 return Processors(inner, counts[axis])
         raise AssertionError(wanted)
+
+    def sharers(self, mapping: Mapping, trips: Sequence[Bound]) -> list[tuple[Bound, Processors]]:
+        """The iterations of each axis of a map and who shares them: of each dimension, or of all of them, row by row."""
+        if mapping.every or len(mapping.axes) < len(trips):
+            total = product(trips)
+            return [(total, self.linear_thread() if mapping.every else self.along(mapping, 0, total))]
+        self.order_blocks(mapping)
+        return [(n, self.along(mapping, position, n)) for position, n in enumerate(trips)]
 
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
         """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""

@@ -108,6 +108,9 @@ def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Valu
 def _tests(s: Subscript, span: Span, low: int, high: int) -> list[ir.Value]:
     """What has to hold of an index for it to lie in the box."""
     tests: list[ir.Value] = []
+    if s.low < low == 0 and s.high >= high:  # one comparison: as an unsigned number what is negative is larger than every size
+        tests.append(arith.cmpi(arith.CmpIPredicate.ult, s.value, index(high)))
+        low, high = s.low, s.high + 1
     if s.low < low:
         tests.append(arith.cmpi(arith.CmpIPredicate.sge, s.value, index(low)))
     if s.high >= high:
