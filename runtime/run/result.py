@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..simulator.bank_report import BankUse
-from ..simulator.report import Fault, Race
+from ..simulator.report import BankUse, Fault, Race
 from ..trace.timeline import Timed
 
 

@@ -9,38 +9,21 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.ir.mlir import ir
-from ..kernel_form import given_name
 from .memory import Global, Window
-from .types import DYNAMIC, element_dtype
 
 
-@dataclass(frozen=True)
+@dataclass
 class Argument:
     """A kernel argument as its type says; `shape` is None for a scalar, a None in it is dynamic.
 
-    `changes`: the kernel may write it.
+    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it.
     """
 
     name: str
     dtype: np.dtype
     shape: tuple[int | None, ...] | None
+    root: str = ""
     changes: bool = False
-
-    @classmethod
-    def of(cls, function: ir.Operation, writes: Sequence[bool]) -> list[Argument]:
-        """All arguments of a `gpu.func`; `writes`: per memref, whether the kernel may write it."""
-        changing = iter(writes)
-        kinds = list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
-        made: list[Argument] = []
-        for number, kind in enumerate(kinds):
-            name = given_name(function, number) or f"arg{number}"
-            if isinstance(kind, ir.MemRefType):
-                shape = tuple(None if n == DYNAMIC else n for n in kind.shape)
-                made.append(cls(name, element_dtype(kind.element_type, function), shape, next(changing)))
-            else:
-                made.append(cls(name, element_dtype(kind, function), None))
-        return made
 
 
 @dataclass(frozen=True)

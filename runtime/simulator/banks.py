@@ -16,10 +16,12 @@ begins, and a shift of all lanes leaves conflicts as they are. So each pattern i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
+
+from .report import BankUse, Kind, Site
 
 WARP = 32
 BANKS = 32
@@ -33,7 +35,10 @@ MOST_PENDING = 32
 LARGE = 4096
 """Elements of an access that is looked at by itself."""
 
-Kind = Literal["load", "store"]
+MOST_PADDING = 64
+"""Bytes that a row may grow by."""
+MOST_TRIALS = 2048
+"""Patterns and places to begin, of all ops on a buffer together, up to which a padding is looked for."""
 
 
 @dataclass(frozen=True)
@@ -242,3 +247,50 @@ class BankCounter:
         """The tally of an op on a buffer; one that is not `kept` is reported nowhere."""
         made = Tally(shape, itemsize, self.rows, self.threads)
         return self.tallies.setdefault((site, name, kind), made) if kept else made
+
+
+def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...]:
+    """One entry an op and buffer, in the order of the kernel's text."""
+    by_buffer: dict[str, list[Tally]] = {}
+    for (_, name, _), tally in counter.tallies.items():
+        tally.settle()
+        by_buffer.setdefault(name, []).append(tally)
+    padding = {name: _padding(tallies) for name, tallies in by_buffer.items()}
+    uses: list[BankUse] = []
+    for (number, name, kind), tally in sorted(counter.tallies.items(), key=lambda item: (item[0][0], item[0][2])):
+        total, site, pad = tally.total(), sites[number], padding[name]
+        padded = tally.padded(pad) if pad is not None and total.wavefronts > total.ideal else None
+        uses.append(
+            BankUse(
+                number, name, kind, site.op, site.location, tally.width, total.executions, total.wavefronts, total.ideal,
+                None if padded is None else pad, None if padded is None else padded.wavefronts,
+            )
+        )  # fmt: skip
+    return tuple(uses)
+
+
+def _padding(tallies: Sequence[Tally]) -> int | None:
+    """The least padding with the fewest wavefronts, of those that keep the buffer's accesses aligned; None where none helps."""
+    now = _sum(tally.total() for tally in tallies)
+    shape, itemsize = tallies[0].shape, tallies[0].itemsize
+    trials = sum(tally.begins for tally in tallies)
+    if now.wavefronts == now.ideal or len(shape) < 2 or trials > MOST_TRIALS:
+        return None
+    unit = max(*(tally.width // itemsize for tally in tallies), WORD // itemsize, 1)
+    if shape[-1] % unit:
+        return None
+    best, fewest = None, now.wavefronts
+    for more in range(unit, MOST_PADDING // itemsize + 1, unit):
+        tried = [tally.padded(more) for tally in tallies]
+        found = _sum(one for one in tried if one is not None)
+        if None in tried:
+            return None
+        if found.wavefronts < fewest:
+            best, fewest = more, found.wavefronts
+        if fewest == found.ideal:
+            break
+    return best
+
+
+def _sum(counts: Iterable[Count]) -> Count:
+    return sum(counts, Count())

@@ -13,14 +13,13 @@ from ...interpreter.ir.mlir import ir
 from ..kernel_form import normal, sizes_of
 from ..plan.dtypes import NUMPY
 from . import conversion, numeric, ops, vector_values, warp
-from .arguments import Argument, bind
-from .bank_report import bank_uses
-from .banks import BankCounter
+from .arguments import bind
+from .banks import BankCounter, bank_uses
 from .budget import Budget, too_long
 from .combining import COMBINE
 from .lanes import Lanes
 from .local_memory import Private, Shared
-from .memory import Global, Window, row_major
+from .memory import Global, constant
 from .report import LaunchReport, Recorder, Statistics, Triple
 from .shadow import KeyLayout
 from .translate import Translator
@@ -58,9 +57,10 @@ class SimKernel:
         self.static_barriers = translator.static_barriers
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
-        self.arguments = Argument.of(operation, translator.writes)
+        self.arguments = translator.arguments
         namespace: dict[str, Any] = {
-            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "atomic": warp.atomic,
+            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp,
+            "Shared": Shared, "Private": Private, "constant": constant,
             **translator.constants,
         }  # fmt: skip
         exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)
@@ -146,20 +146,8 @@ class SimKernel:
         self, lanes: Lanes, memories: list[Global], values: list[Any], layout: KeyLayout, check: bool,
         counter: BankCounter | None,
     ) -> None:  # fmt: skip
-        local = KeyLayout(layout.site, layout.thread, 0)
         lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
-
-        def constant(name: str, contents: np.ndarray) -> Global:
-            made = Global([Window(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))
-            made.layout = layout
-            made.attach(lanes)
-            return made
-
-        lanes.make_shared = lambda name, shape, dtype: Shared(
-            name, shape, dtype, lanes, local, check, self.atomics, counter
-        )
-        lanes.make_private = lambda name, shape, dtype: Private(name, shape, dtype, lanes, check)
-        lanes.make_constant = constant
+        lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
         for memory in memories:
             memory.attach(lanes)
             lanes.memories.append(memory)

@@ -8,22 +8,28 @@ A mask is None (all lanes), False (none; only ever tested, never passed on), or 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
+from .banks import BankCounter
 from .report import Access, Fault, FaultKind, Recorder, Site, Triple
-
-if TYPE_CHECKING:
-    from .memory import Memory
+from .shadow import KeyLayout
 
 MOST_ROUNDS = 1 << 22
 WATCHED = 256
 """Turns of loops between two looks at the clock."""
-Maker = Callable[[str, tuple[int, ...], np.dtype], "Memory"]
 Lane = Any
 """A Python or NumPy scalar, or an array that broadcasts to (threads, blocks, …)."""
+
+
+class Ordered(Protocol):
+    """What barriers order: the memory of a space."""
+
+    space: str
+
+    def barrier(self, everyone: bool) -> None: ...
 
 
 class Lanes:
@@ -45,10 +51,11 @@ class Lanes:
         self.shape = (self.nt, self.nb)
         self.sites = sites
         self.found = found
-        self.memories: list[Memory] = []
-        self.make_shared: Maker
-        self.make_private: Maker
-        self.make_constant: Callable[[str, np.ndarray], Memory]
+        self.memories: list[Ordered] = []
+        self.check = True
+        self.layout: KeyLayout
+        self.atomics: frozenset[int] = frozenset()
+        self.banks: BankCounter | None = None
         self.columns = np.arange(self.nb, dtype=np.int64)
         self.thread_id = [_compact(part)[..., None] for part in _split(threads, block)]
         self.block_id = [_compact(part) for part in _split(blocks, grid)]
@@ -137,23 +144,8 @@ class Lanes:
 
     # ---- what the generated code asks for -------------------------------------------------------------------------------
 
-    def shared(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Memory:
-        return self.make_shared(name, shape, dtype)
-
-    def private(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Memory:
-        return self.make_private(name, shape, dtype)
-
-    def constant(self, name: str, contents: np.ndarray) -> Memory:
-        return self.make_constant(name, contents)
-
     def linear_thread(self) -> np.ndarray:
         return self.threads[:, None]
-
-    def shuffle(self, value: Lane, offset: Lane, width: Lane, mode: str, mask: Any) -> tuple[Lane, Lane]:
-        return warp.shuffle(self, value, offset, width, mode, mask)
-
-    def reduce(self, value: Lane, kind: str, size: int, mask: Any, site: int) -> Lane:
-        return warp.reduce(self, value, kind, size, mask, site)
 
     def steps(self, counted: range) -> Iterable[int]:
         """The turns of a `for`, watched."""
@@ -261,6 +253,3 @@ def _beside(mask: Any, rank: int) -> Any:
     if rank == 0 or not isinstance(mask, np.ndarray) or mask.ndim > 2:
         return mask
     return mask.reshape(mask.shape + (1,) * rank)
-
-
-from . import warp  # noqa: E402  (it needs Lanes)

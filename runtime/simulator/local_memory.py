@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .banks import BankCounter, Kind, Tally
+from .banks import BankCounter, Tally
 from .lanes import Lane, Lanes, first_lane
 from .memory import Memory, Tracked, Window, poison_of, row_major
+from .report import Kind
 from .shadow import Index, KeyLayout, Mask, Shadow
 from .vector_values import gather
 
@@ -23,22 +24,19 @@ class Shared(Tracked):
 
     space = "shared"
 
-    def __init__(
-        self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, layout: KeyLayout, check: bool,
-        atomics: frozenset[int] = frozenset(), banks: BankCounter | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
         size = int(np.prod(shape, dtype=np.int64))
         super().__init__([Window(name, 0, shape, row_major(shape))], dtype, size)
         self.lanes = lanes
-        self.layout = layout
+        self.layout = layout = KeyLayout(lanes.layout.site, lanes.layout.thread, 0)
         self.data = np.full((size, lanes.nb), poison_of(dtype), dtype)
         self.width = 1
-        self.banks, self.atomics = banks, atomics
+        self.banks, self.atomics = lanes.banks, lanes.atomics
         self.loads: dict[int, Tally] = {}
         self.stores: dict[int, Tally] = {}
         self.keys = np.arange(lanes.nt, dtype=np.int64) << layout.site
-        if check:
-            self.shadow = Shadow(size, layout, self.address, self.report, atomics)
+        if lanes.check:
+            self.shadow = Shadow(size, layout, self.address, self.report, lanes.atomics)
             self.written = np.zeros(size, dtype=bool)
         lanes.memories.append(self)
 
@@ -141,11 +139,11 @@ class Private(Memory):
     between lanes turns all of them into one array.
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, check: bool) -> None:
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
         size = int(np.prod(shape, dtype=np.int64))
         super().__init__([Window(name, 0, shape, row_major(shape))], dtype, size)
         self.lanes = lanes
-        self.check = check
+        self.check = lanes.check
         self.values: list[Lane] = [poison_of(dtype)] * size
         self.written: list[Any] = [False] * size  # False, None (in all lanes) or a mask
         self.dense: np.ndarray | None = None

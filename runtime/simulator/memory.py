@@ -296,6 +296,14 @@ class Global(Tracked):
         return int(self.layout.blocks_of(key))
 
 
+def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:
+    """A constant of the module."""
+    made = Global([Window(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))
+    made.layout = lanes.layout
+    made.attach(lanes)
+    return made
+
+
 def poison_of(dtype: np.dtype) -> np.generic:
     """NaN for floats, all bytes 0xA5 for integers, False for booleans."""
     if dtype.kind == "b":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -41,24 +42,12 @@ def ceildivui(a: Any, b: Any) -> Any:
     return signed(quotient + (quotient * y != x).astype(quotient.dtype), a)
 
 
-def divui(a: Any, b: Any) -> Any:
-    return signed(np.floor_divide(unsigned(a), unsigned(b)), a)
+def _on_unsigned(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: signed(function(unsigned(a), unsigned(b)), a)
 
 
-def remui(a: Any, b: Any) -> Any:
-    return signed(np.remainder(unsigned(a), unsigned(b)), a)
-
-
-def shrui(a: Any, b: Any) -> Any:
-    return signed(np.right_shift(unsigned(a), unsigned(b)), a)
-
-
-def maxui(a: Any, b: Any) -> Any:
-    return signed(np.maximum(unsigned(a), unsigned(b)), a)
-
-
-def minui(a: Any, b: Any) -> Any:
-    return signed(np.minimum(unsigned(a), unsigned(b)), a)
+divui, remui, shrui = map(_on_unsigned, (np.floor_divide, np.remainder, np.right_shift))
+maxui, minui = map(_on_unsigned, (np.maximum, np.minimum))
 
 
 def mul_extended(a: Any, b: Any, signs: bool) -> tuple[Any, Any]:
@@ -260,17 +249,11 @@ def inside(index: Any, bound: int) -> bool:
 
 
 def minimum_of(*values: Any) -> Any:
-    found = values[0]
-    for value in values[1:]:
-        found = np.minimum(found, value) if isinstance(found, np.ndarray) or isinstance(value, np.ndarray) else min(found, value)
-    return found
+    return reduce(np.minimum, values) if any(isinstance(v, np.ndarray) for v in values) else min(values)
 
 
 def maximum_of(*values: Any) -> Any:
-    found = values[0]
-    for value in values[1:]:
-        found = np.maximum(found, value) if isinstance(found, np.ndarray) or isinstance(value, np.ndarray) else max(found, value)
-    return found
+    return reduce(np.maximum, values) if any(isinstance(v, np.ndarray) for v in values) else max(values)
 
 
 def spread(flat: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:

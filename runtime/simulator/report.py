@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeVar
 
 from ...dsl.diagnostics import Diagnostic
-
-if TYPE_CHECKING:
-    from .bank_report import BankUse
 
 RaceKind = Literal["RAW", "WAR", "WAW"]
 FaultKind = Literal[
@@ -20,6 +17,7 @@ FaultKind = Literal[
     "misaligned access",
     "division by zero",
 ]
+Kind = Literal["load", "store"]
 Triple = tuple[int, int, int]
 
 MOST_FINDINGS = 8
@@ -130,6 +128,41 @@ class Statistics:
 
 
 @dataclass(frozen=True)
+class BankUse:
+    """What the executions of one op on one shared buffer cost. Counted exactly, over all warps of the launch.
+
+    Args:
+        buffer, kind, op, location: which access; `site` is the op's number in the kernel.
+        width: bytes of a lane.
+        executions: how often a warp executed it; lanes masked off take no part, and a warp without any is not counted.
+        wavefronts, ideal: how many it took, and the fewest possible for an access of that width and those lanes.
+        pad: elements a row of the buffer should be longer, where it was tried and the buffer's accesses take fewer wavefronts so.
+        padded: the wavefronts of this access then.
+    """
+
+    site: int
+    buffer: str
+    kind: Kind
+    op: str
+    location: str
+    width: int
+    executions: int
+    wavefronts: int
+    ideal: int
+    pad: int | None = None
+    padded: int | None = None
+
+    @property
+    def conflicts(self) -> int:
+        return self.wavefronts - self.ideal
+
+    @property
+    def degree(self) -> float:
+        """Wavefronts over the fewest possible: 1.0 without a conflict."""
+        return self.wavefronts / self.ideal if self.ideal else 1.0
+
+
+@dataclass(frozen=True)
 class LaunchReport:
     """The findings of one launch.
 
@@ -172,36 +205,44 @@ class LaunchReport:
         return (*races, *faults)
 
 
+Found = TypeVar("Found", Race, Fault)
+
+
+def add(found: Found, known: dict[tuple[str | None, ...], Found], key: tuple[str | None, ...]) -> bool:
+    """Count a finding with its like; whether there was one."""
+    if key not in known:
+        return False
+    known[key] = replace(known[key], count=known[key].count + found.count)
+    return True
+
+
+def pair(race: Race) -> tuple[str | None, ...]:
+    """What races are merged by."""
+    return race.kind, race.buffer, race.first.where, race.second.where
+
+
 class Recorder:
     """Collects findings of one launch. The first witness of each stays; later ones only count."""
 
     def __init__(self) -> None:
         self.race_count = 0
         self.fault_count = 0
-        self._races: dict[tuple[str, ...], Race] = {}
+        self._races: dict[tuple[str | None, ...], Race] = {}
         self._faults: dict[tuple[str | None, ...], Fault] = {}
         self._listed: Counter[tuple[str, str | None]] = Counter()
 
     def race(self, race: Race) -> None:
         self.race_count += race.count
-        first, second = race.first, race.second
-        key = (race.kind, race.buffer, first.where, second.where)
-        known = self._races.get(key)
-        if known is not None:
-            self._races[key] = replace(known, count=known.count + race.count)
-        elif self._listed[race.kind, race.buffer] < MOST_FINDINGS:
-            self._listed[race.kind, race.buffer] += 1
-            self._races[key] = race
+        self._note(race, self._races, pair(race))
 
     def fault(self, fault: Fault) -> None:
         self.fault_count += fault.count
-        key = (fault.kind, fault.buffer, fault.access.op, fault.access.location)
-        known = self._faults.get(key)
-        if known is not None:
-            self._faults[key] = replace(known, count=known.count + fault.count)
-        elif self._listed[fault.kind, fault.buffer] < MOST_FINDINGS:
-            self._listed[fault.kind, fault.buffer] += 1
-            self._faults[key] = fault
+        self._note(fault, self._faults, (fault.kind, fault.buffer, fault.access.op, fault.access.location))
+
+    def _note(self, found: Found, known: dict[tuple[str | None, ...], Found], key: tuple[str | None, ...]) -> None:
+        if not add(found, known, key) and self._listed[found.kind, found.buffer] < MOST_FINDINGS:
+            self._listed[found.kind, found.buffer] += 1
+            known[key] = found
 
     @property
     def races(self) -> tuple[Race, ...]:

@@ -51,11 +51,17 @@ class KeyLayout:
 
     def unordered(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
         """Which pairs of accesses nothing orders. A key of -1 (nobody) is ordered with everything."""
-        differ = (old ^ new) >> self.site
-        found = (differ > 0) & (differ < (1 << self.thread))
-        if self.block:
-            found |= (old >= 0) & (self.blocks_of(old ^ new) != 0)
-        return found
+        found = self.beside(old, new)
+        return found | self.elsewhere(old, new) if self.block else found
+
+    def beside(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Which pairs are of two threads of a block, in the same interval."""
+        differ = (one ^ other) >> self.site
+        return (differ > 0) & (differ < (1 << self.thread))
+
+    def elsewhere(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Which pairs are of two blocks."""
+        return (one >= 0) & (self.blocks_of(one ^ other) != 0)
 
 
 class Slots:
@@ -83,15 +89,11 @@ class Slots:
 
     def _keep(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
         """Keep `other` where it is an access that `last` does not stand for."""
-        layout = self.layout
-        differ = (other ^ last) >> layout.site
-        beside = (differ > 0) & (differ < (1 << layout.thread))
-        if beside.any():
-            self.slots[1][elements[beside]] = other[beside]
-        if layout.block:
-            elsewhere = (other >= 0) & (layout.blocks_of(other ^ last) != 0)
-            if elsewhere.any():
-                self.slots[2][elements[elsewhere]] = other[elsewhere]
+        kinds = (self.layout.beside, self.layout.elsewhere)
+        for slot, differs in zip(self.slots[1:], kinds, strict=False):
+            kept = differs(other, last)
+            if kept.any():
+                slot[elements[kept]] = other[kept]
 
 
 class Shadow:

@@ -9,12 +9,12 @@ the cost is the same however many operations there are. Operations of one stream
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .memory import Window
-from .report import Operation, Race, RaceKind
+from .report import Operation, Race, RaceKind, add, pair
 
 Clock = dict[int, int]
 """By stream: how many of its operations are done."""
@@ -46,7 +46,7 @@ class StreamOrder:
         self.done: list[list[str]] = []
         self.marks: dict[Hashable, Clock] = {}
         self.memories: dict[Hashable, _Times] = {}
-        self._races: dict[tuple[str, ...], Race] = {}
+        self._races: dict[tuple[str | None, ...], Race] = {}
 
     @property
     def races(self) -> tuple[Race, ...]:
@@ -109,9 +109,6 @@ class StreamOrder:
             first = Operation(self.done[other][int(times[at]) - 1], other)
             second = Operation(self.done[number][-1], number)
             element = footprint.window.element(at) or (at,)
-            self._add(Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_))))
-
-    def _add(self, race: Race) -> None:
-        key = (race.kind, race.buffer, race.first.where, race.second.where)
-        known = self._races.get(key)
-        self._races[key] = race if known is None else replace(known, count=known.count + race.count)
+            race = Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_)))
+            if not add(race, self._races, pair(race)):
+                self._races[pair(race)] = race

@@ -17,8 +17,9 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.strides import strided
 from ..kernel_form import given_name, inputs_of, refuse, workgroup_buffers
 from ..reference.rounding import own_rounding
+from .arguments import Argument
 from .report import Site
-from .types import element_dtype, place, value_type
+from .types import DYNAMIC, element_dtype, place, value_type
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -68,6 +69,12 @@ class Mem:
     def parts(self) -> tuple[Val, ...]:
         return (self.root, self.base, self.offset, *self.sizes, *self.strides)
 
+    def of(self, parts: Sequence[Val]) -> Mem:
+        """A memref of that type with other parts, of which nobody knows whether it stays inside its buffer."""
+        root, base, offset, *rest = parts
+        rank = len(self.sizes)
+        return Mem(root, base, offset, tuple(rest[:rank]), tuple(rest[rank:]), self.dtype, exact=False)
+
 
 @dataclass
 class Scope:
@@ -109,7 +116,7 @@ class Translator:
         self.stored: set[str] = set()  # buffers that some op writes, by variable
         self.buffers: set[str] = set()  # variables that always mean the same buffer
         self.static_barriers = 0
-        self.writes: list[bool] = []  # per memref argument: some op may write it
+        self.arguments: list[Argument] = []
         self.mask = "None"
         self._count = 0
 
@@ -269,13 +276,15 @@ class Translator:
 
         inputs = inputs_of(op)
         arguments = list(op.regions[0].blocks[0].arguments)
-        for argument in arguments[:inputs]:
+        for number, argument in enumerate(arguments[:inputs]):
+            called = given_name(op, number) or f"arg{number}"
             if not isinstance(argument.type, ir.MemRefType):
                 dtype, shape = value_type(argument.type, op)
                 if shape:
                     raise refuse("W0751", "a kernel argument is a vector", op)
                 names.append(self.fresh("p"))
                 self.values[argument] = Val(names[-1], 0, dtype, uniform=True)
+                self.arguments.append(Argument(called, dtype, None))
                 continue
             names.append(self.fresh("R"))
             self.buffers.add(names[-1])
@@ -284,6 +293,8 @@ class Translator:
             sizes, strides = [integer() for _ in range(rank)], [integer() for _ in range(rank)]
             dtype = element_dtype(argument.type.element_type, op)
             self.values[argument] = Mem(root, offset, offset, tuple(sizes), tuple(strides), dtype)
+            known = tuple(None if n == DYNAMIC else n for n in argument.type.shape)
+            self.arguments.append(Argument(called, dtype, known, root=root.text))
         workgroup = workgroup_buffers(op)
         for number, attribution in enumerate(arguments[inputs:]):
             shared = number < workgroup
@@ -299,24 +310,20 @@ class Translator:
             raise refuse("W0751", f"memory of dynamic size inside a kernel: `{kind}`", op)
         shape = tuple(memref.shape)
         dtype = element_dtype(memref.element_type, op)
-        maker = "shared" if shared else "private"
+        maker = "Shared" if shared else "Private"
         root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
         self.buffers.add(root.text)
-        line = f"{root.text} = L.{maker}({name!r}, {shape!r}, {self.constant(dtype, INT64).text})"
+        line = f"{root.text} = {maker}({name!r}, {shape!r}, {self.constant(dtype, INT64).text}, L)"
         self.scopes[root.depth].lines.append(line)
         sizes = tuple(literal(n) for n in shape)
         strides, offset = strided(memref, op)
         return Mem(root, literal(0), literal(offset), sizes, tuple(literal(s) for s in strides), dtype)
 
-    def may_write(self, root: str) -> bool:
-        """Whether some op may write the buffer of the parameter `root`."""
-        return root in self.stored or not self.stored <= self.buffers
-
     def source(self) -> str:
         """The text of `kernel(L, parameters…)`. Raises W0750 and W0751."""
         names = self.parameters(self.function)
-        roots = [name for name in names if name in self.buffers]
         self.run(self.function.regions[0].blocks[0])
-        self.writes = [self.may_write(root) for root in roots]
+        for argument in self.arguments:  # what is stored through a variable that may mean several buffers may go to each
+            argument.changes = argument.root in self.stored or not self.stored <= self.buffers
         header = ", ".join(["L", *names])
         return "\n".join([f"def kernel({header}):", *(f"  {line}" for line in [*self.scopes[0].lines, "return"]), ""])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import numeric
 from .combining import COMBINE
 from .lanes import Lane, Lanes
-
-if TYPE_CHECKING:
-    from .memory import Memory
+from .memory import Memory
 
 WARP = 32
 

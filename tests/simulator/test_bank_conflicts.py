@@ -8,8 +8,8 @@ from gpu_kernels import WORKGROUP, func
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.runtime.simulator.bank_report import BankUse
 from weft.runtime.simulator.banks import Count, count
+from weft.runtime.simulator.report import BankUse
 
 # ---- an oracle that counts one lane at a time ---------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ SHAPES = ((1, 1), (NT, 1), (1, NB), (NT, NB))
 
 def private() -> Private:
     lanes = Lanes((NB, 1, 1), (NT, 1, 1), np.arange(NT), np.arange(NB), [Site(0, "memref.load", "here")], Recorder())
-    return Private("p", (SIZE,), np.dtype(np.int32), lanes, check=True)
+    return Private("p", (SIZE,), np.dtype(np.int32), lanes)
 
 
 @dataclass

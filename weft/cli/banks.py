@@ -11,7 +11,7 @@ from .console import shortened
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step
-    from ..runtime.simulator.bank_report import BankUse
+    from ..runtime.simulator.report import BankUse
 
 
 def bank_accesses(

@@ -164,9 +164,7 @@ def select(t: Translator, op: ir.Operation) -> None:
                 f"N.select({condition.text}, {a.text}, {b.text}, 0)"
             )  # fmt: skip
             parts.append(t.define(made, [condition, a, b], INT64))
-        rank = len(yes.sizes)
-        sizes, strides = tuple(parts[3 : 3 + rank]), tuple(parts[3 + rank :])
-        t.values[op.results[0]] = Mem(parts[0], parts[1], parts[2], sizes, strides, yes.dtype, exact=False)
+        t.values[op.results[0]] = yes.of(parts)
 
 
 _WIDER = ("arith.extsi", "arith.index_cast", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.trunci")

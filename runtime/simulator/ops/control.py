@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import refuse
@@ -14,16 +15,8 @@ Carried = Val | Mem
 
 def declare(t: Translator, like: Carried, depth: int) -> Carried:
     """Fresh variables for something that is assigned in several places."""
-
-    def fresh(value: Val, rank_shape: tuple[int, ...] = ()) -> Val:
-        return Val(t.fresh(), depth, value.dtype, False, rank_shape)
-
-    if isinstance(like, Val):
-        return fresh(like, like.shape)
-    rank = len(like.sizes)
-    parts = [fresh(part) for part in like.parts]
-    sizes, strides = tuple(parts[3 : 3 + rank]), tuple(parts[3 + rank :])
-    return Mem(parts[0], parts[1], parts[2], sizes, strides, like.dtype, exact=False)
+    made = [Val(t.fresh(), depth, part.dtype, False, part.shape) for part in pieces(like)]
+    return like.of(made) if isinstance(like, Mem) else made[0]
 
 
 def pieces(carried: Carried) -> tuple[Val, ...]:
@@ -32,14 +25,8 @@ def pieces(carried: Carried) -> tuple[Val, ...]:
 
 def at_depth(carried: Carried, depth: int) -> Carried:
     """The same variables, seen from another scope."""
-
-    def moved(v: Val) -> Val:
-        return Val(v.text, depth, v.dtype, v.uniform, v.shape)
-
-    if isinstance(carried, Val):
-        return moved(carried)
-    sizes, strides = (tuple(moved(v) for v in part) for part in (carried.sizes, carried.strides))
-    return Mem(moved(carried.root), moved(carried.base), moved(carried.offset), sizes, strides, carried.dtype, exact=False)
+    made = [replace(part, depth=depth, const=None) for part in pieces(carried)]
+    return carried.of(made) if isinstance(carried, Mem) else made[0]
 
 
 def assign(t: Translator, targets: Sequence[Carried], sources: Sequence[Carried]) -> None:

@@ -81,7 +81,7 @@ def shuffle(t: Translator, op: ir.Operation) -> None:
     if shape:
         raise refuse("W0750", "a shuffle of vectors", op)
     pair = t.fresh("x")
-    t.emit(f"{pair} = L.shuffle({value.text}, {offset.text}, {width.text}, {found[1]!r}, {t.mask})")
+    t.emit(f"{pair} = W.shuffle(L, {value.text}, {offset.text}, {width.text}, {found[1]!r}, {t.mask})")
     t.values[op.results[0]] = t.define(f"{pair}[0]", [], dtype, pure=False)
     t.values[op.results[1]] = t.define(f"{pair}[1]", [], BOOL, pure=False)
 
@@ -96,4 +96,4 @@ def reduce(t: Translator, op: ir.Operation) -> None:
     (value,) = t.operands(op)
     size = 32 if op.name == "gpu.subgroup_reduce" else "L.nt"
     arguments = f"{value.text}, {found[1]!r}, {size}, {t.mask}, {t.site(op)}"
-    t.result(op, f"L.reduce({arguments})", [value], pure=False)
+    t.result(op, f"W.reduce(L, {arguments})", [value], pure=False)

@@ -102,7 +102,7 @@ def atomic(t: Translator, op: ir.Operation) -> None:
         t.updates[site] = update
     t.stored.add(mem.root.text)
     where = f"{flat.text}, {t.pinned(value)}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
-    t.values[op.results[0]] = t.define(f"atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
+    t.values[op.results[0]] = t.define(f"W.atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
 
 
 def atomic_kind(op: ir.Operation) -> str:
@@ -226,7 +226,7 @@ def get_global(t: Translator, op: ir.Operation) -> None:
         contents = dense(declaration.attributes["initial_value"], kind, op)
         root = t.constant(contents, dtype)
         view = Val(t.fresh("R"), 0, INT64)
-        t.scopes[0].lines.append(f"{view.text} = L.constant({name!r}, {root.text})")
+        t.scopes[0].lines.append(f"{view.text} = constant({name!r}, {root.text}, L)")
         strides, _ = strided(kind, op)
         sizes = tuple(literal(n) for n in shape)
         found = Mem(view, literal(0), literal(0), sizes, tuple(literal(s) for s in strides), dtype)
