@@ -132,18 +132,11 @@ def compare_floats(t: Translator, op: ir.Operation) -> None:
     either = f"(np.isnan({a}) | np.isnan({b}))"
     if predicate in (0, 15):
         made = f"np.full(np.broadcast_shapes(np.shape({a}), np.shape({b})), {predicate == 15})[()]"
-    elif predicate == 7:
-        made = f"~{either}"
-    elif predicate == 14:
-        made = either
-    elif predicate == 6:
-        made = f"({a} != {b}) & ~{either}"
-    elif predicate == 13:
-        made = f"{a} != {b}"
-    elif predicate < 6:
-        made = f"{a} {_FLOAT[predicate - 1]} {b}"
+    elif predicate in (7, 14):
+        made = either if predicate == 14 else f"~{either}"
     else:
-        made = f"({a} {_FLOAT[predicate - 8]} {b}) | {either}"
+        made = f"({a} {_FLOAT[(predicate - 1) % 7]} {b})"
+        made += f" | {either}" if predicate > 7 else f" & ~{either}" if predicate == 6 else ""
     t.result(op, made, t.operands(op))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
 from ....interpreter.memory.layouts import kept_dimensions
@@ -38,27 +40,69 @@ def _tuple(values: Sequence[Val]) -> str:
     return f"({', '.join(v.text for v in values)}{',' if len(values) == 1 else ''})"
 
 
-def load(t: Translator, op: ir.Operation, mem: Mem, indices: Sequence[Val], site: int | None = None) -> Val:
-    """A scalar read."""
-    flat = flat_index(t, mem, indices)
-    fine = bounds_hold(t, mem, indices, mem.sizes, flat)
-    where = f"{flat.text}, {t.mask}, {t.site(op) if site is None else site}"
-    text = f"{mem.root.text}.load({where})"
-    if fine != "True":
-        text += f" if {fine} else {mem.root.text}.load_checked({where}, {_tuple(indices)}, {_tuple(mem.sizes)})"
-    return t.define(text, [], mem.dtype, pure=False)
+_WIDEST = 16
+"""Bytes that one access of a thread moves at most; wider vectors are several accesses."""
 
 
-def store(t: Translator, op: ir.Operation, mem: Mem, indices: Sequence[Val], value: Val, site: int | None = None) -> None:
-    """A scalar write."""
+def _spread(t: Translator, mem: Mem, flat: Val, shape: tuple[int, ...]) -> Val:
+    strides = mem.strides[len(mem.strides) - len(shape) :]
+    text = ", ".join(s.text for s in strides)
+    made = f"N.spread({flat.text}, {shape!r}, ({text}{',' if len(shape) == 1 else ''}))"
+    return t.define(made, [flat, *strides], INT64, shape, uniform=False)
+
+
+def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
+    """How many starts each dimension has for a vector of that shape."""
+    lead = len(mem.sizes) - len(shape)
+    return [t.add(size, literal(1 - count)) for size, count in zip(mem.sizes, (1,) * lead + shape, strict=True)]
+
+
+def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
+    """Check that the access starts where the hardware can. Sizes that are no power of two are moved element by element."""
+    needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
+    if "alignment" in op.attributes:
+        needed = ir.IntegerAttr(op.attributes["alignment"]).value
+    elif needed & (needed - 1):
+        return
+    needed = min(_WIDEST, needed)
+    elements = needed // mem.dtype.itemsize
+    if elements > 1 and not (flat.const is not None and flat.const % elements == 0):
+        fine = t.define(f"N.multiple({flat.text}, {elements})", [flat], BOOL, uniform=True)
+        t.emit(f"if not {fine.text}: {mem.root.text}.aligned({flat.text}, {t.mask}, {site}, {elements})")
+
+
+def _access(
+    t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], shape: tuple[int, ...], site: int | None, does: str, value: str
+) -> str:
+    """The call that does it: the quick one where every lane is inside, else the one that looks at each."""
+    site = t.site(op) if site is None else site
+    flat, sizes = flat_index(t, mem, indices), list(mem.sizes)
+    where = flat
+    if shape:
+        sizes = _reduced(t, mem, shape)
+        _aligned(t, op, mem, flat, shape, site)
+        where = _spread(t, mem, flat, shape)
+    fine, root = bounds_hold(t, mem, indices, sizes, flat), mem.root.text
+    if shape and not mem.exact:
+        last = t.define(f"int({where.text}.max()) < {root}.size", [where, mem.root], BOOL, uniform=True)
+        fine = f"{fine} and {last.text}"
+    arguments = f"{where.text}, {value}{t.mask}, {site}"
+    if fine == "True":
+        return f"{root}.{does}({arguments})"
+    return f"{root}.{does}({arguments}) if {fine} else {root}.{does}_checked({arguments}, {_tuple(indices)}, {_tuple(sizes)})"
+
+
+def load(
+    t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], shape: tuple[int, ...] = (), site: int | None = None
+) -> Val:
+    return t.define(_access(t, op, mem, indices, shape, site, "load", ""), [], mem.dtype, shape, pure=False)
+
+
+def store(
+    t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], value: Val, shape: tuple[int, ...] = (), site: int | None = None
+) -> None:
     t.stored.add(mem.root.text)
-    flat = flat_index(t, mem, indices)
-    fine = bounds_hold(t, mem, indices, mem.sizes, flat)
-    where = f"{flat.text}, {t.pinned(value)}, {t.mask}, {t.site(op) if site is None else site}"
-    text = f"{mem.root.text}.store({where})"
-    if fine != "True":
-        text += f" if {fine} else {mem.root.text}.store_checked({where}, {_tuple(indices)}, {_tuple(mem.sizes)})"
-    t.emit(text)
+    t.emit(_access(t, op, mem, indices, shape, site, "store", f"{t.pinned(value)}, "))
 
 
 @handles("memref.load")
@@ -81,7 +125,7 @@ def copy(t: Translator, op: ir.Operation) -> None:
 
 def _copy_axis(t: Translator, op: ir.Operation, source: Mem, target: Mem, indices: list[Val], site: int) -> None:
     if len(indices) == len(source.sizes):
-        store(t, op, target, indices, load(t, op, source, indices, site), site)
+        store(t, op, target, indices, load(t, op, source, indices, site=site), site=site)
         return
     counter = t.fresh("i")
     with t.block(f"for {counter} in range({source.sizes[len(indices)].text}):", loop=True):

@@ -9,75 +9,28 @@ import numpy as np
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..combining import COMBINE
-from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
+from ..translate import INT64, Translator, Val, handles, literal
 from ..types import DYNAMIC, value_type
-from .memory import bounds_hold, flat_index
-
-_WIDEST = 16
-"""Bytes that one access of a thread moves at most; wider vectors are several accesses."""
-
-
-def _spread(t: Translator, mem: Mem, flat: Val, shape: tuple[int, ...]) -> Val:
-    strides = mem.strides[len(mem.strides) - len(shape) :]
-    text = ", ".join(s.text for s in strides)
-    made = f"N.spread({flat.text}, {shape!r}, ({text}{',' if len(shape) == 1 else ''}))"
-    return t.define(made, [flat, *strides], INT64, shape, uniform=False)
-
-
-def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
-    """How many starts each dimension has for a vector of that shape."""
-    lead = len(mem.sizes) - len(shape)
-    return [t.add(size, literal(1 - count)) for size, count in zip(mem.sizes, (1,) * lead + shape, strict=True)]
-
-
-def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
-    """Check that the access starts where the hardware can. Sizes that are no power of two are moved element by element."""
-    needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
-    if "alignment" in op.attributes:
-        needed = ir.IntegerAttr(op.attributes["alignment"]).value
-    elif needed & (needed - 1):
-        return
-    needed = min(_WIDEST, needed)
-    elements = needed // mem.dtype.itemsize
-    if elements > 1 and not (flat.const is not None and flat.const % elements == 0):
-        fine = t.define(f"N.multiple({flat.text}, {elements})", [flat], BOOL, uniform=True)
-        t.emit(f"if not {fine.text}: {mem.root.text}.aligned({flat.text}, {t.mask}, {site}, {elements})")
-
-
-def _access(t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], shape: tuple[int, ...]) -> tuple[str, str, str]:
-    """Condition, common arguments, and further arguments of the checked form."""
-    if not shape:
-        raise refuse("W0750", "a vector of rank 0", op)
-    site = t.site(op)
-    flat = flat_index(t, mem, indices)
-    sizes = _reduced(t, mem, shape)
-    _aligned(t, op, mem, flat, shape, site)
-    wide = _spread(t, mem, flat, shape)
-    fine = bounds_hold(t, mem, indices, sizes, flat)
-    if not mem.exact:
-        last = t.define(f"int({wide.text}.max()) < {mem.root.text}.size", [wide, mem.root], BOOL, uniform=True)
-        fine = f"{fine} and {last.text}"
-    rest = f", ({' '.join(f'{v.text},' for v in indices)}), ({' '.join(f'{v.text},' for v in sizes)})"
-    return fine, f"{wide.text}, {{}}{t.mask}, {site}", rest
+from .memory import load, store
 
 
 @handles("vector.load")
 def vector_load(t: Translator, op: ir.Operation) -> None:
-    mem, indices = t.memref(op.operands[0]), t.operands_from(op, 1)
-    dtype, shape = value_type(op.results[0].type, op)
-    fine, where, rest = _access(t, op, mem, indices, shape)
-    where, root = where.format(""), mem.root.text
-    text = f"{root}.load({where}) if {fine} else {root}.load_checked({where}{rest})"
-    t.values[op.results[0]] = t.define(text, [], dtype, shape, pure=False)
+    shape = _shape(op, op.results[0])
+    t.values[op.results[0]] = load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), shape)
 
 
 @handles("vector.store")
 def vector_store(t: Translator, op: ir.Operation) -> None:
-    value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands_from(op, 2)
-    t.stored.add(mem.root.text)
-    fine, where, rest = _access(t, op, mem, indices, value.shape)
-    where, root = where.format(f"{value.text}, "), mem.root.text
-    t.emit(f"{root}.store({where}) if {fine} else {root}.store_checked({where}{rest})")
+    shape = _shape(op, op.operands[0])
+    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.value(op.operands[0]), shape)
+
+
+def _shape(op: ir.Operation, moved: ir.Value) -> tuple[int, ...]:
+    _, shape = value_type(moved.type, op)
+    if not shape:
+        raise refuse("W0750", "a vector of rank 0", op)
+    return shape
 
 
 def gather(t: Translator, op: ir.Operation, parts: Sequence[Val]) -> None:
