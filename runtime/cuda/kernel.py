@@ -334,10 +334,15 @@ def _home(value: ir.Value) -> ir.Block:
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
+def first_index(op: ir.Operation) -> int | None:
+    """Which operand is the first index of a load or a store, of an element or of a vector."""
+    found = [a.first for a in accesses(op) or () if a.kind in ("read", "write") and a.footprint != "whole"]
+    return found[0] if found else None
+
+
 def _index_position(op: ir.Operation, operand: int) -> tuple[int, int] | None:
     """Which index of a memory access operand number `operand` is, and of how many."""
-    first = {"memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2,
-             "vector.transfer_read": 1, "vector.transfer_write": 2}.get(op.name)  # fmt: skip
+    first = first_index(op)
     if op.name == "memref.subview":
         dynamic = [
             d for d, value in enumerate(ir.DenseI64ArrayAttr(op.attributes["static_offsets"])) if value == DYNAMIC

@@ -11,7 +11,7 @@ from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
 from .expression import Expr, name
 from .integers import INDEX, Integer, bounds, to_signed
-from .kernel import Kernel, Lanes
+from .kernel import Kernel, Lanes, first_index
 from .ranges import Range
 from .types import Scalar, element
 
@@ -180,7 +180,7 @@ def _subscripts_registers(op: ir.Operation) -> bool:
     while waiting:
         for use in waiting.pop().uses:
             user = use.owner.operation
-            first = _FIRST_SUBSCRIPT.get(user.name)
+            first = first_index(user)
             if first is not None:
                 if use.operand_number >= first and _is_private(user.operands[first - 1]):
                     return True
@@ -196,11 +196,6 @@ def _subscripts_registers(op: ir.Operation) -> bool:
                     reached.add(result)
                     waiting.append(result)
     return False
-
-
-_FIRST_SUBSCRIPT = {
-    "memref.load": 1, "memref.store": 2, "vector.load": 1, "vector.store": 2, "vector.transfer_read": 1, "vector.transfer_write": 2,
-}  # fmt: skip
 
 
 def _is_private(buffer: ir.Value) -> bool:

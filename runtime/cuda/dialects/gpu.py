@@ -17,56 +17,41 @@ GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)
 WARP = 32
 
 
-def _thread(kernel: Kernel, axis: int) -> Expr:
-    count = kernel.block[axis] if kernel.block else None
-    return kernel.processor(f"t{'xyz'[axis]}", f"threadIdx.{'xyz'[axis]}", count, BLOCK_LIMIT[axis])
+def _place(kernel: Kernel, word: str, axis: int) -> Expr:
+    """`tx`, `by`, …: of a `thread` or a `block`."""
+    sizes, limits = (kernel.block, BLOCK_LIMIT) if word == "thread" else (kernel.grid, GRID_LIMIT)
+    letter = "xyz"[axis]
+    return kernel.processor(f"{word[0]}{letter}", f"{word}Idx.{letter}", sizes[axis] if sizes else None, limits[axis])
 
 
-def _block(kernel: Kernel, axis: int) -> Expr:
-    count = kernel.grid[axis] if kernel.grid else None
-    return kernel.processor(f"b{'xyz'[axis]}", f"blockIdx.{'xyz'[axis]}", count, GRID_LIMIT[axis])
+def _size(kernel: Kernel, word: str, axis: int) -> Expr:
+    """Of the `block` or the `grid`."""
+    sizes, limits = (kernel.block, BLOCK_LIMIT) if word == "block" else (kernel.grid, GRID_LIMIT)
+    if sizes is not None:
+        return literal(sizes[axis])
+    return Expr(f"(int){word}Dim.{'xyz'[axis]}", "int", 11, Range(1, limits[axis]), atom=True)
 
 
-def _size(builtin: str, known: tuple[int, int, int] | None, axis: int, limits: tuple[int, int, int]) -> Expr:
-    if known is not None:
-        return literal(known[axis])
-    return Expr(f"(int){builtin}.{'xyz'[axis]}", "int", 11, Range(1, limits[axis]), atom=True)
+@writes("gpu.thread_id", "gpu.block_id")
+def place(kernel: Kernel, op: ir.Operation) -> None:
+    kernel.values[op.results[0]] = _place(kernel, op.name[4:-3], axis_of(op))
 
 
-def _block_size(kernel: Kernel, axis: int) -> Expr:
-    return _size("blockDim", kernel.block, axis, BLOCK_LIMIT)
-
-
-@writes("gpu.thread_id")
-def thread_id(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _thread(kernel, axis_of(op))
-
-
-@writes("gpu.block_id")
-def block_id(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _block(kernel, axis_of(op))
-
-
-@writes("gpu.block_dim")
-def block_dim(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _block_size(kernel, axis_of(op))
-
-
-@writes("gpu.grid_dim")
-def grid_dim(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _size("gridDim", kernel.grid, axis_of(op), GRID_LIMIT)
+@writes("gpu.block_dim", "gpu.grid_dim")
+def size(kernel: Kernel, op: ir.Operation) -> None:
+    kernel.values[op.results[0]] = _size(kernel, op.name[4:-4], axis_of(op))
 
 
 @writes("gpu.global_id")
 def global_id(kernel: Kernel, op: ir.Operation) -> None:
     axis = axis_of(op)
-    made = add(multiply(_block(kernel, axis), _block_size(kernel, axis)), _thread(kernel, axis))
+    made = add(multiply(_place(kernel, "block", axis), _size(kernel, "block", axis)), _place(kernel, "thread", axis))
     kernel.bind(op.results[0], made)
 
 
 def _linear_thread(kernel: Kernel) -> Expr:
-    x, y, z = (_thread(kernel, axis) for axis in range(3))
-    width, height = _block_size(kernel, 0), _block_size(kernel, 1)
+    x, y, z = (_place(kernel, "thread", axis) for axis in range(3))
+    width, height = _size(kernel, "block", 0), _size(kernel, "block", 1)
     total = add(x, multiply(width, add(y, multiply(height, z))))
     limit = kernel.block[0] * kernel.block[1] * kernel.block[2] if kernel.block else 1024
     return total.typed("int", Range(0, limit - 1)) if total.type == "int" else total
@@ -92,7 +77,7 @@ def subgroup_size(kernel: Kernel, op: ir.Operation) -> None:
 
 @writes("gpu.num_subgroups")
 def num_subgroups(kernel: Kernel, op: ir.Operation) -> None:
-    x, y, z = (_block_size(kernel, axis) for axis in range(3))
+    x, y, z = (_size(kernel, "block", axis) for axis in range(3))
     threads = add(multiply(multiply(x, y), z), literal(WARP - 1))
     kernel.bind(op.results[0], binary("/", threads, literal(WARP), "int", Range(1, 32)), "warps")
 
