@@ -18,7 +18,34 @@ from ..interpreter.session.rewriter import describe
 
 T = TypeVar("T")
 
-_LOWERED = frozenset(
+FORM: dict[str, str] = {
+    "affine": "apply max min",
+    "arith": "addf addi addui_extended andi bitcast ceildivsi ceildivui cmpf cmpi constant divf divsi divui extf extsi extui"
+    " floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli"
+    " mulsi_extended mului_extended negf ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
+    "gpu": "all_reduce barrier block_dim block_id global_id grid_dim lane_id num_subgroups printf shuffle subgroup_id"
+    " subgroup_reduce subgroup_size thread_id",
+    "math": "absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil clampf copysign cos cosh ctlz ctpop cttz erf erfc exp"
+    " exp2 expm1 floor fma fpowi ipowi isfinite isinf isnan log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
+    " tanh trunc",
+    "memref": "alloc alloca assume_alignment atomic_rmw cast collapse_shape copy dealloc dim distinct_objects expand_shape"
+    " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
+    "scf": "execute_region for if index_switch while",
+    "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice fma from_elements insert"
+    " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
+    " store to_elements transfer_read transfer_write transpose",
+}
+"""All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
+
+EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
+SIMULATOR_ALONE = frozenset(
+    ("gpu.all_reduce", "gpu.shuffle", "gpu.subgroup_reduce", "math.ipowi", "memref.distinct_objects", "vector.bitcast",
+     "vector.constant_mask", "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
+     "vector.outerproduct", "vector.step"),
+)  # fmt: skip
+"""What only one of the two knows, and the other refuses."""
+
+LOWERED = frozenset(
     ("affine.delinearize_index", "affine.for", "affine.if", "affine.linearize_index", "affine.load", "affine.store",
      "affine.vector_load", "affine.vector_store"),
 )  # fmt: skip
@@ -35,7 +62,7 @@ def normal(function: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
     path = [function]
     while path[-1].parent is not None:
         path.append(path[-1].parent.operation)
-    if not any(op.name in _LOWERED for op in operations(function)):
+    if not any(op.name in LOWERED for op in operations(function)):
         return function, path[-1]
     module = path[-1].clone().operation
     try:
@@ -107,6 +134,11 @@ def _slices(op: ir.Operation, sizes: Sequence[int]) -> tuple[slice, ...]:
 def integers(attribute: ir.Attribute) -> list[int]:
     """A list of integers, in either spelling."""
     return [ir.IntegerAttr(i).value if isinstance(i, ir.Attribute) else int(i) for i in attribute]
+
+
+ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or", "maxu": "or", "minu": "and", "and": "and",
+           "or": "or", "xor": "xor"}  # fmt: skip
+"""What arithmetic on integers does to those of one bit, by the op's name without its `i`: as a signed number, true is -1."""
 
 
 # ---- what ops say ------------------------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ says otherwise. A launch passes `dynamic_shared_bytes` of dynamic shared memory;
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 ParameterKind = Literal["pointer", "scalar", "size", "stride", "offset"]
 
@@ -56,21 +55,3 @@ class KernelSignature:
     grid: tuple[int, int, int] | None = None
     static_shared_bytes: int = 0
     dynamic_shared_bytes: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> KernelSignature:
-        """Raises `KeyError` or `TypeError` for data that `to_json` did not make: the reader of the plan says where."""
-
-        def triple(key: str) -> tuple[int, int, int] | None:
-            if data[key] is None:
-                return None
-            x, y, z = (int(v) for v in data[key])
-            return x, y, z
-
-        return cls(
-            str(data["name"]), tuple(Parameter(**p) for p in data["parameters"]), triple("block"), triple("grid"),
-            int(data["static_shared_bytes"]), int(data["dynamic_shared_bytes"]),
-        )  # fmt: skip

@@ -20,8 +20,8 @@ from .expression import Expr, name
 from .integers import literal
 from .names import Scope, identifier
 from .ranges import Range
-from .registry import writers
-from .types import Scalar, element, scalar
+from .registry import WRITERS
+from .types import element, scalar
 from .views import Buffer, View, access
 
 Lanes = tuple[Expr, ...]
@@ -150,8 +150,12 @@ class Kernel:
         known, type = e.range, e.type
         if type == "long long" and known is not None and known.fits(32):
             type = "int"
+        return self.variable(e, type, base, known)
+
+    def variable(self, made: Expr, type: str, base: str, known: Range | None) -> Expr:
+        """Write `made` down."""
         variable = self.fresh(base)
-        self.line(f"const {type} {variable} = {e.text};")
+        self.line(f"const {type} {variable} = {made.text};")
         return name(variable, type, known)
 
     def bind(self, value: ir.Value, made: Expr, base: str | None = None) -> None:
@@ -170,10 +174,8 @@ class Kernel:
     def declare(self, value: ir.Value, made: Expr, base: str | None = None) -> Expr:
         """Write `made` down as a variable of the value's type."""
         kind = scalar(value.type, _owner(value))
-        type = kind.variable(made.range)
-        variable = self.fresh(base or self.base_name(value))
-        self.line(f"const {type} {variable} = {made.text};")
-        return name(variable, type, made.range if kind.integer is not None or kind.boolean else None)
+        known = made.range if kind.integer is not None or kind.boolean else None
+        return self.variable(made, kind.variable(made.range), base or self.base_name(value), known)
 
     def bind_lanes(self, value: ir.Value, made: Sequence[Expr]) -> None:
         """Give a vector result its elements: in line where the vector is used once, else as variables."""
@@ -194,13 +196,8 @@ class Kernel:
         written: dict[str, Expr] = {}
         for e in made:
             if e.text not in written:
-                written[e.text] = e if e.atom else self._name_lane(e, kind)
+                written[e.text] = e if e.atom else self.variable(e, kind.variable(e.range), "v", e.range)
         return tuple(written[e.text] for e in made)
-
-    def _name_lane(self, e: Expr, kind: Scalar) -> Expr:
-        variable, type = self.fresh("v"), kind.variable(e.range)
-        self.line(f"const {type} {variable} = {e.text};")
-        return name(variable, type, e.range)
 
     def flush(self) -> None:
         """Write down the loads that still wait: something that writes comes next."""
@@ -260,14 +257,13 @@ class Kernel:
 
     def write_block(self, block: ir.Block) -> ir.Operation:
         """Write all ops of a block but its terminator, and return that."""
-        table = writers()
         ops = [op.operation for op in block.operations]
         for op in ops[:-1]:
-            self.write(op, table)
+            self.write(op)
         return ops[-1]
 
-    def write(self, op: ir.Operation, table: dict[str, Callable[[Kernel, ir.Operation], None]]) -> None:
-        writer = table.get(op.name)
+    def write(self, op: ir.Operation) -> None:
+        writer = WRITERS.get(op.name)
         if writer is None:
             raise refuse("W0501", f"the CUDA emitter does not know `{op.name}`", op,
                          hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip

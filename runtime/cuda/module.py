@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.memory.effects import is_memref
+from ...interpreter.memory.views import may_share
 from ..kernel_form import definition, refuse
 from .abi import KernelSignature
-from .aliasing import overlapping_arguments
 from .dialects.arith import dense_values
 from .function import write_function
 from .integers import literal
@@ -105,6 +106,24 @@ def kernel_names(module: ir.Module) -> dict[str, str]:
         names[symbol] = next(free)
         taken.add(names[symbol])
     return names
+
+
+def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
+    """By kernel symbol, `module::function`: the sets of arguments that may have one buffer in some launch."""
+    found: dict[str, list[set[int]]] = {}
+    for launch in operations(module.operation, "gpu.launch_func"):
+        symbol = "::".join(ir.SymbolRefAttr(launch.attributes["kernel"]).value)
+        memrefs = [(number, value) for number, value in enumerate(_kernel_operands(launch)) if is_memref(value)]
+        pairs = [{i, j} for (i, one), (j, other) in itertools.combinations(memrefs, 2) if may_share(one, other)]
+        found.setdefault(symbol, []).extend(pairs)
+    return found
+
+
+def _kernel_operands(launch: ir.Operation) -> list[ir.Value]:
+    """async dependencies, grid, block, cluster, dynamic shared size, *kernel operands*, async object."""
+    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
+    first = sum(segments[:-2])
+    return list(launch.operands)[first : first + segments[-2]]
 
 
 def emit_module(module: ir.Module) -> Emitted:

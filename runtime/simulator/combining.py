@@ -7,20 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel_form import ON_BITS
 from . import numeric
 
 Combine = Callable[[Any, Any], Any]
 
 
-def _bits(on_bits: Combine, otherwise: Combine) -> Combine:
-    """Another function for i1, of which NumPy's arithmetic makes something else."""
-    return lambda a, b: (on_bits if np.asarray(a).dtype.kind == "b" else otherwise)(a, b)
+_LOGIC = {"xor": np.logical_xor, "and": np.logical_and, "or": np.logical_or}
+_NUMBERS: dict[str, Combine] = {
+    "add": np.add, "mul": np.multiply, "mins": np.minimum, "maxs": np.maximum, "minu": numeric.minui, "maxu": numeric.maxui,
+}  # fmt: skip
+
+
+def _of(word: str) -> Combine:
+    """Also of i1, of which NumPy's arithmetic makes something else."""
+    return lambda a, b: (_LOGIC[ON_BITS[word]] if np.asarray(a).dtype.kind == "b" else _NUMBERS[word])(a, b)
 
 
 COMBINE: dict[str, Combine] = {
-    "add": _bits(np.logical_xor, np.add), "mul": _bits(np.logical_and, np.multiply),
-    "minsi": _bits(np.logical_or, np.minimum), "maxsi": _bits(np.logical_and, np.maximum),  # as a signed number, true is -1
-    "minui": numeric.minui, "maxui": numeric.maxui, "minnumf": numeric.minnum, "maxnumf": numeric.maxnum,
-    "minimumf": numeric.minimum, "maximumf": numeric.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "assign": lambda old, new: new,
+    **{f"{word}i" if word[-1] in "su" else word: _of(word) for word in _NUMBERS},
+    "minnumf": numeric.minnum, "maxnumf": numeric.maxnum, "minimumf": numeric.minimum, "maximumf": numeric.maximum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "assign": lambda old, new: new,
 }  # fmt: skip

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.ir.mlir import ir
-from ..kernel_form import normal, sizes_of
+from ...interpreter.ir.mlir import ir, operations
+from ..kernel_form import LOWERED, normal, sizes_of
 from ..plan.dtypes import NUMPY
 from . import conversion, numeric, ops, vector_values, warp
 from .arguments import bind
@@ -23,6 +23,7 @@ from .memory import Global, constant
 from .report import LaunchReport, Recorder, Statistics, Triple
 from .shadow import KeyLayout
 from .translate import Translator
+from .types import place
 
 BATCH = 16384
 """Lanes that run at a time: their arrays stay in the cache, and NumPy's cost per call is small beside the work."""
@@ -48,7 +49,8 @@ class SimKernel:
 
     def __init__(self, function: ir.Operation | ir.OpView) -> None:
         operation, _module = normal(function.operation)
-        translator = Translator(operation)
+        lowered = operations(function, *LOWERED) if operation != function.operation else ()
+        translator = Translator(operation, {place(op): op.name for op in lowered})
         self.name = ir.StringAttr(operation.attributes["sym_name"]).value
         self.source = translator.source()
         self.sites = translator.sites

@@ -6,7 +6,7 @@ of that loop, address arithmetic included. Masks are variables too: None where a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -102,10 +102,15 @@ def literal(value: int) -> Val:
 
 
 class Translator:
-    """Translates one kernel. `source` and `constants` are what it makes."""
+    """Translates one kernel. `source` and `constants` are what it makes.
 
-    def __init__(self, function: ir.Operation) -> None:
+    Args:
+        names: by place, what an op was called before it was brought into normal form.
+    """
+
+    def __init__(self, function: ir.Operation, names: Mapping[str, str]) -> None:
         self.function = function
+        self.names = names
         self.scopes = [Scope(loop=False)]
         self.values: dict[ir.Value, Val | Mem] = {}
         self.constants: dict[str, Any] = {}
@@ -177,7 +182,8 @@ class Translator:
         return Val(name, 0, dtype, uniform=not shape, shape=shape)
 
     def site(self, op: ir.Operation) -> int:
-        self.sites.append(Site(len(self.sites), op.name, place(op)))
+        where = place(op)
+        self.sites.append(Site(len(self.sites), self.names.get(where, op.name) if where else op.name, where))
         return len(self.sites) - 1
 
     # ---- values ---------------------------------------------------------------------------------------------------------

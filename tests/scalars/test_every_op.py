@@ -16,8 +16,9 @@ from programs_of import FORMS, Program, program
 from vector_cases import vector_cases, vector_program
 from witnesses import Outcome, built, compiled_text, difference, jitted, refused, simulated, texts
 
+from weft.runtime.cuda import dialects
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.cuda.registry import writers
+from weft.runtime.cuda.registry import WRITERS
 from weft.runtime.simulator import ops
 from weft.runtime.simulator.translate import HANDLERS
 
@@ -83,7 +84,7 @@ def disagreements(programs: list[Program]) -> list[str]:
     for made, module in zip(programs, modules, strict=True):
         found += [f"simulator, {d}" for d in judged(made, simulated(module, made), expected(made, [*HANDLERS], "W0750", "W0750"))]
         outcome = codes.get(made.name) or compiled_text(text, made)
-        found += [f"text, {d}" for d in judged(made, outcome, expected(made, [*writers()], "W0501", "W0502"))]
+        found += [f"text, {d}" for d in judged(made, outcome, expected(made, [*WRITERS], "W0501", "W0502"))]
     plain = [p for p in programs if p.form == "run" and not beyond_the_jit(p.case)]
     for name, outcome in jitted(plain).items():
         made = next(p for p in plain if p.name == name)
@@ -104,8 +105,8 @@ def test_all_agree(batch: int) -> None:
 
 def test_every_op_is_a_case() -> None:
     """Whoever teaches the emitter or the simulator an op of these dialects teaches the generator, too."""
-    assert ops.__all__  # the handlers are registered
-    known = {name for name in {*writers(), *HANDLERS} if name.startswith(("arith.", "math.", "vector."))}
+    assert ops.__all__ and dialects.__all__  # the handlers are registered
+    known = {name for name in {*WRITERS, *HANDLERS} if name.startswith(("arith.", "math.", "vector."))}
     assert known == {case.op for case in CASES} | ELSEWHERE.keys()
 
 

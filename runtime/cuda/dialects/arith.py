@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import refuse
+from ...kernel_form import ON_BITS, refuse
 from .. import integers
 from ..expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
 from ..integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
@@ -90,36 +90,18 @@ def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[
 # ---- integers ---------------------------------------------------------------------------------------------------------
 
 
-def _bool_operator(operator: str) -> Function:
-    return lambda a, b: binary(operator, a, b, "bool")
+_LOGIC = {"xor": "!=", "and": "&&", "or": "||"}
 
 
-def _arithmetic(name: str, function: Function, on_bool: Function) -> None:
-    @elementwise(name)
-    def write(site: Site, a: Expr, b: Expr) -> Expr:
-        return on_bool(a, b) if site.result.boolean else function(a, b, site.integer)
+def _on_bits(function: Callable[[Site, Expr, Expr, Integer], Expr]) -> Function:
+    """The function, and what the op does to integers of one bit."""
 
-
-_arithmetic("arith.addi", integers.add, _bool_operator("!="))
-_arithmetic("arith.subi", integers.subtract, _bool_operator("!="))
-_arithmetic("arith.muli", integers.multiply, _bool_operator("&&"))
-
-
-def _bitwise(name: str, operator: str, on_bool: str) -> None:
-    @elementwise(name)
     def write(site: Site, a: Expr, b: Expr) -> Expr:
         if site.result.boolean:
-            return _logic(on_bool, a, b)
-        kind = site.integer
-        a, b = integers.same_width(to_signed(a, kind), to_signed(b, kind))
-        ra, rb = bounds(a, kind), bounds(b, kind)
-        known = kind.range
-        if ra.non_negative and rb.non_negative:
-            low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
-            known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits)
-        elif operator == "&" and (ra.non_negative or rb.non_negative):
-            known = Range(0, ra.high if ra.non_negative else rb.high)
-        return settle(binary(operator, a, b, a.type, known), kind)
+            return _logic(_LOGIC[ON_BITS[site.name[6:-1]]], a, b)
+        return function(site, a, b, site.integer)
+
+    return write
 
 
 def _logic(operator: str, a: Expr, b: Expr) -> Expr:
@@ -134,9 +116,24 @@ def _logic(operator: str, a: Expr, b: Expr) -> Expr:
     return binary(operator, a, b, "bool")
 
 
-_bitwise("arith.andi", "&", "&&")
-_bitwise("arith.ori", "|", "||")
-_bitwise("arith.xori", "^", "!=")
+elementwise("arith.addi")(_on_bits(lambda s, a, b, k: integers.add(a, b, k)))
+elementwise("arith.subi")(_on_bits(lambda s, a, b, k: integers.subtract(a, b, k)))
+elementwise("arith.muli")(_on_bits(lambda s, a, b, k: integers.multiply(a, b, k)))
+
+
+@elementwise("arith.andi", "arith.ori", "arith.xori")
+@_on_bits
+def bitwise(site: Site, a: Expr, b: Expr, kind: Integer) -> Expr:
+    operator = {"and": "&", "or": "|", "xor": "^"}[site.name[6:-1]]
+    a, b = integers.same_width(to_signed(a, kind), to_signed(b, kind))
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    known = kind.range
+    if ra.non_negative and rb.non_negative:
+        low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
+        known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits)
+    elif operator == "&" and (ra.non_negative or rb.non_negative):
+        known = Range(0, ra.high if ra.non_negative else rb.high)
+    return settle(binary(operator, a, b, a.type, known), kind)
 
 
 def _no_bool(name: str, function: Callable[[Site, Expr, Expr, Integer], Expr]) -> None:
@@ -205,11 +202,9 @@ def shift_right_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui")
-def extremes(site: Site, a: Expr, b: Expr) -> Expr:
+@_on_bits
+def extremes(site: Site, a: Expr, b: Expr, kind: Integer) -> Expr:
     function, unsigned = site.name[6:9], site.name.endswith("ui")
-    if site.result.boolean:  # as a signed number, true is -1
-        return _logic("&&" if (function == "min") == unsigned else "||", a, b)
-    kind = site.integer
     if not unsigned or (bounds(a, kind).non_negative and bounds(b, kind).non_negative):
         return integers.extreme(function, a, b, kind)
     a, b = (to_unsigned(e, kind) for e in (a, b))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import refuse
+from ...kernel_form import ON_BITS, refuse
 from ..numeric import MATH
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import dense, value_type
@@ -17,17 +17,13 @@ _BINARY = {
 }  # fmt: skip
 
 _INTEGER = {"arith.addi": "{0} + {1}", "arith.subi": "{0} - {1}", "arith.muli": "{0} * {1}"}
-_BIT = {"arith.addi": "{0} ^ {1}", "arith.subi": "{0} ^ {1}", "arith.muli": "{0} & {1}"}
+_LOGIC = {"xor": "{0} ^ {1}", "and": "{0} & {1}", "or": "{0} | {1}"}
 
 _ORDERED = {
     "arith.maxsi": "N.maximum_of({0}, {1})", "arith.minsi": "N.minimum_of({0}, {1})",
     "arith.maxui": "N.maxui({0}, {1})", "arith.minui": "N.minui({0}, {1})",
     "arith.shli": "np.left_shift({0}, {1})", "arith.shrsi": "np.right_shift({0}, {1})",
     "arith.shrui": "N.shrui({0}, {1})",
-}  # fmt: skip
-
-_ORDERED_BIT = {  # as a signed number, true is -1
-    "arith.maxsi": "{0} & {1}", "arith.minsi": "{0} | {1}", "arith.maxui": "{0} | {1}", "arith.minui": "{0} & {1}",
 }  # fmt: skip
 
 _DIVISION = {
@@ -80,24 +76,19 @@ def binary(t: Translator, op: ir.Operation) -> None:
     t.result(op, _BINARY[op.name].format(*(v.text for v in values)), values)
 
 
-@handles(*_INTEGER)
+@handles(*_INTEGER, *_ORDERED)
 def integer(t: Translator, op: ir.Operation) -> None:
     values = t.operands(op)
-    table = _BIT if values[0].dtype == BOOL else _INTEGER
-    if not values[0].shape and all(v.const is not None for v in values):
-        made = eval(table[op.name].format(*(v.const for v in values)))
+    pattern = (_INTEGER | _ORDERED)[op.name]
+    if values[0].dtype == BOOL:
+        if op.name[6:-1] not in ON_BITS:
+            raise refuse("W0750", "the simulator does not shift i1", op, hint="a shift of one bit is by 0: leave it out")
+        pattern = _LOGIC[ON_BITS[op.name[6:-1]]]
+    elif op.name in _INTEGER and not values[0].shape and all(v.const is not None for v in values):
+        made = eval(pattern.format(*(v.const for v in values)))
         t.values[op.results[0]] = literal((made + (1 << 63)) % (1 << 64) - (1 << 63))
         return
-    _integer(t, op, table[op.name], values)
-
-
-@handles(*_ORDERED)
-def ordered(t: Translator, op: ir.Operation) -> None:
-    values = t.operands(op)
-    table = _ORDERED_BIT if values[0].dtype == BOOL else _ORDERED
-    if op.name not in table:
-        raise refuse("W0750", "the simulator does not shift i1", op, hint="a shift of one bit is by 0: leave it out")
-    _integer(t, op, table[op.name], values)
+    _integer(t, op, pattern, values)
 
 
 @handles(*_DIVISION)

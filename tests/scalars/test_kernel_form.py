@@ -1,0 +1,38 @@
+"""The normal form of kernels: emitter and simulator know just its ops, and what is lowered to it is told by its own name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.interpreter.ir import mlir
+from weft.runtime.cuda import dialects, emit
+from weft.runtime.cuda.registry import WRITERS
+from weft.runtime.kernel_form import ARRANGING, EMITTER_ALONE, FORM, LOWERED, RESHAPING, SIMULATOR_ALONE
+from weft.runtime.simulator import SimKernel, ops
+from weft.runtime.simulator.translate import HANDLERS
+
+OPS = {f"{dialect}.{name}" for dialect, names in FORM.items() for name in names.split()}
+TEXT = """
+gpu.module @m { gpu.func @k(%x: memref<8xf32>, %y: memref<8xf32>) kernel attributes {known_block_size = array<i32: 4, 1, 1>} {
+  %t = gpu.thread_id x
+  affine.for %i = 0 to 4 {
+    %v = affine.load %x[%i + symbol(%t)] : memref<8xf32>
+    affine.store %v, %y[%i * 2] : memref<8xf32>
+  }
+  gpu.return } }
+"""
+
+
+def test_both_know_just_the_form() -> None:
+    assert dialects.__all__ and ops.__all__  # they are registered
+    assert set(WRITERS) == OPS - SIMULATOR_ALONE
+    assert set(HANDLERS) == OPS - EMITTER_ALONE
+    assert ARRANGING | RESHAPING <= OPS and not LOWERED & OPS
+
+
+def test_a_report_names_the_op_that_was_lowered() -> None:
+    module = mlir.parse(TEXT, mlir.context())
+    (function,) = mlir.operations(module.operation, "gpu.func")
+    assert "arg1[i * 2] = arg0[i + tx];" in emit(module)
+    report = SimKernel(function).launch((1, 1, 1), (4, 1, 1), [np.zeros(8, np.float32), np.zeros(8, np.float32)])
+    assert {race.first.op for race in report.races} == {"affine.store"} and "affine.for" in str(module), "the module stays"
