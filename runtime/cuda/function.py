@@ -12,13 +12,13 @@ from ...interpreter.memory.strides import is_plain, strided
 from ..kernel_form import given_name, inputs_of, normal, refuse, sizes_of, workgroup_buffers
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref
-from .expression import Expr, name
-from .integers import literal, multiply
 from .kernel import Kernel
 from .names import identifier
-from .ranges import Range
-from .types import scalar
-from .views import Buffer, View
+from .values.expression import Expr, name
+from .values.integers import literal, multiply
+from .values.ranges import Range
+from .values.types import scalar
+from .values.views import Buffer, View
 
 DYNAMIC = -(1 << 63)
 SIZE = Range(0, 1 << 47)  # an address space holds no more elements

@@ -16,13 +16,13 @@ from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.effects import accesses
 from ..kernel_form import refuse
 from ..reference.rounding import own_rounding
-from .expression import Expr, name
-from .integers import literal
 from .names import Scope, identifier
-from .ranges import Range
 from .registry import WRITERS
-from .types import element, scalar
-from .views import Buffer, View, access
+from .values.expression import Expr, name
+from .values.integers import literal
+from .values.ranges import Range
+from .values.types import element, scalar
+from .values.views import Buffer, View, access
 
 Lanes = tuple[Expr, ...]
 Binding = Expr | Lanes | View

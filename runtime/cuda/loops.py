@@ -9,11 +9,11 @@ from ...interpreter.ir.mlir import ir, operations, producer
 from ...interpreter.memory.spaces import space_of
 from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
-from .expression import Expr, name
-from .integers import INDEX, Integer, bounds, to_signed
 from .kernel import Kernel, Lanes, first_index
-from .ranges import Range
-from .types import Scalar, element
+from .values.expression import Expr, name
+from .values.integers import INDEX, Integer, bounds, to_signed
+from .values.ranges import Range
+from .values.types import Scalar, element
 
 UNROLL = "weft.unroll"
 UNROLL_TRIPS = 64

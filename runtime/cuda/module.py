@@ -15,11 +15,11 @@ from ..kernel_form import definition, refuse
 from .abi import KernelSignature
 from .dialects.arith import dense_values
 from .function import write_function
-from .integers import literal
 from .names import KEYWORDS, identifier
 from .prelude import PIECES, prelude
-from .types import constant, scalar
-from .views import Buffer
+from .values.integers import literal
+from .values.types import constant, scalar
+from .values.views import Buffer
 
 CONSTANT_LIMIT = 65536
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from .memory import Global, Window
+from .machine.memory import Global, Window
 
 
 @dataclass

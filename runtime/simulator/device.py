@@ -19,7 +19,7 @@ from ..plan.plan import Kernel
 from ..run import device
 from .budget import Budget, seconds_allowed
 from .kernel import Order, SimKernel
-from .memory import Global, Window
+from .machine.memory import Global, Window
 from .report import LaunchReport, Race
 from .stream_order import Footprint, StreamOrder
 

@@ -11,19 +11,20 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.mlir import ir, operations
 from ..kernel_form import LOWERED, normal, sizes_of
-from ..plan.dtypes import NUMPY
-from . import conversion, numeric, ops, vector_values, warp
+from . import ops
 from .arguments import bind
-from .banks import BankCounter, bank_uses
 from .budget import Budget, too_long
-from .combining import COMBINE
-from .lanes import Lanes
-from .local_memory import Private, Shared
-from .memory import Global, constant
+from .machine import warp
+from .machine.banks import BankCounter, bank_uses
+from .machine.lanes import Lanes
+from .machine.local_memory import Private, Shared
+from .machine.memory import Global, constant
+from .machine.shadow import KeyLayout
 from .report import LaunchReport, Recorder, Statistics, Triple
-from .shadow import KeyLayout
 from .translate import Translator
 from .types import place
+from .values import conversion, numeric, vector_values
+from .values.combining import COMBINE
 
 BATCH = 16384
 """Lanes that run at a time: their arrays stay in the cache, and NumPy's cost per call is small beside the work."""
@@ -185,4 +186,4 @@ class _Order:
         return self.n - 1 - np.arange(first, last) if self.backward else np.arange(first, last)
 
 
-__all__ = ["NUMPY", "SimKernel", "ops"]
+__all__ = ["SimKernel", "ops"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .memory import Window
+from .machine.memory import Window
 from .report import Operation, Race, RaceKind, add, pair
 
 Clock = dict[int, int]

@@ -24,7 +24,7 @@ from weft.maps.ownership import ownership
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.plan.plan import Launch
 from weft.runtime.simulator import SimKernel
-from weft.runtime.simulator.memory import Global
+from weft.runtime.simulator.machine.memory import Global
 
 ROOT = Path(__file__).parents[2]
 RUNGS = tuple(sorted((ROOT / "docs" / "tutorial").glob("*.weft")))

@@ -13,7 +13,7 @@ from weft.maps.alive import live_maps
 from weft.maps.ownership import Ownership, ownership
 from weft.pipeline import Applied, Recipe, applied
 from weft.runtime.simulator import SimKernel
-from weft.runtime.simulator.memory import Tracked
+from weft.runtime.simulator.machine.memory import Tracked
 
 DOUBLE = """func.func @double(%x: tensor<24x40xf32>) -> tensor<24x40xf32> {
   %empty = tensor.empty() : tensor<24x40xf32>

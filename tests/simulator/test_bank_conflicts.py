@@ -8,7 +8,7 @@ from gpu_kernels import WORKGROUP, func
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.runtime.simulator.banks import Count, count
+from weft.runtime.simulator.machine.banks import Count, count
 from weft.runtime.simulator.report import BankUse
 
 # ---- an oracle that counts one lane at a time ---------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.runtime.simulator import SimKernel
-from weft.runtime.simulator.shadow import KeyLayout
+from weft.runtime.simulator.machine.shadow import KeyLayout
 
 KERNEL = """
 gpu.module @m {

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from weft.runtime.simulator.lanes import Lanes
-from weft.runtime.simulator.local_memory import Private
+from weft.runtime.simulator.machine.lanes import Lanes
+from weft.runtime.simulator.machine.local_memory import Private
 from weft.runtime.simulator.report import Recorder, Site
 
 SIZE, NT, NB = 8, 4, 3

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..interpreter.memory.strides import strided
-from ..runtime.simulator.banks import BANKS, WORD
+from ..runtime.simulator.machine.banks import BANKS, WORD
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir

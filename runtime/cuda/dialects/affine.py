@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from ....interpreter.ir.mlir import ir
-from ..expression import Expr
-from ..integers import INDEX, add, ceil_divide, extreme, floor_divide, literal, modulo, multiply
 from ..kernel import Kernel
 from ..registry import writes
+from ..values.expression import Expr
+from ..values.integers import INDEX, add, ceil_divide, extreme, floor_divide, literal, modulo, multiply
 
 
 def expand(kernel: Kernel, e: ir.AffineExpr, dims: Sequence[Expr], symbols: Sequence[Expr]) -> Expr:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ON_BITS, refuse
-from .. import integers
-from ..expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
-from ..integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
 from ..kernel import Kernel
-from ..ranges import Range
 from ..registry import writes
-from ..types import Scalar, constant, element, truth
+from ..values import integers
+from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
+from ..values.integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
+from ..values.ranges import Range
+from ..values.types import Scalar, constant, element, truth
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...kernel_form import refuse
-from ..expression import Expr, binary, call, cast, combine, unary
-from ..integers import bounds, literal, to_signed, to_unsigned
-from ..ranges import Range
-from ..types import of_bits
+from ..values.expression import Expr, binary, call, cast, combine, unary
+from ..values.integers import bounds, literal, to_signed, to_unsigned
+from ..values.ranges import Range
+from ..values.types import of_bits
 from .arith import Site, elementwise
 
 

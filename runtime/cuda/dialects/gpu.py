@@ -6,11 +6,11 @@ import json
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import axis_of, refuse
-from ..expression import Expr, binary
-from ..integers import add, literal, multiply
 from ..kernel import Kernel
-from ..ranges import Range
 from ..registry import writes
+from ..values.expression import Expr, binary
+from ..values.integers import add, literal, multiply
+from ..values.ranges import Range
 
 BLOCK_LIMIT = (1024, 1024, 64)
 GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)

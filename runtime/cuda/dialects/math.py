@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....interpreter.ir.mlir import ir
-from ..expression import Expr, binary, call, cast, ternary, unary
-from ..integers import literal, to_signed, to_unsigned
-from ..ranges import Range
-from ..types import float_literal, truth
+from ..values.expression import Expr, binary, call, cast, ternary, unary
+from ..values.integers import literal, to_signed, to_unsigned
+from ..values.ranges import Range
+from ..values.types import float_literal, truth
 from .arith import Site, elementwise
 
 _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}

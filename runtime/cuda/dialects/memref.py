@@ -11,14 +11,14 @@ from ....interpreter.memory.effects import combiner
 from ....interpreter.memory.spaces import is_shared
 from ....interpreter.memory.strides import strided
 from ...kernel_form import refuse
-from ..expression import Expr, call, cast, name
-from ..integers import literal
 from ..kernel import LOOPS, Kernel
 from ..loops import assignment
-from ..ranges import Range
 from ..registry import writes
-from ..types import scalar
-from ..views import Buffer, Space, View, access
+from ..values.expression import Expr, call, cast, name
+from ..values.integers import literal
+from ..values.ranges import Range
+from ..values.types import scalar
+from ..values.views import Buffer, Space, View, access
 
 DYNAMIC = -(1 << 63)
 

@@ -7,11 +7,11 @@ from functools import partial
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.layouts import kept_dimensions
 from ...kernel_form import RESHAPING, integers, mixed, refuse, reshaped
-from ..expression import Expr
-from ..integers import add, literal, multiply
 from ..kernel import Kernel
 from ..registry import writes
-from ..views import Axis, View
+from ..values.expression import Expr
+from ..values.integers import add, literal, multiply
+from ..values.views import Axis, View
 
 
 def _entry(kernel: Kernel, entry: int | ir.Value, base: str = "size") -> Expr:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import refuse
-from ..expression import Expr, ternary, unary
 from ..kernel import Frame, Kernel, Lanes, has_effects
 from ..loops import Carried, assign, bind_all, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..registry import writes
-from ..types import element, scalar
+from ..values.expression import Expr, ternary, unary
+from ..values.types import element, scalar
 
 
 @writes("scf.for")

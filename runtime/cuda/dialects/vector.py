@@ -9,12 +9,12 @@ from functools import partial, reduce
 from ....interpreter.ir.mlir import ir, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
 from ...kernel_form import ARRANGING, arranged, kind_of, refuse
-from ..expression import Expr, cast
-from ..integers import add, literal
 from ..kernel import Kernel, Lanes, has_effects
 from ..registry import writes
-from ..types import Scalar, element
-from ..views import View, access, access_width, lane, vector_type, wide_access
+from ..values.expression import Expr, cast
+from ..values.integers import add, literal
+from ..values.types import Scalar, element
+from ..values.views import View, access, access_width, lane, vector_type, wide_access
 from . import arith
 
 SHORT = 24  # characters of a subscript that may be repeated

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ON_BITS, refuse
-from ..numeric import MATH
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import dense, value_type
+from ..values.numeric import MATH
 
 _BINARY = {
     "arith.addf": "{0} + {1}", "arith.subf": "{0} - {1}", "arith.mulf": "{0} * {1}", "arith.divf": "{0} / {1}",

@@ -6,9 +6,9 @@ import re
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import axis_of, refuse
-from ..combining import COMBINE
 from ..translate import BOOL, INT64, Translator, Val, handles, literal
 from ..types import value_type
+from ..values.combining import COMBINE
 
 _IDS = {"gpu.thread_id": "thread_id", "gpu.block_id": "block_id"}
 _SIZES = {"gpu.block_dim": "block", "gpu.grid_dim": "grid"}

@@ -14,9 +14,9 @@ from ....interpreter.memory.layouts import kept_dimensions
 from ....interpreter.memory.spaces import is_shared, space_of
 from ....interpreter.memory.strides import strided
 from ...kernel_form import RESHAPING, definition, integers, mixed, refuse, reshaped
-from ..combining import COMBINE
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import dense, element_dtype
+from ..values.combining import COMBINE
 
 
 def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence[Val], flat: Val) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
-from ..combining import COMBINE
 from ..translate import INT64, Translator, Val, handles, literal
 from ..types import DYNAMIC, value_type
+from ..values.combining import COMBINE
 from .memory import load, store
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .report import RaceKind
+from ..report import RaceKind
 
 MOST_PENDING = 64
 """Reads that wait to be entered in the shadow; entering them is needless if a barrier comes first."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from . import numeric
-from .combining import COMBINE
+from ..values import numeric
+from ..values.combining import COMBINE
 from .lanes import Lane, Lanes
 from .memory import Memory
 

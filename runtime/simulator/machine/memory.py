@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..report import Race, RaceKind
 from .lanes import Lane, Lanes, first_lane
-from .report import Race, RaceKind
 from .shadow import Index, KeyLayout, Mask, Shadow
 
 MISALIGNED = "a vector access must start at a multiple of its size (at most 16 bytes)"

@@ -7,9 +7,9 @@ import struct
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...interpreter.ir.mlir import ir
-from ..kernel_form import refuse
-from ..plan.dtypes import MOST_ELEMENTS
+from ....interpreter.ir.mlir import ir
+from ...kernel_form import refuse
+from ...plan.dtypes import MOST_ELEMENTS
 from .expression import Expr, call
 from .integers import INDEX, Integer, literal
 from .ranges import Range

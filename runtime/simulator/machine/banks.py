@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .report import BankUse, Kind, Site
+from ..report import BankUse, Kind, Site
 
 WARP = 32
 BANKS = 32

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .lanes import Lane, Lanes
+from ..machine.lanes import Lane, Lanes
 from .numeric import typed
 
 

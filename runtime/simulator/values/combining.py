@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel_form import ON_BITS
+from ...kernel_form import ON_BITS
 from . import numeric
 
 Combine = Callable[[Any, Any], Any]

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...dsl.diagnostics import fail
+from ....dsl.diagnostics import fail
+from ..report import Access, Fault, FaultKind, Recorder, Site, Triple
 from .banks import BankCounter
-from .report import Access, Fault, FaultKind, Recorder, Site, Triple
 from .shadow import KeyLayout
 
 MOST_ROUNDS = 1 << 22

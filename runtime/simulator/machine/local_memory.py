@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..report import Kind
+from ..values.vector_values import gather
 from .banks import BankCounter, Tally
 from .lanes import Lane, Lanes, first_lane
 from .memory import Memory, Tracked, Window, poison_of, row_major
-from .report import Kind
 from .shadow import Index, KeyLayout, Mask, Shadow
-from .vector_values import gather
 
 
 class Shared(Tracked):

@@ -1,0 +1,1 @@
+"""C++ expressions, and what is known of them: ranges, types, views of memory."""

@@ -1,0 +1,1 @@
+"""What ops compute, on NumPy scalars and arrays."""
