@@ -21,7 +21,7 @@ from ..plan.plan import Plan
 from ..plan.signature import FunctionSignature, plan_signature
 from .inputs import read_npz, write_npz
 from .kernel_text import check_text
-from .reading import open_regular
+from .reading import open_regular, reason
 
 PLAN, CUDA, MODULE = "plan.json", "kernels.cu", "module.mlir"
 INPUTS, EXPECTED = "inputs.npz", "expected.npz"
@@ -94,7 +94,7 @@ def write_bundle(
     try:
         made = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}."))
     except OSError as error:
-        raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
+        raise fail("W0711", f"cannot write the bundle {target}: {reason(error)}") from error
     try:
         signed = replace(plan, texts=((CUDA, _digest(cuda)), (MODULE, _digest(module))))
         for name, text in ((PLAN, dump(signed)), (CUDA, cuda), (MODULE, module)):
@@ -105,7 +105,7 @@ def write_bundle(
         made.chmod(0o755)
         _replace(target, made)
     except OSError as error:
-        raise fail("W0711", f"cannot write the bundle {target}: {_reason(error)}") from error
+        raise fail("W0711", f"cannot write the bundle {target}: {reason(error)}") from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return target
@@ -141,10 +141,6 @@ def _replace(target: Path, made: Path) -> None:
             raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 def read_bundle(path: Path | str) -> Bundle:
@@ -190,6 +186,6 @@ def _text(path: Path) -> str:
             raise fail("W0710", f"{path} is larger than {MAX_BYTES} bytes")
         return data.decode("utf-8")
     except OSError as error:
-        raise fail("W0710", f"{path} is no bundle's: {_reason(error)}", hint="`weft build` writes a bundle") from error
+        raise fail("W0710", f"{path} is no bundle's: {reason(error)}", hint="`weft build` writes a bundle") from error
     except UnicodeDecodeError as error:
         raise fail("W0710", f"{path} is no text: {error.reason} at byte {error.start}") from error

@@ -15,7 +15,7 @@ import numpy as np
 from ...dsl.diagnostics import WeftError, fail
 from ..plan.dtypes import BF16, NUMPY, is_float, narrow
 from ..plan.signature import Argument, FunctionSignature, type_text
-from .reading import open_regular
+from .reading import open_regular, reason
 from .writing import write_whole
 
 SMALL_INTEGERS = (-8, 8)
@@ -125,7 +125,7 @@ def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> di
 
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
+        return reason(error)
     text = str(error)
     if text.startswith("Object arrays"):
         return "it holds pickled objects, which are never read"

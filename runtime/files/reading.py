@@ -19,3 +19,8 @@ def open_regular(path: Path | str) -> BinaryIO:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return os.fdopen(number, "rb")
+
+
+def reason(error: OSError) -> str:
+    """The system's words, as they stand in a message."""
+    return (error.strerror or str(error)).lower()

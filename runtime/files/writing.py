@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ...dsl.diagnostics import fail
+from .reading import reason
 
 KINDS = frozenset({".check", ".cu", ".json", ".mlir", ".npy", ".npz", ".py", ".svg", ".weft"})
 """Endings that say what is in a file. One that is there is never replaced by something of another kind."""
@@ -91,7 +92,7 @@ def write_file(target: Path, data: bytes) -> None:
     try:
         write_whole(target, lambda file: file.write(data))
     except OSError as error:
-        raise fail("W0718", f"cannot write {target}: {(error.strerror or str(error)).lower()}") from error
+        raise fail("W0718", f"cannot write {target}: {reason(error)}") from error
 
 
 def write_whole(target: Path, write: Callable[[BinaryIO], object]) -> None:

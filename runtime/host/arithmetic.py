@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 from ...interpreter.ir.mlir import ir
 from ..plan.plan import Operator
@@ -36,9 +38,7 @@ def _arithmetic(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 @rule("arith.constant")
 def _constant(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     value = op.attributes["value"]
-    if isinstance(value, ir.IntegerAttr):
-        return [int(value.value)]
-    if isinstance(value, ir.BoolAttr):
+    if isinstance(value, ir.IntegerAttr | ir.BoolAttr):
         return [int(value.value)]
     if isinstance(value, ir.FloatAttr):
         return [float(value.value)]
@@ -57,14 +57,7 @@ def _truncate(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     return [(value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))]
 
 
-PREDICATES: tuple[Callable[[int, int], bool], ...] = (
-    lambda a, b: a == b,
-    lambda a, b: a != b,
-    lambda a, b: a < b,
-    lambda a, b: a <= b,
-    lambda a, b: a > b,
-    lambda a, b: a >= b,
-)
+PREDICATES: tuple[Callable[[int, int], bool], ...] = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 
 
 @rule("arith.cmpi")
@@ -86,10 +79,7 @@ def _select(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _affine(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     affine_map = ir.AffineMapAttr(op.attributes["map"]).value
     results = affine_results(affine_map, [host.size(v, op) for v in op.operands])
-    made = results[0]
-    for result in results[1:]:
-        made = fold("min" if op.name == "affine.min" else "max", made, result)
-    return [made]
+    return [reduce(partial(fold, "min" if op.name == "affine.min" else "max"), results)]
 
 
 # ---- control ---------------------------------------------------------------------------------------------------------
@@ -97,9 +87,7 @@ def _affine(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 @rule("scf.for")
 def _for(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    low, high, step = (
-        host.number(v, op, what) for v, what in zip(op.operands, ("bound",) * 2 + ("step",), strict=False)
-    )
+    low, high, step = (host.number(op.operands[i], op, what) for i, what in enumerate(("bound", "bound", "step")))
     if step <= 0:
         raise host.error("W0731", op, f"the step {step} of scf.for is not positive")
     carried = [host.value(v, op) for v in list(op.operands)[3:]]

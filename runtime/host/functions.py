@@ -72,7 +72,7 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
     comparison use the same names. Errors: W0732, W0733 (a type that no array can be passed for).
     """
     function = entry_function(module, entry)
-    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    type_ = _type_of(function)
     arguments: list[Argument] = []
     results: list[Argument] = []
     for i, (name, is_result) in enumerate(zip(argument_names(function), out_arguments(function), strict=True)):

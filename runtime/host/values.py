@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial, reduce
 
 from ...interpreter.ir.mlir import ir
 from ..plan.plan import Apply, BufferView, Operator, Size
@@ -28,10 +29,7 @@ def fold(operator: Operator, left: Size, right: Size) -> Size:
 
 
 def product(sizes: Sequence[Size]) -> Size:
-    made: Size = 1
-    for size in sizes:
-        made = fold("mul", made, size)
-    return made
+    return reduce(partial(fold, "mul"), sizes, 1)
 
 
 def row_major(shape: Sequence[Size]) -> tuple[Size, ...]:

@@ -162,9 +162,6 @@ class Kernel:
         with loops(self.block_sizes) as thread:
             self._thread(thread, ops, kept, stores)
 
-    def _is_private(self, op: ir.Operation) -> bool:
-        return op.results[0] in self.private
-
     def _thread(
         self,
         thread: Triple,
@@ -174,7 +171,7 @@ class Kernel:
     ) -> None:
         one = Thread(self, thread)
         for op in ops:
-            if not (op.name == "memref.alloca" and self._is_private(op)):
+            if not (op.name == "memref.alloca" and op.results[0] in self.private):
                 one.do(op)
         at = list(reversed(thread))
         for value in kept:

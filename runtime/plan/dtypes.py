@@ -38,7 +38,7 @@ MOST_ELEMENTS = 4096
 """Of a vector of one thread, which is written and computed element by element. A thread has 255 registers."""
 
 FLOATS = ("f64", "f32", "f16", "bf16")
-INTEGERS = ("i64", "i32", "i16", "i8", "i1", "index")
+"""From the highest precision to the lowest."""
 
 POISON_FLOAT = 0xFF
 """Every byte of a fresh float buffer: a NaN in each of the float formats."""

@@ -6,13 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .dtypes import is_float
+from .dtypes import FLOATS, is_float
 from .plan import Plan
 
 Shape = tuple[int | None, ...]
 """A None is a dynamic dimension."""
-
-FLOAT_PRECISION = ("f64", "f32", "f16", "bf16")
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class FunctionSignature:
     def lowest_precision(self) -> str | None:
         """The float type of lowest precision among arguments and results; None if there are only integers."""
         floats = [a.dtype for a in (*self.arguments, *self.results) if is_float(a.dtype)]
-        return max(floats, key=FLOAT_PRECISION.index, default=None)
+        return max(floats, key=FLOATS.index, default=None)
 
     def __str__(self) -> str:
         arguments = ", ".join(str(a) for a in self.arguments)

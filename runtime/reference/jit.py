@@ -10,24 +10,17 @@ import numpy as np
 
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
-from ..plan.dtypes import NUMPY
+from ..plan.dtypes import NUMPY, itemsize
 from ..plan.signature import Argument
 
 STATIC_MEMORY = 0xDEADBEEF
 """What upstream writes as the allocated pointer of a `memref.get_global`: memory that is nobody's to free."""
 
-C_TYPES: dict[str, Any] = {
-    "f64": ctypes.c_double,
-    "f32": ctypes.c_float,
-    "f16": ctypes.c_uint16,
-    "bf16": ctypes.c_uint16,
-    "i64": ctypes.c_int64,
-    "index": ctypes.c_int64,
-    "i32": ctypes.c_int32,
-    "i16": ctypes.c_int16,
-    "i8": ctypes.c_int8,
-    "i1": ctypes.c_uint8,
-}
+
+def _bits(dtype: str) -> Any:
+    """What C passes for a scalar: its bits."""
+    return np.ctypeslib.as_ctypes_type(np.dtype(f"u{itemsize(dtype)}"))
+
 
 _libc = ctypes.CDLL(None)
 _libc.free.argtypes = [ctypes.c_void_p]
@@ -89,7 +82,7 @@ def invoke(
         else:
             packed.append(ctypes.pointer(ctypes.pointer(descriptor(array))))
     if len(results) == 1 and results[0].shape is None:
-        value = C_TYPES[results[0].dtype]()
+        value = _bits(results[0].dtype)()
         engine.invoke(function, *packed[1:], ctypes.pointer(value))
         return [_scalar(value, results[0].dtype)]
     engine.invoke(function, *packed)
@@ -100,7 +93,7 @@ def _result_struct(results: Sequence[Argument]) -> ctypes.Structure | None:
     """What the C interface returns through its first argument: one descriptor, or a struct of several results."""
     if not results:
         return None
-    types = [C_TYPES[r.dtype] if r.shape is None else descriptor_type(len(r.shape)) for r in results]
+    types = [_bits(r.dtype) if r.shape is None else descriptor_type(len(r.shape)) for r in results]
     fields = [(f"result{i}", t) for i, t in enumerate(types)]
     return type("Results", (ctypes.Structure,), {"_fields_": fields})()
 
@@ -138,4 +131,4 @@ def _copy(value: Any, result: Argument) -> np.ndarray:
 
 def _scalar(value: Any, dtype: str) -> np.ndarray:
     number = value.value if hasattr(value, "value") else value
-    return np.array(number, C_TYPES[dtype]).view(NUMPY[dtype])
+    return np.array(number, _bits(dtype)).view(NUMPY[dtype])

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
-from ...interpreter.session.rewriter import describe, upstream_messages
+from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
 from ..native.launches import serialize_launches
+from ..native.reading import WAY_OUT, refused
 from ..plan.dtypes import NUMPY, widen
 from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
@@ -23,8 +24,6 @@ from .jit import invoke
 from .rounding import own_rounding
 from .widening import HALVES, widen_halves
 from .worker import Died, begin, call, fork_early
-
-WAY_OUT = "run without a reference: --reference none"
 
 LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 """What a worker is about."""
@@ -105,7 +104,7 @@ def _refuse_foreign(module: ir.Module) -> None:
             message = f"the payload has `{op.name}` that rounds {own_rounding(op)}; the reference rounds to nearest"
         else:
             continue
-        raise WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))
+        raise refused(op, message)
 
 
 def _widened(
