@@ -120,6 +120,10 @@ class _Checker:
         bad = list(self.dtype(buffer.dtype, f"{place}.dtype"))
         yield from bad
         yield from self.sizes(buffer.shape, f"{place}.shape")
+        for i, size in enumerate(buffer.shape if buffer.role in ("input", "inout") else ()):
+            if not isinstance(size, int) and size != DimOf(buffer.name, i):
+                message = f"an input's dimension is a number, or its own: {{\"dim\": [\"{buffer.name}\", {i}]}}"
+                yield self.error("W0703", f"{place}.shape[{i}]", message)
         sizes = [s for s in buffer.shape if isinstance(s, int)]
         if bad or len(sizes) < len(buffer.shape) or min(sizes, default=0) < 0:
             return
