@@ -116,9 +116,9 @@ module attributes {gpu.container_module} {
           %47 = affine.apply #map28(%46)
           %48 = arith.cmpi ult, %45, %c29 : index
           %49 = arith.cmpi ult, %47, %c23 : index
-          %50 = arith.andi %21, %42 : i1
-          %51 = arith.andi %50, %48 : i1
-          %52 = arith.andi %51, %49 : i1
+          %50 = arith.andi %48, %49 : i1
+          %51 = arith.andi %42, %50 : i1
+          %52 = arith.andi %21, %51 : i1
           %53 = scf.if %52 -> (f32) {
             %85 = memref.load %arg0[%43, %45, %47, %22] : memref<3x29x23x5xf32>
             scf.yield %85 : f32
@@ -131,9 +131,9 @@ module attributes {gpu.container_module} {
           %57 = affine.apply #map28(%56)
           %58 = arith.cmpi ult, %55, %c29 : index
           %59 = arith.cmpi ult, %57, %c23 : index
-          %60 = arith.andi %24, %42 : i1
-          %61 = arith.andi %60, %58 : i1
-          %62 = arith.andi %61, %59 : i1
+          %60 = arith.andi %58, %59 : i1
+          %61 = arith.andi %42, %60 : i1
+          %62 = arith.andi %24, %61 : i1
           %63 = scf.if %62 -> (f32) {
             %85 = memref.load %arg0[%43, %55, %57, %25] : memref<3x29x23x5xf32>
             scf.yield %85 : f32
@@ -146,9 +146,9 @@ module attributes {gpu.container_module} {
           %67 = affine.apply #map28(%66)
           %68 = arith.cmpi ult, %65, %c29 : index
           %69 = arith.cmpi ult, %67, %c23 : index
-          %70 = arith.andi %27, %42 : i1
-          %71 = arith.andi %70, %68 : i1
-          %72 = arith.andi %71, %69 : i1
+          %70 = arith.andi %68, %69 : i1
+          %71 = arith.andi %42, %70 : i1
+          %72 = arith.andi %27, %71 : i1
           %73 = scf.if %72 -> (f32) {
             %85 = memref.load %arg0[%43, %65, %67, %28] : memref<3x29x23x5xf32>
             scf.yield %85 : f32
@@ -161,9 +161,9 @@ module attributes {gpu.container_module} {
           %77 = affine.apply #map28(%76)
           %78 = arith.cmpi ult, %75, %c29 : index
           %79 = arith.cmpi ult, %77, %c23 : index
-          %80 = arith.andi %30, %42 : i1
-          %81 = arith.andi %80, %78 : i1
-          %82 = arith.andi %81, %79 : i1
+          %80 = arith.andi %78, %79 : i1
+          %81 = arith.andi %42, %80 : i1
+          %82 = arith.andi %30, %81 : i1
           %83 = scf.if %82 -> (f32) {
             %85 = memref.load %arg0[%43, %75, %77, %31] : memref<3x29x23x5xf32>
             scf.yield %85 : f32

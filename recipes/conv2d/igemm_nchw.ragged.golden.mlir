@@ -136,9 +136,9 @@ module attributes {gpu.container_module} {
           %38 = affine.apply #map19(%37)
           %39 = arith.cmpi ult, %36, %c29 : index
           %40 = arith.cmpi ult, %38, %c23 : index
-          %41 = arith.andi %33, %8 : i1
-          %42 = arith.andi %41, %39 : i1
-          %43 = arith.andi %42, %40 : i1
+          %41 = arith.andi %39, %40 : i1
+          %42 = arith.andi %8, %41 : i1
+          %43 = arith.andi %33, %42 : i1
           %44 = scf.if %43 -> (f32) {
             %64 = memref.load %arg0[%block_id_z, %34, %36, %38] : memref<3x5x29x23xf32>
             scf.yield %64 : f32
@@ -147,9 +147,9 @@ module attributes {gpu.container_module} {
           }
           %45 = affine.apply #map3(%37)
           %46 = arith.cmpi ult, %45, %c23 : index
-          %47 = arith.andi %33, %10 : i1
-          %48 = arith.andi %47, %39 : i1
-          %49 = arith.andi %48, %46 : i1
+          %47 = arith.andi %39, %46 : i1
+          %48 = arith.andi %10, %47 : i1
+          %49 = arith.andi %33, %48 : i1
           %50 = scf.if %49 -> (f32) {
             %64 = memref.load %arg0[%block_id_z, %34, %36, %45] : memref<3x5x29x23xf32>
             scf.yield %64 : f32
@@ -158,9 +158,9 @@ module attributes {gpu.container_module} {
           }
           %51 = affine.apply #map5(%37)
           %52 = arith.cmpi ult, %51, %c23 : index
-          %53 = arith.andi %33, %12 : i1
-          %54 = arith.andi %53, %39 : i1
-          %55 = arith.andi %54, %52 : i1
+          %53 = arith.andi %39, %52 : i1
+          %54 = arith.andi %12, %53 : i1
+          %55 = arith.andi %33, %54 : i1
           %56 = scf.if %55 -> (f32) {
             %64 = memref.load %arg0[%block_id_z, %34, %36, %51] : memref<3x5x29x23xf32>
             scf.yield %64 : f32
@@ -169,9 +169,9 @@ module attributes {gpu.container_module} {
           }
           %57 = affine.apply #map21(%37)
           %58 = arith.cmpi ult, %57, %c23 : index
-          %59 = arith.andi %33, %14 : i1
-          %60 = arith.andi %59, %39 : i1
-          %61 = arith.andi %60, %58 : i1
+          %59 = arith.andi %39, %58 : i1
+          %60 = arith.andi %14, %59 : i1
+          %61 = arith.andi %33, %60 : i1
           %62 = scf.if %61 -> (f32) {
             %64 = memref.load %arg0[%block_id_z, %34, %36, %57] : memref<3x5x29x23xf32>
             scf.yield %64 : f32
