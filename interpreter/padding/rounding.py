@@ -219,7 +219,8 @@ def _held(
 ) -> ir.Value:
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
     maker = mlir.producer(value)
-    if not must_hold or (maker is not None and _filling(maker) == gathers.attribute(outside, element_type(value))):
+    filling = None if maker is None else _filling(maker)
+    if not must_hold or (filling is not None and filling == gathers.attribute(outside, element_type(value))):
         return value
     with ir.InsertionPoint.after(after), after.location:
         return gathers.masked(value, old, outside)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.ir.mlir import DYNAMIC, ir, operations
 from ...interpreter.memory.effects import accesses
 from ..kernel_form import refuse
 from ..reference.rounding import own_rounding
@@ -30,7 +30,6 @@ Binding = Expr | Lanes | View
 _SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return"])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
-DYNAMIC = -(1 << 63)
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
 LONGEST = 100  # characters of an expression before it is given a name
 

@@ -201,13 +201,13 @@ def test_an_elementwise_op_in_tiles(seed: int, tmp_path: Path) -> None:
 ONE, NONE = [0, 1, 1, 0], [0, 0, 0, 0]
 FIRST = Pieced(np.arange(2 * 5 * 6 * 3, dtype=np.float32).reshape(2, 5, 6, 3) % 7)
 LEFT = {
-    "one constant, twice: one guard": (FIRST.pad(ONE, ONE, "%one").pad([0, 2, 0, 0], [0, 0, 1, 0], "%again"), 1, 4),
-    "two constants: two guards": (FIRST.pad(ONE, ONE, "%zero").pad(ONE, NONE, "%low"), 2, 6),
+    "one constant, twice: one guard": (FIRST.pad(ONE, ONE, "%one").pad([0, 2, 0, 0], [0, 0, 1, 0], "%again"), 1, 2),
+    "two constants: two guards": (FIRST.pad(ONE, ONE, "%zero").pad(ONE, NONE, "%low"), 2, 4),
     "padded, and cropped back: none": (FIRST.pad(ONE, ONE, "%zero").pad([0, -1, -1, 0], [0, -1, -1, 0], "%one"), 0, 0),
     "cropped: none": (FIRST.pad([0, -1, 0, 0], [0, 0, -2, 0], "%zero"), 0, 0),
     "cropped, and padded": (FIRST.pad([0, -1, 0, 0], [0, 0, -2, 0], "%zero").pad([0, 1, 0, 0], [0, 0, 2, 0], "%zero"), 1, 2),
-    "by the index": (FIRST.pad(ONE, ONE, "index"), 1, 4),
-    "in a filled buffer, and padded": (FIRST.place([2, 7, 8, 3], ONE, [1] * 4, "%one").pad(ONE, ONE, "%one"), 1, 4),
+    "by the index": (FIRST.pad(ONE, ONE, "index"), 1, 2),
+    "in a filled buffer, and padded": (FIRST.place([2, 7, 8, 3], ONE, [1] * 4, "%one").pad(ONE, ONE, "%one"), 1, 2),
     "every other element": (FIRST.place([2, 9, 11, 3], NONE, [1, 2, 2, 1], "%zero"), 1, 2),
 }
 
