@@ -32,7 +32,8 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
         for variable, dimension, index in zip(body.arguments, dimensions, indices, strict=False):
             variable.replace_all_uses_with(dimension.induction(index))
         larger = [(i, n) for i, n, extent in zip(indices, trips, box, strict=True) if extent != n]
-        target = _guarded(larger) if larger else end
+        inner = [c for i, n in larger for c in inside_of(i, n)]
+        target = _guarded(inner) if inner else end
     for old, new in zip(list(body.arguments)[len(dimensions) :], list(inside.arguments)[1:], strict=True):
         old.replace_all_uses_with(new)
     *ops, terminator = [op.operation for op in body.operations]
@@ -54,9 +55,9 @@ def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
     return [n for n in most if n is not None]
 
 
-def _guarded(larger: Sequence[tuple[Sum, Bound]]) -> ir.Operation:
+def _guarded(conditions: Sequence[ir.Value]) -> ir.Operation:
     """Where the body goes if the box has more iterations than the loop: in front of the end of a guard."""
-    guard = scf.IfOp(conjunction([c for i, n in larger for c in inside_of(i, n)]))
+    guard = scf.IfOp(conjunction(conditions))
     with ir.InsertionPoint(guard.then_block):
         return scf.YieldOp([]).operation
 

@@ -67,8 +67,7 @@ class Writer:
     def try_one(self, text: str) -> bool:
         """Whether the statement could be done. What else than a diagnostic comes out is not caught."""
         try:
-            handles = dict.fromkeys(self.session.environment)
-            self.session.do(parse_items(text, "<random>", handles))
+            self.session.do(parse_items(text, "<random>"))
         except WeftError:
             return False
         self.done.append(text)
