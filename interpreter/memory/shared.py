@@ -52,10 +52,8 @@ def as_tensor(view: ir.Value) -> ir.Value:
 
 
 def element_bytes(kind: ir.Type) -> int:
-    """Bytes of one element in memory."""
-    if isinstance(kind, ir.IndexType):
-        return 8
-    return max(1, (kind.width + 7) // 8)  # type: ignore[attr-defined]
+    """Bytes of one element in memory, one at least."""
+    return layouts.element_bytes(kind) or 1
 
 
 def bytes_of(kind: ir.Type) -> int:
@@ -64,7 +62,7 @@ def bytes_of(kind: ir.Type) -> int:
         raise fail(
             "W0355", f"a buffer of type {kind} has no size that is known when the kernel is built", hint="take static tile sizes"
         )
-    return math.prod(kind.shape) * (layouts.element_bytes(kind.element_type) or 1)
+    return math.prod(kind.shape) * element_bytes(kind.element_type)
 
 
 def _first(value: ir.Value, shape: Sequence[int]) -> ir.Value:

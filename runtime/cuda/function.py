@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import is_plain, strided
 from ..kernel_form import given_name, inputs_of, normal, refuse, sizes_of, workgroup_buffers
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
@@ -20,7 +20,6 @@ from .values.ranges import Range
 from .values.types import scalar
 from .values.views import Buffer, View
 
-DYNAMIC = -(1 << 63)
 SIZE = Range(0, 1 << 47)  # an address space holds no more elements
 STRIDE = Range(-(1 << 47), 1 << 47)
 WIDTH = 120

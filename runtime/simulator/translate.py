@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import strided
 from ..kernel_form import given_name, inputs_of, refuse, workgroup_buffers
 from ..reference.rounding import own_rounding
 from .arguments import Argument
 from .report import Site
-from .types import DYNAMIC, element_dtype, place, value_type
+from .types import element_dtype, place, value_type
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)

@@ -13,9 +13,6 @@ from ..host.constants import constant_array
 from ..kernel_form import refuse
 from ..plan.dtypes import MOST_ELEMENTS, NUMPY
 
-DYNAMIC = -(1 << 63)
-"""How MLIR writes a `?` in static shapes, offsets, sizes and strides."""
-
 
 def place(op: ir.Operation | ir.OpView) -> str:
     """`file:line:column`, or nothing where the op has no location."""

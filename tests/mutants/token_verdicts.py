@@ -7,7 +7,7 @@ is run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from unittest.mock import patch
@@ -23,6 +23,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import host_steps
 from weft.runtime.host.program import Host
+from weft.runtime.host.streams import closed
 from weft.runtime.plan.plan import Alloc, Free, used_buffers
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
@@ -71,7 +72,7 @@ def _objections(module: ir.Module, entry: str) -> set[str]:
     """Memory that is used before it is there, or freed while it is in use; work, and streams, that nobody waits for."""
     with patch.object(Host, "_allocations", return_value=frozenset()):  # a plan knows them without tokens
         steps = host_steps(module, entry)
-    before, said = _closed(steps.needs), set[str]()
+    before, said = closed(steps.needs), set[str]()
     *work, _ = steps.plan.steps
     for number, step in enumerate(work):
         for earlier, other in enumerate(work[:number]):
@@ -85,17 +86,6 @@ def _objections(module: ir.Module, entry: str) -> set[str]:
         said.add("unwaited")
     waits = [op for op in mlir.operations(module.operation, "gpu.wait") if _taken(op)]
     return said | ({"unwaited"} if any(not any(_taken(u.owner) for u in r.uses) for op in waits for r in op.results) else set())
-
-
-def _closed(needs: Sequence[frozenset[int]]) -> list[int]:
-    """For each step all that must be done before it, as bits."""
-    found: list[int] = []
-    for direct in needs:
-        bits = 0
-        for step in direct:
-            bits |= found[step] | 1 << step
-        found.append(bits)
-    return found
 
 
 def _taken(op: ir.Operation | ir.OpView) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ....interpreter.ir.mlir import ir
+from ....interpreter.ir.mlir import DYNAMIC, ir
 from ....interpreter.memory.effects import combiner
 from ....interpreter.memory.spaces import is_shared
 from ....interpreter.memory.strides import strided
@@ -19,8 +19,6 @@ from ..values.integers import literal
 from ..values.ranges import Range
 from ..values.types import scalar
 from ..values.views import Buffer, Space, View, access
-
-DYNAMIC = -(1 << 63)
 
 
 @writes("memref.load")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....interpreter.ir.mlir import ir
+from ....interpreter.ir.mlir import DYNAMIC, ir
 from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..translate import INT64, Translator, Val, handles, literal
-from ..types import DYNAMIC, value_type
+from ..types import value_type
 from ..values.combining import COMBINE
 from .memory import load, store
 
