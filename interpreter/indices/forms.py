@@ -29,6 +29,8 @@ class Linear:
     constant: int = 0
 
     def plus(self, other: Linear, factor: int = 1) -> Linear:
+        if not other.terms:  # mostly so, and the terms are in order
+            return Linear(self.terms, self.constant + other.constant * factor)
         total = dict(self.terms)
         for key, coefficient in other.terms:
             total[key] = total.get(key, 0) + coefficient * factor
@@ -128,11 +130,15 @@ class Neighbours:
     def __init__(self, last: Sequence[ir.Value] = (), lanes: int = 1) -> None:
         self._last, self.lanes = last, lanes
         self._numbers: dict[tuple[ir.Value, int], Number] = {}
+        self._varying: dict[ir.Value, bool] = dict.fromkeys(last, True)
+        self._forms: dict[tuple[ir.Value, int], Linear] = {}
 
     def varies(self, value: ir.Value) -> bool:
         """Whether the value depends on the last dimension's index."""
-        op = producer(value)
-        return value in self._last or (op is not None and any(self.varies(operand) for operand in op.operands))
+        if value not in self._varying:
+            op = producer(value)
+            self._varying[value] = op is not None and any(map(self.varies, op.operands))
+        return self._varying[value]
 
     def steady(self, value: ir.Value) -> bool:
         """Whether the value is the same for all neighbours."""
@@ -146,6 +152,12 @@ class Neighbours:
 
     def of(self, value: ir.Value, e: int = 0) -> Linear:
         """The form of a value for the e-th neighbour."""
+        key = value, e if self.varies(value) else 0
+        if key not in self._forms:
+            self._forms[key] = self._of(*key)
+        return self._forms[key]
+
+    def _of(self, value: ir.Value, e: int) -> Linear:
         if value in self._last:
             return Linear(((("value", (0, 0)), self.lanes),), e)
         op = producer(value)
