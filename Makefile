@@ -14,6 +14,8 @@ ARGS   ?= shared
 CUDA   := $(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9]*\).*/\1/p')
 EXTRAS := dev$(if $(filter 12,$(CUDA)),$(comma)cuda12)$(if $(filter-out 12,$(CUDA)),$(comma)cuda13)
 WORKERS ?= 2
+# The tests start hundreds of processes: where Python keeps nothing that it has compiled, each would compile Weft anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test check soak lint clean
 .DEFAULT_GOAL := run

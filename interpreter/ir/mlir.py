@@ -192,19 +192,25 @@ def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) 
     root.operation.walk(step, ir.WalkOrder.PRE_ORDER)
 
 
+FUNCTIONS = frozenset({"func.func", "gpu.func"})
+"""Ops that hold bodies, and are in none."""
+
+
 def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Operation]:
     """The ops below `root` (all, or those with one of `names`), in pre-order, collected before the first is yielded."""
     found: list[ir.Operation] = []
     note, advance = found.append, ir.WalkResult.ADVANCE
+    behind = ir.WalkResult.SKIP if FUNCTIONS.issuperset(names) else advance
 
     def any_op(op: ir.Operation) -> ir.WalkResult:
         note(op)
         return advance
 
     def named(op: ir.Operation) -> ir.WalkResult:
-        if op.name in names:
+        name = op.name
+        if name in names:
             note(op)
-        return advance
+        return behind if name in FUNCTIONS else advance
 
     root.operation.walk(named if names else any_op, ir.WalkOrder.PRE_ORDER)
     return iter(found)
