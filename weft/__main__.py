@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -21,7 +20,6 @@ def main() -> None:
 
 
 def _command(arguments: list[str]) -> int:
-    gc.set_threshold(50_000, 20, 20)  # few cycles are made: looking for them as often as Python does takes a tenth of the time
     try:
         from .cli import run
 
