@@ -30,11 +30,15 @@ class Builder:
     """Builds the tree of one source: by the method of the rule's name, or as its table says."""
 
     _NODES: ClassVar[dict[str, Any]] = {
+        "binary": tree.Binary,
         "binding": tree.Binding,
         "dimension": tree.Dimension,
+        "foreach": tree.Foreach,
         "function": tree.Word,
+        "include": tree.Include,
         "name": tree.NameRef,
         "named": tree.Argument,
+        "require": tree.Require,
         "skip": tree.Skip,
         "unary": tree.Unary,
     }
@@ -96,14 +100,11 @@ class Builder:
 
     _block = _body
 
-    def _include(self, span: Span, path: tree.Literal) -> tree.Include:
-        return tree.Include(span, str(path.value))
-
     def _payload_builder(self, span: Span, name: str, *arguments: tree.Argument) -> tree.Payload:
         return tree.Payload(span, name, None, arguments)
 
-    def _payload_path(self, span: Span, path: tree.Literal) -> tree.Payload:
-        return tree.Payload(span, None, str(path.value), ())
+    def _payload_path(self, span: Span, path: str) -> tree.Payload:
+        return tree.Payload(span, None, path, ())
 
     def _schedule(self, span: Span, name: str, *parts: Any) -> tree.Schedule:
         *parameters, body = parts
@@ -130,14 +131,8 @@ class Builder:
     def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.Argument:
         return tree.Argument(span, None, value)
 
-    def _require(self, span: Span, condition: tree.Expr, message: tree.Literal | None = None) -> tree.Require:
-        return tree.Require(span, condition, None if message is None else str(message.value))
-
     def _if(self, span: Span, condition: Any, then: tuple[tree.Item, ...], otherwise: Any = ()) -> tree.If:
         return tree.If(span, condition, then, otherwise if isinstance(otherwise, tuple) else (otherwise,))
-
-    def _foreach(self, span: Span, variable: tree.Binding, iterable: Any, body: tuple[tree.Item, ...]) -> tree.Foreach:
-        return tree.Foreach(span, variable, iterable, body)
 
     def _statement(self, span: Span, keyword: str, *parts: Filled | str) -> tree.Statement:
         fields: dict[str, tree.FieldValue] = {}
@@ -164,9 +159,6 @@ class Builder:
         kind, chunk = (value, None) if isinstance(value, str) else ("block-cyclic", value)
         return tree.Distribution(span, cast(Any, kind), chunk)
 
-    def _binary(self, span: Span, left: tree.Expr, operator: str, right: tree.Expr) -> tree.Binary:
-        return tree.Binary(span, operator, left, right)
-
     def _integer(self, span: Span, text: str) -> tree.Literal:
         digits = text.lstrip("0") or "0"
         if len(digits) > 19 or int(digits) >= INT_LIMIT:
@@ -179,7 +171,10 @@ class Builder:
         return tree.Literal(span, value)
 
     def _string(self, span: Span, text: str) -> tree.Literal:
-        return tree.Literal(span, re.sub(r"\\.", lambda found: _ESCAPES[found.group()], text[1:-1]))
+        return tree.Literal(span, self._quoted(span, text))
+
+    def _quoted(self, _: Span, text: str) -> str:
+        return re.sub(r"\\.", lambda found: _ESCAPES[found.group()], text[1:-1])
 
     def _boolean(self, span: Span, text: str) -> tree.Literal:
         return tree.Literal(span, text == "true")

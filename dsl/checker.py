@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import tree
-from .diagnostics import Diagnostic
+from .diagnostics import Diagnostic, WeftError
 from .expressions import NAMES, UNKNOWN, Kind, Unknown, fits, kind_of
 from .parameters import check_arguments, check_parameters
 from .scopes import Bound, Gone, Part, Scope, Shape, names_of
@@ -27,15 +27,18 @@ def check(file: tree.File, signatures: Mapping[str, Signature]) -> list[Diagnost
     """All that is wrong with a file, in the order of its text."""
     checker = _Checker(file, signatures)
     checker.run()
-    own = file.source.name
-    return sorted(dict.fromkeys(checker.found), key=lambda d: _place(d, own))
+
+    def place(diagnostic: Diagnostic) -> tuple[object, ...]:
+        span = diagnostic.span or file.span
+        return span.source.name != file.source.name, span.source.name, span.line, span.column, diagnostic.code
+
+    return sorted(dict.fromkeys(checker.found), key=place)
 
 
-def _place(diagnostic: Diagnostic, own: str) -> tuple[bool, str, int, int, str]:
-    span = diagnostic.span
-    if span is None:
-        return (False, own, 0, 0, diagnostic.code)
-    return (span.source.name != own, span.source.name, span.line, span.column, diagnostic.code)
+def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
+    """Raises all that is wrong with a file."""
+    if found := check(file, signatures):
+        raise WeftError(*found)
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ class _Checker:
         self.path: list[str] = []
         self.numbers = itertools.count()
 
-    def report(self, diagnostic: Diagnostic) -> None:
-        self.found.append(diagnostic)
+    def check(self, scope: Scope, keyword: str | None = None) -> ScopeCheck:
+        return ScopeCheck(scope, self.found.append, keyword)
 
     def run(self) -> None:
         if self.file.payload is not None:
@@ -69,7 +72,7 @@ class _Checker:
                 self.interface(schedule)
 
     def _payload(self, payload: tree.Payload) -> None:
-        check = ScopeCheck(Scope(), self.report)
+        check = self.check(Scope())
         seen: set[str] = set()
         for argument in payload.arguments:
             if argument.name in seen:
@@ -81,7 +84,7 @@ class _Checker:
                 check.value(argument.value)
 
     def _schedule_name(self, schedule: tree.Schedule) -> None:
-        check = ScopeCheck(Scope(), self.report)
+        check = self.check(Scope())
         first = self.schedules.setdefault(schedule.name, schedule)
         if first is not schedule:
             notes = (f"the first one stands at {first.span}",)
@@ -102,7 +105,7 @@ class _Checker:
             return self.interfaces[schedule.name]
         self.path.append(schedule.name)
         scope = Scope()
-        check_parameters(schedule, RESERVED, ScopeCheck(scope, self.report))
+        check_parameters(schedule, RESERVED, self.check(scope))
         handles: dict[str, Part] = {}
         for parameter in schedule.parameters:
             if parameter.type == "handle" and parameter.name not in scope.names:
@@ -119,38 +122,37 @@ class _Checker:
 
     def block(self, items: tuple[tree.Item, ...], scope: Scope, outermost: bool = False) -> None:
         for index, item in enumerate(items):
-            self._item(item, scope, last=outermost and index == len(items) - 1)
+            self._item(item, self.check(scope), last=outermost and index == len(items) - 1)
 
-    def _item(self, item: tree.Item, scope: Scope, last: bool) -> None:
+    def _item(self, item: tree.Item, check: ScopeCheck, last: bool) -> None:
         match item:
             case tree.Let():
-                self._let(item, scope)
+                self._let(item, check)
             case tree.Statement():
-                self._statement(item, None, scope)
+                self._statement(item, None, check.scope)
             case tree.Call():
-                self._call(item, None, scope)
+                self._call(item, None, check)
             case tree.Require():
-                self._condition(item.condition, "`require`", ScopeCheck(scope, self.report))
+                self._condition(item.condition, "`require`", check)
             case tree.If():
-                self._if(item, scope)
+                self._if(item, check)
             case tree.Foreach():
-                self._foreach(item, scope)
+                self._foreach(item, check)
             case tree.Return():
-                self._return(item, scope, last)
+                self._return(item, check, last)
 
     # ---- statements and calls ---------------------------------------------------------------------------------------------
 
-    def _let(self, let: tree.Let, scope: Scope) -> None:
+    def _let(self, let: tree.Let, check: ScopeCheck) -> None:
         if isinstance(let.value, tree.Statement):
-            signature = self._statement(let.value, let, scope)
+            signature = self._statement(let.value, let, check.scope)
             shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
             what = f"`{let.value.keyword}`"
             results, variadic = (signature.results, signature.variadic) if signature else ((), True)
         else:
-            interface = self._call(let.value, let, scope)
+            interface = self._call(let.value, let, check)
             shape, what = "one", f"schedule `{let.value.schedule}`"
             results, variadic = (interface.results, False) if interface else ((), True)
-        check = ScopeCheck(scope, self.report)
         check_count(let, what, results, variadic, check)
         for target in let.targets:
             if let.destructured or (len(results) == 1 and not variadic):
@@ -162,11 +164,10 @@ class _Checker:
         self, target: tree.Binding, shape: Shape, results: tuple[str, ...], variadic: bool, check: ScopeCheck
     ) -> None:
         """Bind a name. A name may be bound again once its handle is consumed: `let op = interchange op [1, 0]`."""
-        name, scope = target.name, check.scope
-        if name == "_":
-            return
-        self._free(target, check)
-        scope.names[name] = Bound(next(self.numbers), target.span, shape, results, variadic, scope.loops)
+        if target.name != "_":
+            self._free(target, check)
+            bound = Bound(next(self.numbers), target.span, shape, results, variadic, check.scope.loops)
+            check.scope.names[target.name] = bound
 
     def _free(self, target: tree.Binding, check: ScopeCheck) -> None:
         name = target.name
@@ -184,7 +185,7 @@ class _Checker:
             )
 
     def _statement(self, node: tree.Statement, let: tree.Let | None, scope: Scope) -> Signature | None:
-        check = ScopeCheck(scope, self.report, node.keyword)
+        check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
         if signature is None:
             hint = did_you_mean(node.keyword, self.signatures) or "`weft statements` lists those that are"
@@ -193,8 +194,7 @@ class _Checker:
         check_statement(node, signature, check, names_of(let, signature.results))
         return signature
 
-    def _call(self, call: tree.Call, let: tree.Let | None, scope: Scope) -> Interface | None:
-        check = ScopeCheck(scope, self.report)
+    def _call(self, call: tree.Call, let: tree.Let | None, check: ScopeCheck) -> Interface | None:
         schedule = self.schedules.get(call.schedule)
         if schedule is None:
             if call.schedule in self.signatures:
@@ -225,8 +225,8 @@ class _Checker:
         if not fits("bool", value):
             check.error("W0232", f"{what} takes a condition, not {NAMES[kind_of(value)]}", condition.span)
 
-    def _if(self, item: tree.If, scope: Scope) -> None:
-        check = ScopeCheck(scope, self.report)
+    def _if(self, item: tree.If, check: ScopeCheck) -> None:
+        scope = check.scope
         condition = scope.as_handle(item.condition)
         if isinstance(condition, tree.HandleRef):
             bound = check.find(condition)
@@ -239,9 +239,8 @@ class _Checker:
         self.block(item.otherwise, otherwise)
         scope.merge(then, otherwise)
 
-    def _foreach(self, item: tree.Foreach, scope: Scope) -> None:
-        check = ScopeCheck(scope, self.report)
-        inner = scope.copy()
+    def _foreach(self, item: tree.Foreach, check: ScopeCheck) -> None:
+        scope, inner = check.scope, check.scope.copy()
         inner.loops += 1
         self._free(item.variable, check)
         iterable = scope.as_handle(item.iterable)
@@ -280,8 +279,7 @@ class _Checker:
             check.error("W0233", f"{message} {NAMES[kind_of(value)]}", iterable.span)
         return UNKNOWN
 
-    def _return(self, item: tree.Return, scope: Scope, last: bool) -> None:
-        check = ScopeCheck(scope, self.report)
+    def _return(self, item: tree.Return, check: ScopeCheck, last: bool) -> None:
         if not last:
             check.error("W0207", "`return` stands at the end of a schedule, outside `if` and `foreach`", item.span)
         seen: set[str] = set()

@@ -39,6 +39,12 @@ class Source:
         lines = self.text.split("\n")
         return lines[number - 1].removesuffix("\r") if 1 <= number <= len(lines) else ""
 
+    def span(self, position: int, length: int = 1) -> Span:
+        """The place of `length` characters of one line, from an offset on."""
+        line = self.text.count("\n", 0, position) + 1
+        column = position - self.text.rfind("\n", 0, position)
+        return Span(self, line, column, line, column + length)
+
 
 @dataclass(frozen=True)
 class Span:

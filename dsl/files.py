@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .diagnostics import Source, Span, fail
+from .diagnostics import Source, Span, WeftError, fail
 
 MAX_SCHEDULE_BYTES = 1_000_000
 
@@ -30,9 +30,20 @@ def read_source(path: str | os.PathLike[str], *, limit: int | None = None, at: S
         reason = getattr(error, "strerror", None) or str(error)
         raise fail("W0001", f"`{name}` can't be read: {reason.lower()}", span=at) from error
     if limit is not None and len(data) > limit:
-        message = f"`{name}` has {size:,} bytes; a schedule may have {limit:,}"
-        raise fail("W0006", message, span=at, hint="is it the right file? split a schedule with `include`")
+        raise _too_large(name, f"{size:,} bytes", limit, at)
     return Source(name, decode(data, name, at))
+
+
+def schedule_text(text: str, name: str) -> Source:
+    """A schedule's text that is at hand. Raises W0006."""
+    if len(text) > MAX_SCHEDULE_BYTES:
+        raise _too_large(name, f"{len(text):,} characters", MAX_SCHEDULE_BYTES)
+    return Source(name, text)
+
+
+def _too_large(name: str, size: str, limit: int, at: Span | None = None) -> WeftError:
+    message, hint = f"`{name}` has {size}; a schedule may have {limit:,}", "is it the right file? split a schedule with `include`"
+    return fail("W0006", message, span=at, hint=hint)
 
 
 def decode(data: bytes, name: str, at: Span | None = None) -> str:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from lark import Token
 
 from .builder import Builder
-from .diagnostics import Source, fail
-from .files import MAX_SCHEDULE_BYTES
+from .files import schedule_text
 from .lines import OPERATORS
 from .syntax import read
 
@@ -29,9 +28,7 @@ def format_text(text: str, name: str) -> str:
     Raises:
         WeftError: W01xx where the text does not parse, W0006 where it is too large.
     """
-    if len(text) > MAX_SCHEDULE_BYTES:
-        raise fail("W0006", f"`{name}` has {len(text):,} characters; a schedule may have {MAX_SCHEDULE_BYTES:,}")
-    source = Source(name, text.removeprefix("\ufeff"))
+    source = schedule_text(text.removeprefix("\ufeff"), name)
     tree, tokens = read(source, "file")
     Builder(source).build(tree)
     lines = _Lines()

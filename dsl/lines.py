@@ -1,4 +1,4 @@
-"""What happens to the text between reader and parser: raw text is blanked, keywords end at word ends, idle line ends go.
+"""What happens to the text between reader and parser: raw text is blanked, idle line ends go.
 
 Limits stand here too: they keep every later walk over the tree well inside Python's recursion limit.
 """
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lark import Token
-    from lark.lexer import TerminalDef
 
 MAX_NESTING = 40
 MAX_OPERATORS = 150
@@ -70,24 +69,6 @@ class Lines:
                     raise LimitError(f"more than {MAX_ELSE_IFS} `else` in one `if`", token)
             previous = kind
             yield token
-
-
-def end_keywords_at_word_ends(spellings: dict[str, str], terminal: TerminalDef) -> TerminalDef:
-    """Note how `terminal` is spelled, and keep a keyword from matching the beginning of a longer word (`block` in `blocky`).
-
-    A keyword then goes before a name wherever the grammar accepts both.
-    """
-    from lark.lexer import PatternRE, PatternStr
-
-    if isinstance(terminal.pattern, PatternStr):
-        text = terminal.pattern.value
-        spellings[terminal.name] = text
-        if re.search(r"\w$", text):
-            terminal.pattern = PatternRE(re.escape(text) + r"(?!\w|-[A-Za-z])")
-            terminal.priority = 1
-        elif text[0].isalpha():
-            terminal.priority = 1
-    return terminal
 
 
 _SKIP = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|\b(?:if|in)[ \t]+transform\b|(?<![\w.-])transform[ \t\r\n]*(\{)')

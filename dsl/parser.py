@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from . import tree
 from .diagnostics import Source, fail
-from .files import MAX_SCHEDULE_BYTES, read_source
+from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
 
 
 def parse_text(text: str, name: str) -> tree.File:
@@ -16,9 +16,7 @@ def parse_text(text: str, name: str) -> tree.File:
     Raises:
         WeftError: W00xx for included files, W0003 if there is no schedule in it, W01xx for syntax.
     """
-    if len(text) > MAX_SCHEDULE_BYTES:
-        raise fail("W0006", f"`{name}` has {len(text):,} characters; a schedule may have {MAX_SCHEDULE_BYTES:,}")
-    return _complete(Source(name, text))
+    return _complete(schedule_text(text, name))
 
 
 def parse_file(path: str | os.PathLike[str]) -> tree.File:

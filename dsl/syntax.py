@@ -1,17 +1,27 @@
-"""Text → Lark's tree and its tokens: the grammar, loaded once, and the drive through it."""
+"""Text → Lark's tree and its tokens: the grammar, loaded once, and the drive through it.
+
+Making the parse tables takes longer than all of a parse: Lark keeps them beside the compiled Python files, and makes them anew
+where they are missing, damaged, or of another grammar, Lark or Python. No other place is read.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import os
+import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
+from lark.lexer import PatternRE, PatternStr, TerminalDef
 
-from .diagnostics import Source, Span, WeftError, fail
-from .grammar_cache import load
-from .lines import LimitError, blank_raw_texts
+from .. import grammar
+from .diagnostics import Source, WeftError, fail
+from .lines import LimitError, Lines, blank_raw_texts
 from .syntax_errors import Failure, explain
 
 Start = Literal["file", "body"]
@@ -34,7 +44,8 @@ class Language:
 
 @cache
 def language() -> Language:
-    parser, spellings = load()
+    parser = load()
+    spellings = {terminal.name: text for terminal in parser.terminals if (text := _spelling(terminal))}
     statements: dict[str, tuple[str, ...]] = {}
     for rule in parser.rules:
         if rule.origin.name == "statement":
@@ -44,9 +55,53 @@ def language() -> Language:
     return Language(parser, spellings, statements)
 
 
-def keywords() -> frozenset[str]:
-    """The keywords that the grammar can begin a statement with; the registry may know fewer."""
-    return frozenset(language().statements)
+def load() -> Lark:
+    """Lark's parser of the grammar."""
+    place = "" if sys.dont_write_bytecode else tables()
+    if place:
+        with contextlib.suppress(OSError):
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+    return Lark.open(
+        os.path.join(grammar.__path__[0], "weft.lark"),
+        parser="lalr",
+        start=["file", "body"],
+        propagate_positions=True,
+        maybe_placeholders=False,
+        postlex=Lines(),
+        edit_terminals=_end_keyword_at_word_end,  # not among what Lark compares the tables by
+        cache=place or False,
+    )
+
+
+def tables() -> str:
+    """Where the parse tables are kept; empty where Python keeps no compiled files."""
+    try:
+        compiled = importlib.util.cache_from_source(grammar.__file__ or "")
+    except NotImplementedError:
+        return ""
+    return os.path.join(os.path.dirname(compiled), "weft.lark.tables")
+
+
+_WORD_END = r"(?!\w|-[A-Za-z])"
+
+
+def _end_keyword_at_word_end(terminal: TerminalDef) -> TerminalDef:
+    """Keep a keyword from matching the beginning of a longer word (`block` in `blocky`).
+
+    A keyword then goes before a name wherever the grammar accepts both.
+    """
+    if isinstance(terminal.pattern, PatternStr):
+        text = terminal.pattern.value
+        if re.search(r"\w$", text):
+            terminal.pattern = PatternRE(re.escape(text) + _WORD_END, raw=text)
+        terminal.priority = int(re.match(r"\w", text) is not None)
+    return terminal
+
+
+def _spelling(terminal: TerminalDef) -> str | None:
+    """The text of a terminal that has but one."""
+    pattern = terminal.pattern
+    return pattern.value if isinstance(pattern, PatternStr) else pattern.raw if pattern.value.endswith(_WORD_END) else None
 
 
 def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
@@ -57,7 +112,7 @@ def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
     """
     masked, unclosed = blank_raw_texts(source.text)
     if unclosed is not None:
-        raise fail("W0105", "this `{` is never closed", span=span_at(source, unclosed, 1))
+        raise fail("W0105", "this `{` is never closed", span=source.span(unclosed))
     lang = language()
     tokens: list[Token] = []
     run = lang.parser.parse_interactive(masked, start)
@@ -68,7 +123,7 @@ def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
     except LimitError as error:
         at = error.token
         hint = "write it in smaller pieces, a line or a schedule each"
-        raise fail("W0107", error.message, span=span_at(source, at.start_pos or 0, len(at)), hint=hint) from None
+        raise fail("W0107", error.message, span=source.span(at.start_pos or 0, len(at)), hint=hint) from None
     except UnexpectedInput as error:
         if tokens and getattr(error, "token", None) is tokens[-1]:
             tokens.pop()  # yielded, but not eaten
@@ -86,10 +141,3 @@ def accepted(text: str, start: Start) -> frozenset[str]:
     except (UnexpectedInput, LimitError):
         return frozenset()
     return frozenset(run.accepts())
-
-
-def span_at(source: Source, position: int, length: int) -> Span:
-    """The span of `length` characters of one line, from an offset."""
-    line = source.text.count("\n", 0, position) + 1
-    column = position - (source.text.rfind("\n", 0, position) + 1) + 1
-    return Span(source, line, column, line, column + length)

@@ -29,6 +29,9 @@ _EXPRESSION = frozenset({"NAME", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT
 _OPERATOR = frozenset({"OR", "AND", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 _CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _FOUND = re.compile(r'[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?|[0-9][\w.]*|"[^"\n]*"?|==|!=|<=|>=|&&|\|\||\S')
+_ITEMS = frozenset({"let", "require", "if", "foreach", "return"})
+"""Words other than statements' with which a line of a schedule begins."""
+
 _MEANT = {
     "&&": "write `and`",
     "||": "write `or`",
@@ -56,11 +59,13 @@ class Failure:
     spellings: dict[str, str]
 
     @property
+    def found(self) -> str | None:
+        """The type of the token that could not come; None where it is no token at all."""
+        return getattr(getattr(self.error, "token", None), "type", None)
+
+    @property
     def position(self) -> int:
-        token = getattr(self.error, "token", None)
-        if token is not None and token.type == "$END":
-            return len(self.source.text)
-        return self.error.pos_in_stream or 0
+        return len(self.source.text) if self.found == "$END" else self.error.pos_in_stream or 0
 
     def kind(self, back: int) -> str | None:
         """The type of the `back`-th last token; None before the first."""
@@ -118,33 +123,19 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
     return alternatives(groups)
 
 
-def _span(failure: Failure, position: int, length: int) -> Span:
-    text = failure.source.text
-    line = text.count("\n", 0, position) + 1
-    column = position - (text.rfind("\n", 0, position) + 1) + 1
-    return Span(failure.source, line, column, line, column + length)
-
-
 def _found(failure: Failure) -> tuple[str, Span]:
     """What stands at the failure, and its span. The end of a line is shown where the text before it ends."""
-    token = getattr(failure.error, "token", None)
-    at_end = token is not None and token.type == "$END"
-    text = failure.source.text
+    at_end, text = failure.found == "$END", failure.source.text
     place = (failure.tokens[-1].end_pos or 0) if failure.tokens else len(text) if at_end else 0
     opening = _innermost(failure.tokens)
     in_list = opening is not None and opening.type != "LBRACE"
     mid_statement = bool(failure.tokens) and not failure.accepts & {"_NL", "RBRACE"} and not in_list
-    if (
-        at_end
-        or (token is not None and token.type == "_NL")
-        or (mid_statement and "\n" in text[place : failure.position])
-    ):
-        return "the end of the file" if at_end else "the end of the line", _span(failure, place, 1)
-    found = _FOUND.match(failure.source.text, failure.position)
-    word = found.group() if found else failure.source.text[failure.position : failure.position + 1]
-    return f"`{word}`" if word.isprintable() else f"the character U+{ord(word[0]):04X}", _span(
-        failure, failure.position, len(word)
-    )
+    if at_end or failure.found == "_NL" or (mid_statement and "\n" in text[place : failure.position]):
+        return "the end of the file" if at_end else "the end of the line", failure.source.span(place, 1)
+    found = _FOUND.match(text, failure.position)
+    word = found.group() if found else text[failure.position : failure.position + 1]
+    shown = f"`{word}`" if word.isprintable() else f"the character U+{ord(word[0]):04X}"
+    return shown, failure.source.span(failure.position, len(word))
 
 
 def _open(tokens: Iterable[Token]) -> list[Token]:
@@ -163,11 +154,10 @@ def _innermost(tokens: Iterable[Token]) -> Token | None:
 
 
 def _unclosed(failure: Failure) -> Diagnostic | None:
-    token = getattr(failure.error, "token", None)
     opening = _innermost(failure.tokens)
-    if token is None or token.type != "$END" or opening is None:
+    if failure.found != "$END" or opening is None:
         return None
-    span = _span(failure, opening.start_pos or 0, 1)
+    span = failure.source.span(opening.start_pos or 0, 1)
     return Diagnostic("W0105", f"this `{opening}` is never closed", span, notes=("the file ends inside it",))
 
 
@@ -183,11 +173,11 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
             message, hint = "unknown escape in a text", 'the escapes are \\" \\\\ \\n \\t'
         else:
             message, hint = "this text has no end", 'close it with `"` on the same line'
-        return Diagnostic("W0103", message, _span(failure, position, len(body.rstrip())), hint=hint)
+        return Diagnostic("W0103", message, failure.source.span(position, len(body.rstrip())), hint=hint)
     found = re.match(r"[0-9][\w.]*", text[position:])
     if found and "INT" in failure.accepts and not re.fullmatch(r"[0-9]+(\.[0-9]+([eE][0-9]+)?)?", found.group()):
         message = f"`{found.group()}` is no number"
-        return Diagnostic("W0104", message, _span(failure, position, found.end()), hint="numbers look like 128 or 0.5")
+        return Diagnostic("W0104", message, failure.source.span(position, found.end()), hint="numbers look like 128 or 0.5")
     return None
 
 
@@ -196,15 +186,13 @@ def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnost
     if failure.kind(1) != "WORD" or failure.kind(2) in {"SCHEDULE", "PAYLOAD"}:
         return None
     word = failure.tokens[-1]
-    span = _span(failure, word.start_pos or 0, len(word))
+    span = failure.source.span(word.start_pos or 0, len(word))
     text, _ = _found(failure)
     if text == "`=`":
         hint = f"bind a name with `let {word} = …`"
         return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
-    known = statements | {"let", "require", "if", "foreach", "return"}
-    hint = (
-        did_you_mean(word, known) or "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
-    )
+    lists = "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
+    hint = did_you_mean(word, statements | _ITEMS) or lists
     return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
 
 
@@ -224,11 +212,7 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
     if word == "(" and last in statements:
         return f"a statement takes no parentheses; `weft statements {last}` shows how it is written"
     inside = any(token.type == "LBRACE" for token in failure.tokens)
-    if (
-        not inside
-        and word in statements | {"let", "require", "if", "foreach", "return"}
-        and "SCHEDULE" in failure.accepts
-    ):
+    if not inside and word in statements | _ITEMS and "SCHEDULE" in failure.accepts:
         return "statements stand in a schedule: `schedule name() { … }`"
     candidates = [failure.spellings[name] for name in failure.accepts if name in failure.spellings]
     return did_you_mean(word, [c for c in candidates if c[0].isalpha()]) if word[:1].isalpha() else None

@@ -48,8 +48,8 @@ class Unary(Node):
 class Binary(Node):
     """`+ - * / % == != < <= > >= and or`; integer `/` must be exact (checked when it is evaluated)."""
 
-    operator: str
     left: Expr
+    operator: str
     right: Expr
 
 
@@ -174,7 +174,7 @@ class Let(Node):
 @dataclass(frozen=True)
 class Require(Node):
     condition: Expr
-    message: str | None
+    message: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .clock import Clock
 from .dsl import tree
-from .dsl.diagnostics import Source, WeftError
+from .dsl.diagnostics import Source
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 def read_schedule(name: str) -> tree.File:
     """Parse and check a schedule by path or recipe name. Raises all that is wrong with it at once."""
     from .cli.files import resolve_schedule
-    from .dsl.checker import check
+    from .dsl.checker import expect_right
     from .dsl.parser import parse_file
     from .interpreter.session.statement import signatures
 
     file = parse_file(resolve_schedule(name))
-    found = check(file, signatures())
-    if errors := [d for d in found if d.severity == "error"]:
-        raise WeftError(*errors)
+    expect_right(file, signatures())
     return file
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.text import Text
 
 from ..dsl import tree
-from ..dsl.diagnostics import Source, WeftError, fail
+from ..dsl.diagnostics import Source, fail
 from ..dsl.expressions import show
 from ..dsl.wording import count
 from .command import Desk, Misuse, command
@@ -52,15 +52,13 @@ def leave(desk: Desk, text: str) -> None:
 
 def saved_text(bench: Workbench, path: Path) -> str:
     """The formatted text of a schedule at `path` that does what was done. Raises W0063 where no schedule can say it."""
-    from ..dsl.checker import check
+    from ..dsl.checker import expect_right
     from ..dsl.formatter import format_text
     from ..dsl.parser import parse_text
     from ..interpreter.session.statement import signatures
 
     text = format_text("\n".join(_lines(bench, path.parent)) + "\n", str(path))
-    wrong = [d for d in check(parse_text(text, str(path)), signatures()) if d.severity == "error"]
-    if wrong:
-        raise WeftError(*wrong)
+    expect_right(parse_text(text, str(path)), signatures())
     return text
 
 
