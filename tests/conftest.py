@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -21,6 +22,10 @@ settings.register_profile(  # the same examples each time, and none too slow; `m
     "weft", derandomize="WEFT_SOAK" not in os.environ, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("weft")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # thousands of tests and all that they have imported stay: the collector need not look at them each time
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

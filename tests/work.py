@@ -48,7 +48,6 @@ def seconds_computed(make: Callable[[], Callable[[], Any]], times: int = 3) -> f
 @contextmanager
 def _nothing_collected() -> Iterator[None]:
     """How much there is to collect depends on the tests before."""
-    gc.collect()
     gc.disable()
     try:
         yield

@@ -164,9 +164,9 @@ def judging(count: int) -> Callable[[], HostFindings]:
     return judge
 
 
-def test_five_thousand_launches_are_five_times_the_work_of_one_thousand() -> None:
-    _, few = lines_run(judging(1_000))
-    found, lines = lines_run(judging(5_000))
-    assert (found.diagnostics, found.operations) == ((), 5_000)
+def test_five_times_the_launches_are_five_times_the_work() -> None:
+    _, few = lines_run(judging(200))
+    found, lines = lines_run(judging(1_000))
+    assert (found.diagnostics, found.operations) == ((), 1_000)
     assert lines < 6 * few
-    assert seconds_computed(lambda: judging(5_000)) < 15 * seconds_computed(lambda: judging(1_000))
+    assert seconds_computed(lambda: judging(1_000), 2) < 15 * seconds_computed(lambda: judging(200), 2)

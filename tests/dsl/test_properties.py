@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings
@@ -217,13 +218,13 @@ def test_binary_junk_as_a_file(data: bytes) -> None:
 
 
 def test_mutants_of_the_recipes() -> None:
-    """Every recipe with one line left out, or cut off anywhere: a diagnostic, or still a schedule."""
-    for path in sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft")):
+    """Every recipe with one line left out (each in a soak), or cut off anywhere: a diagnostic, or still a schedule."""
+    for first, path in enumerate(sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))):
         lines = path.read_text().split("\n")
-        for index in range(len(lines)):
+        for index in range(len(lines)) if "WEFT_SOAK" in os.environ else range(first % 4, len(lines), 4):
             survives("\n".join(lines[:index] + lines[index + 1 :]))
         text = path.read_text()
-        for end in range(0, len(text), 17):
+        for end in range(0, len(text), 101):
             survives(text[:end])
 
 

@@ -218,7 +218,7 @@ def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
       launch b{x}
     """
     lines = []
-    for count in (50, 150):
+    for count in (45, 135):
         made = session(tmp_path, buffers(count), one.format(x="p") + one.format(x="q"))
         for _ in range(7):  # the first launch bufferizes, and what comes behind it is taken apart anew; `match` counts
             made.step()
@@ -231,7 +231,7 @@ def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
 def test_a_schedule_costs_what_the_payload_holds(body: str, tmp_path: Path) -> None:
     """Lines of Python for a schedule that does the same with each op: three times as many for three times as many ops."""
     lines = []
-    for count in (4, 25, 75):  # the first loads what is loaded late
+    for count in (4, 20, 60):  # the first loads what is loaded late
         made = session(tmp_path, chain(count), body.format(op="linalg.add", tile="8, 8"))
         lines.append(lines_run(made.run)[1])
     assert lines[2] < 3.3 * lines[1], lines
