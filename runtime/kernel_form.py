@@ -1,6 +1,6 @@
 """The normal form of kernels: which ops the emitter and the simulator know, and how others become these.
 
-What a schedule makes is in it already. A kernel from outside may say more: upstream's passes lower that on a clone.
+What a schedule makes is in it already. A kernel from outside may say more: `kernel_lowering` makes this of it, on a clone.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ from typing import TypeVar
 import numpy as np
 
 from ..dsl.diagnostics import Diagnostic, WeftError
-from ..interpreter.ir.mlir import DYNAMIC, ir, operations, run_passes
+from ..interpreter.ir.mlir import DYNAMIC, ir
 from ..interpreter.session.rewriter import describe
 
 T = TypeVar("T")
 
 FORM: dict[str, str] = {
     "affine": "apply max min",
-    "arith": "addf addi addui_extended andi bitcast ceildivsi ceildivui cmpf cmpi constant divf divsi divui extf extsi extui"
+    "arith": "addf addi andi bitcast ceildivsi cmpf cmpi constant divf divsi divui extf extsi extui"
     " floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli"
-    " mulsi_extended mului_extended negf ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
-    "gpu": "all_reduce barrier block_dim block_id global_id grid_dim lane_id num_subgroups printf shuffle subgroup_id"
-    " subgroup_reduce subgroup_size thread_id",
-    "math": "absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil clampf copysign cos cosh ctlz ctpop cttz erf erfc exp"
-    " exp2 expm1 floor fma fpowi ipowi isfinite isinf isnan log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
+    " negf ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
+    "gpu": "all_reduce barrier block_dim block_id grid_dim printf shuffle subgroup_reduce thread_id",
+    "math": "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh ctlz ctpop cttz erf erfc exp"
+    " exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
     " tanh trunc",
-    "memref": "alloc alloca assume_alignment atomic_rmw cast collapse_shape copy dealloc dim distinct_objects expand_shape"
+    "memref": "alloc alloca assume_alignment atomic_rmw cast collapse_shape dealloc dim distinct_objects expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
     "scf": "execute_region for if index_switch while",
-    "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice fma from_elements insert"
+    "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
     " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
     " store to_elements transfer_read transfer_write transpose",
 }
@@ -44,37 +43,6 @@ SIMULATOR_ALONE = frozenset(
      "vector.outerproduct", "vector.step"),
 )  # fmt: skip
 """What only one of the two knows, and the other refuses."""
-
-LOWERED = frozenset(
-    ("affine.delinearize_index", "affine.for", "affine.if", "affine.linearize_index", "affine.load", "affine.store",
-     "affine.vector_load", "affine.vector_store"),
-)  # fmt: skip
-"""Ops that make the pipeline run."""
-
-_PIPELINE = "gpu.module(gpu.func(affine-expand-index-ops,lower-affine))"
-
-
-def normal(function: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
-    """The kernel in normal form, and the module that it lives in, and as long as: its own, or a clone of that.
-
-    An op without a lowering stays what it is.
-    """
-    path = [function]
-    while path[-1].parent is not None:
-        path.append(path[-1].parent.operation)
-    if not any(op.name in LOWERED for op in operations(function)):
-        return function, path[-1]
-    module = path[-1].clone().operation
-    try:
-        run_passes(module, _PIPELINE)
-    except ir.MLIRError:
-        return function, path[-1]
-    found = module
-    for original in reversed(path[:-1]):
-        name = original.attributes["sym_name"]
-        found = next(op for op in operations(found, original.name) if op.attributes["sym_name"] == name)
-    return found, module
-
 
 ARRANGING = frozenset(
     ("vector.broadcast", "vector.extract", "vector.extract_strided_slice", "vector.from_elements", "vector.insert",

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import is_plain, strided
-from ..kernel_form import given_name, inputs_of, normal, refuse, sizes_of, workgroup_buffers
+from ..kernel_form import given_name, inputs_of, refuse, sizes_of, workgroup_buffers
+from ..kernel_lowering import normal
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref
 from .kernel import Kernel

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.mlir import ir, operations
-from ..kernel_form import LOWERED, normal, sizes_of
+from ..kernel_form import sizes_of
+from ..kernel_lowering import LOWERED, normal
 from . import ops
 from .arguments import bind
 from .budget import Budget, too_long

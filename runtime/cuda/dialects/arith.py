@@ -39,7 +39,6 @@ class Site:
 
 
 Function = Callable[..., Expr]
-Pair = Callable[..., tuple[Expr, Expr]]
 FUNCTIONS: dict[str, Function] = {}
 """By the name of an op: the function that makes its result of scalars."""
 
@@ -150,20 +149,6 @@ _no_bool("arith.floordivsi", lambda s, a, b, k: integers.floor_divide(a, b, k, s
 _no_bool("arith.ceildivsi", lambda s, a, b, k: integers.ceil_divide(a, b, k, s.kernel.need))
 
 
-@elementwise("arith.ceildivui")
-def ceildiv_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
-    kind = site.integer
-    if bounds(a, kind).non_negative and bounds(b, kind).non_negative:
-        return integers.ceil_divide(a, b, kind, site.kernel.need)
-    a, b = (to_unsigned(site.atom(e), kind) for e in (a, b))
-    zero = binary("==", a, literal(0), "bool")
-    type = kind.unsigned if kind.bits >= 32 else "int"
-    down = binary("/", binary("-", a, literal(1), type), b, type)
-    up = binary("+", down, literal(1), type, kind.range if kind.bits >= 32 else Range(0, 1 << kind.bits))
-    zero_value = Expr("0", type, range=Range.constant(0), atom=True)
-    return settle(ternary(zero, zero_value, up, type, up.range), kind)
-
-
 @elementwise("arith.shli")
 def shift_left(site: Site, a: Expr, b: Expr) -> Expr:
     kind = site.integer
@@ -256,54 +241,3 @@ def select(site: Site, condition: Expr, a: Expr, b: Expr) -> Expr:
     if kind.integer is not None:  # what C++ makes of the two
         type = "long long" if "long long" in (a.type, b.type) else "int"
     return ternary(condition, a, b, type, known)
-
-
-def pairwise(*names: str) -> Callable[[Pair], Pair]:
-    """The same for functions `(site, a, b)` that make two results."""
-
-    def register(function: Pair) -> Pair:
-        def write(kernel: Kernel, op: ir.Operation) -> None:
-            first, second = op.results
-            kind, count = element(first.type, op)
-            site = Site(kernel, op, kind, kind, op.name)
-            rows = [kernel.lanes(v) for v in op.operands]
-            made = [function(site, *(site.atom(e) for e in row)) for row in zip(*rows, strict=True)]
-            for result, lanes in zip((first, second), zip(*made, strict=True), strict=True):
-                if count is None:
-                    kernel.bind(result, lanes[0])
-                else:
-                    kernel.bind_lanes(result, lanes)
-
-        writes(*names)(write)
-        return function
-
-    return register
-
-
-@pairwise("arith.addui_extended")
-def add_extended(site: Site, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """The sum, and whether it is below an operand: it wrapped then."""
-    if site.source.boolean:
-        return binary("!=", a, b, "bool"), binary("&&", a, b, "bool")
-    kind = site.integer
-    a, b = (cast(kind.unsigned, to_unsigned(e, kind)) for e in (a, b))
-    total = site.kernel.named(cast(kind.unsigned, binary("+", a, b, "sum")), "sum")
-    return cast(kind.signed, total, kind.range), binary("<", total, a, "bool")
-
-
-@pairwise("arith.mulsi_extended", "arith.mului_extended")
-def multiply_extended(site: Site, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """The lower half of the product, and the upper one."""
-    if site.source.boolean:
-        return binary("&&", a, b, "bool"), truth(False)
-    kind, signed = site.integer, site.name == "arith.mulsi_extended"
-    a, b = ((to_signed if signed else to_unsigned)(e, kind) for e in (a, b))
-    if kind.bits == 64:
-        low = cast(kind.signed, binary("*", cast(kind.unsigned, a), cast(kind.unsigned, b), kind.unsigned), kind.range)
-        type = kind.signed if signed else kind.unsigned
-        high = call("__mul64hi" if signed else "__umul64hi", type, cast(type, a), cast(type, b), range=kind.range)
-        return low, cast(kind.signed, high, kind.range)
-    wide = "long long" if signed else "unsigned long long"
-    product = site.kernel.named(binary("*", cast(wide, a, kind.range), b, wide), "product")
-    high = binary(">>", product, literal(kind.bits), wide, kind.range)
-    return cast(kind.signed, product, kind.range), cast(kind.signed, high, kind.range)

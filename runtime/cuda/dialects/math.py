@@ -6,13 +6,11 @@ that gives the correctly rounded result (Figueroa, "When is double rounding inno
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ....interpreter.ir.mlir import ir
 from ..values.expression import Expr, binary, call, cast, ternary, unary
 from ..values.integers import literal, to_signed, to_unsigned
 from ..values.ranges import Range
-from ..values.types import float_literal, truth
+from ..values.types import truth
 from .arith import Site, elementwise
 
 _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
@@ -70,18 +68,10 @@ def compare(site: Site, a: Expr, b: Expr) -> Expr:
 
 @elementwise("arith.maximumf", "arith.minimumf")
 def nan_extreme(site: Site, a: Expr, b: Expr) -> Expr:
-    return _narrowed(site, _nan_extreme(site, site.name[6:13], _widened(site, a), _widened(site, b)))
-
-
-def _nan_extreme(site: Site, function: str, a: Expr, b: Expr) -> Expr:
+    function = site.name[6:13]
     site.kernel.need(function)
-    return call(function, "double" if site.source.name == "f64" else "float", a, b)
-
-
-@elementwise("math.clampf")
-def clamp(site: Site, x: Expr, low: Expr, high: Expr) -> Expr:
-    x, low, high = (_widened(site, e) for e in (x, low, high))
-    return _narrowed(site, _nan_extreme(site, "minimum", _nan_extreme(site, "maximum", x, low), high))
+    type = "double" if site.source.name == "f64" else "float"
+    return _narrowed(site, call(function, type, _widened(site, a), _widened(site, b)))
 
 
 @elementwise("arith.maxnumf", "arith.minnumf")
@@ -110,7 +100,7 @@ def library(site: Site, *arguments: Expr) -> Expr:
     return _function(_LIBRARY[site.name.removeprefix("math.")], site, *arguments)
 
 
-@elementwise("math.fma", "vector.fma")
+@elementwise("math.fma")
 def fused(site: Site, a: Expr, b: Expr, c: Expr) -> Expr:
     if site.result.small_float:
         site.kernel.need(f"fma.{site.result.cxx}")
@@ -125,43 +115,6 @@ def power_of_integer(site: Site, a: Expr, b: Expr) -> Expr:
     if site.result.small_float:
         return cast(site.result.cxx, call("ipow", "float", cast("float", a), exponent))
     return call("ipow", site.result.cxx, a, exponent)
-
-
-@elementwise("math.absi")
-def absolute(site: Site, a: Expr) -> Expr:
-    if site.source.boolean:  # -1 becomes 1, which is -1
-        return a
-    kind = site.integer
-    a = site.atom(to_signed(a, kind))
-    negative = binary("<", a, literal(0), "bool")
-    wide = kind.unsigned if kind.bits >= 32 else "int"  # -a of the least value overflows
-    zero = Expr("0", wide, atom=True)
-    flipped = cast(kind.signed, binary("-", zero, cast(wide, a), wide), kind.range)
-    return ternary(negative, flipped, a, kind.variable(None), kind.range)
-
-
-def _test(name: str, function: Callable[[Site, Expr], Expr]) -> None:
-    @elementwise(f"math.{name}")
-    def write(site: Site, a: Expr) -> Expr:
-        return function(site, _widened(site, a))
-
-
-def _infinity(site: Site) -> Expr:
-    return float_literal(float("inf"), "f64" if site.source.name == "f64" else "f32")
-
-
-def _magnitude(site: Site, a: Expr) -> Expr:
-    return call("fabs" if site.source.name == "f64" else "fabsf", a.type, a)
-
-
-def _is_nan(site: Site, a: Expr) -> Expr:
-    a = site.atom(a)
-    return binary("!=", a, a, "bool")
-
-
-_test("isnan", _is_nan)
-_test("isinf", lambda s, a: binary("==", _magnitude(s, a), _infinity(s), "bool"))
-_test("isfinite", lambda s, a: binary("<", _magnitude(s, a), _infinity(s), "bool"))
 
 
 @elementwise("math.ctpop")

@@ -14,9 +14,8 @@ from ...kernel_form import refuse
 from ..kernel import LOOPS, Kernel
 from ..loops import assignment
 from ..registry import writes
-from ..values.expression import Expr, call, cast, name
+from ..values.expression import Expr, call, cast
 from ..values.integers import literal
-from ..values.ranges import Range
 from ..values.types import scalar
 from ..values.views import Buffer, Space, View, access
 
@@ -127,29 +126,7 @@ def get_global(kernel: Kernel, op: ir.Operation) -> None:
     kernel.values[op.results[0]] = View.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
 
 
-# ---- whole buffers, and atomics -----------------------------------------------------------------------------------------
-
-
-@writes("memref.copy")
-def copy(kernel: Kernel, op: ir.Operation) -> None:
-    source, target = (kernel.view(v) for v in op.operands)
-    kernel.flush()
-    indices: list[Expr] = []
-    opened = 0
-    for size in source.shape:
-        if size.constant == 1:
-            indices.append(literal(0))
-            continue
-        variable = kernel.frame.scope.loop_variable()
-        type = "int" if size.type == "int" else "long long"
-        known = Range(0, max(0, (size.range.high if size.range else 1 << 47) - 1))
-        indices.append(name(variable, type, known))
-        kernel.line("  " * opened + f"for ({type} {variable} = 0; {variable} < {size.text}; ++{variable}) {{")
-        opened += 1
-    value = access(source.buffer, source.buffer_indices(tuple(indices)))
-    kernel.line("  " * opened + f"{kernel.target(target, tuple(indices)).text} = {value.text};")
-    for depth in reversed(range(opened)):
-        kernel.line("  " * depth + "}")
+# ---- atomics ----------------------------------------------------------------------------------------------------------
 
 
 _ATOMICS = {

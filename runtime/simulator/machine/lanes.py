@@ -144,9 +144,6 @@ class Lanes:
 
     # ---- what the generated code asks for -------------------------------------------------------------------------------
 
-    def linear_thread(self) -> np.ndarray:
-        return self.threads[:, None]
-
     def steps(self, counted: range) -> Iterable[int]:
         """The turns of a `for`, watched."""
         if self._turns + len(counted) < WATCHED:

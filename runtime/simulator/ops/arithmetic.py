@@ -29,7 +29,6 @@ _ORDERED = {
 _DIVISION = {
     "arith.divsi": "N.divsi({0}, {1})", "arith.divui": "N.divui({0}, {1})", "arith.remsi": "np.fmod({0}, {1})",
     "arith.remui": "N.remui({0}, {1})", "arith.floordivsi": "{0} // {1}", "arith.ceildivsi": "N.ceildivsi({0}, {1})",
-    "arith.ceildivui": "N.ceildivui({0}, {1})",
 }  # fmt: skip
 
 _SIGNED = ["==", "!=", "<", "<=", ">", ">="]
@@ -168,20 +167,7 @@ def cast(t: Translator, op: ir.Operation) -> None:
         t.result(op, plain(op, made) if value.uniform and not value.shape and is_wide(op) else made, [value])
 
 
-@handles("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")
-def extended(t: Translator, op: ir.Operation) -> None:
-    a, b = t.operands(op)
-    pair = t.fresh("x")
-    if op.name == "arith.addui_extended":
-        t.emit(f"{pair} = N.add_extended({a.text}, {b.text})")
-    else:
-        t.emit(f"{pair} = N.mul_extended({a.text}, {b.text}, {op.name == 'arith.mulsi_extended'})")
-    for number, result in enumerate(op.results):
-        dtype, shape = value_type(result.type, op)
-        t.values[result] = t.define(f"{pair}[{number}]", [a, b], dtype, shape, pure=False)
-
-
-_MATH_BIT = {"math.absi": "{0}", "math.ctpop": "{0}", "math.ctlz": "~{0}", "math.cttz": "~{0}"}
+_MATH_BIT = {"math.ctpop": "{0}", "math.ctlz": "~{0}", "math.cttz": "~{0}"}
 """On i1: the count of zeros of `false` is 1, which is `true`."""
 
 

@@ -30,29 +30,6 @@ def size(t: Translator, op: ir.Operation) -> None:
     t.values[op.results[0]] = _prelude(t, f"L.{_SIZES[op.name]}[{axis_of(op)}]", uniform=True)
 
 
-@handles("gpu.global_id")
-def global_id(t: Translator, op: ir.Operation) -> None:
-    axis = axis_of(op)
-    t.values[op.results[0]] = _prelude(
-        t, f"L.block_id[{axis}] * L.block[{axis}] + L.thread_id[{axis}]", uniform=False
-    )
-
-
-@handles("gpu.lane_id", "gpu.subgroup_id")
-def warp_position(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = _prelude(t, f"L.linear_thread() {'%' if op.name == 'gpu.lane_id' else '//'} 32", False)
-
-
-@handles("gpu.subgroup_size")
-def warp_size(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = literal(32)
-
-
-@handles("gpu.num_subgroups")
-def warps(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = _prelude(t, "(L.nt + 31) // 32", uniform=True)
-
-
 @handles("gpu.barrier")
 def barrier(t: Translator, op: ir.Operation) -> None:
     """A fence of some address spaces orders just these, an empty one nothing; no list means all.

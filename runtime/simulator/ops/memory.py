@@ -115,26 +115,6 @@ def memref_store(t: Translator, op: ir.Operation) -> None:
     store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.value(op.operands[0]))
 
 
-@handles("memref.copy")
-def copy(t: Translator, op: ir.Operation) -> None:
-    """Every thread copies every element."""
-    source, target = (t.memref(v) for v in op.operands)
-    site = t.site(op)
-    _copy_axis(t, op, source, target, [], site)
-
-
-def _copy_axis(t: Translator, op: ir.Operation, source: Mem, target: Mem, indices: list[Val], site: int) -> None:
-    if len(indices) == len(source.sizes):
-        store(t, op, target, indices, load(t, op, source, indices, site=site), site=site)
-        return
-    counter = t.fresh("i")
-    with t.block(f"for {counter} in range({source.sizes[len(indices)].text}):", loop=True):
-        inner = Val(counter, t.depth, INT64, uniform=True)
-        _copy_axis(t, op, source, target, [*indices, inner], site)
-
-
-
-
 @handles("memref.atomic_rmw")
 def atomic(t: Translator, op: ir.Operation) -> None:
     value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands_from(op, 2)

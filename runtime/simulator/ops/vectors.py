@@ -114,12 +114,6 @@ def to_elements(t: Translator, op: ir.Operation) -> None:
         t.values[result] = t.define(text, [value], value.dtype, uniform=False)
 
 
-@handles("vector.fma")
-def fma(t: Translator, op: ir.Operation) -> None:
-    values = t.operands(op)
-    t.result(op, f"N.fma({', '.join(v.text for v in values)})", values)
-
-
 @handles("vector.bitcast")
 def bitcast(t: Translator, op: ir.Operation) -> None:
     (value,) = t.operands(op)

@@ -36,38 +36,12 @@ def ceildivsi(a: Any, b: Any) -> Any:
     return quotient + (quotient * b != a).astype(quotient.dtype)
 
 
-def ceildivui(a: Any, b: Any) -> Any:
-    x, y = unsigned(a), unsigned(b)
-    quotient = np.floor_divide(x, y)
-    return signed(quotient + (quotient * y != x).astype(quotient.dtype), a)
-
-
 def _on_unsigned(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda a, b: signed(function(unsigned(a), unsigned(b)), a)
 
 
 divui, remui, shrui = map(_on_unsigned, (np.floor_divide, np.remainder, np.right_shift))
 maxui, minui = map(_on_unsigned, (np.maximum, np.minimum))
-
-
-def mul_extended(a: Any, b: Any, signs: bool) -> tuple[Any, Any]:
-    """Low and high half of the full product."""
-    a, b = np.asarray(typed(a)), np.asarray(typed(b))
-    bits = a.dtype.itemsize * 8
-    wide = object if bits == 64 else np.int64
-    x, y = (a, b) if signs else (unsigned(a), unsigned(b))
-    high = (x.astype(wide) * y.astype(wide)) >> bits
-    if bits == 64:
-        high = np.vectorize(wrap, otypes=[np.int64])(high)
-    return (a * b)[()], np.asarray(high).astype(a.dtype)[()]
-
-
-def add_extended(a: Any, b: Any) -> tuple[Any, Any]:
-    """Sum and carry."""
-    if np.asarray(a).dtype.kind == "b":
-        return np.logical_xor(a, b), np.logical_and(a, b)
-    total = np.add(unsigned(a), unsigned(b))
-    return signed(total, a), np.less(total, unsigned(a))
 
 
 def count_bits(value: Any, kind: str) -> Any:
@@ -221,9 +195,8 @@ _MATH: dict[str, Callable[..., Any]] = {
 
 MATH: dict[str, Callable[..., Any]] = {
     **_MATH,
-    "absf": np.abs, "absi": np.abs, "ceil": np.ceil, "floor": np.floor, "roundeven": np.rint, "trunc": np.trunc,
-    "copysign": np.copysign, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "fma": fma, "ipowi": ipow,
-    "clampf": lambda x, low, high: minimum(maximum(x, low), high),
+    "absf": np.abs, "ceil": np.ceil, "floor": np.floor, "roundeven": np.rint, "trunc": np.trunc,
+    "copysign": np.copysign, "fma": fma, "ipowi": ipow,
     "ctpop": lambda x: count_bits(x, "ctpop"), "ctlz": lambda x: count_bits(x, "ctlz"),
     "cttz": lambda x: count_bits(x, "cttz"),
 }  # fmt: skip

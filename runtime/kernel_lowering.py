@@ -1,0 +1,226 @@
+"""Into the normal form of kernels: what a kernel from outside says more than that, in simpler ops, on a clone.
+
+Affine loops and accesses are lowered by upstream, and so are the loops of copies; for the rest it has no pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any
+
+from ..interpreter.ir.mlir import ir, linalg, operations, run_passes
+
+WARP = 32
+
+_PIPELINE = "gpu.module(gpu.func(affine-expand-index-ops,lower-affine,convert-linalg-to-loops))"
+
+
+def normal(function: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
+    """The kernel in normal form, and the module that it lives in, and as long as: its own, or a clone of that.
+
+    An op without a lowering stays what it is.
+    """
+    path = [function]
+    while path[-1].parent is not None:
+        path.append(path[-1].parent.operation)
+    if not any(op.name in LOWERED for op in operations(function)):
+        return function, path[-1]
+    module = path[-1].clone().operation
+    found = module
+    for original in reversed(path[:-1]):
+        name = original.attributes["sym_name"]
+        found = next(op for op in operations(found, original.name) if op.attributes["sym_name"] == name)
+    simplify(found)
+    try:
+        run_passes(module, _PIPELINE)
+    except ir.MLIRError:
+        return function, path[-1]
+    return found, module
+
+
+def simplify(function: ir.Operation) -> None:
+    """Replace the ops of `LOWERINGS`, in place."""
+    for op in operations(function, *LOWERINGS):
+        with ir.InsertionPoint(op), op.location:
+            made = LOWERINGS[op.name](op, *op.operands)
+        for old, new in zip(op.results, made, strict=True):
+            if "weft.name" in op.attributes:
+                new.owner.attributes["weft.name"] = op.attributes["weft.name"]
+            old.replace_all_uses_with(new)
+        op.erase()
+
+
+def _make(name: str, *operands: ir.Value, type: ir.Type | None = None, **attributes: Any) -> ir.Value:
+    """An op with one result, of the type of its last operand if of no other."""
+    return ir.Operation.create(name, [type or operands[-1].type], list(operands), attributes).result
+
+
+def _like(kind: ir.Type, element: ir.Type) -> ir.Type:
+    """A scalar or a vector of another element type."""
+    return ir.VectorType.get(kind.shape, element) if isinstance(kind, ir.VectorType) else element
+
+
+def _constant(value: float, kind: ir.Type) -> ir.Value:
+    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+    made: Any = (ir.FloatAttr if isinstance(element, ir.FloatType) else ir.IntegerAttr).get(element, value)
+    if isinstance(kind, ir.VectorType):
+        made = ir.DenseElementsAttr.get_splat(kind, made)
+    return _make("arith.constant", type=kind, value=made)
+
+
+def _compare(predicate: int, a: ir.Value, b: ir.Value, name: str = "arith.cmpi") -> ir.Value:
+    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)
+    return _make(name, a, b, type=_like(a.type, ir.IntegerType.get_signless(1)), predicate=number)
+
+
+_EQUAL, _LESS, _BELOW = 0, 2, 6
+"""Of integers; the latter without signs."""
+_FLOATS_EQUAL, _FLOATS_LESS, _UNORDERED = 1, 4, 14
+
+
+# ---- who is who --------------------------------------------------------------------------------------------------------
+
+
+def _place(name: str, axis: str) -> ir.Value:
+    return _make(f"gpu.{name}", type=ir.IndexType.get(), dimension=ir.Attribute.parse(f"#gpu<dim {axis}>"))
+
+
+def _threads(op: ir.Operation) -> tuple[ir.Value, ...]:
+    """The thread's number in its block, x fastest, for a lane and a warp; the number of threads, rounded up, for warps."""
+    warp = _constant(WARP, ir.IndexType.get())
+    match op.name:
+        case "gpu.lane_id":
+            made = _named("lane", _make("arith.remui", linear_thread(), warp))
+        case "gpu.subgroup_id":
+            made = _named("warp", _make("arith.divui", linear_thread(), warp))
+        case "gpu.num_subgroups":
+            x, y, z = (_place("block_dim", axis) for axis in "xyz")
+            threads = _make("arith.muli", _make("arith.muli", x, y), z)
+            up = _make("arith.addi", threads, _constant(WARP - 1, warp.type))
+            made = _named("warps", _make("arith.divui", up, warp))
+        case _:
+            made = warp
+    return (made,)
+
+
+def linear_thread() -> ir.Value:
+    """The number of the thread in its block, x fastest, as CUDA counts."""
+    rows = _make("arith.addi", _place("thread_id", "y"), _make("arith.muli", _place("block_dim", "y"), _place("thread_id", "z")))
+    return _make("arith.addi", _place("thread_id", "x"), _make("arith.muli", _place("block_dim", "x"), rows))
+
+
+def _named(name: str, value: ir.Value) -> ir.Value:
+    value.owner.attributes["weft.name"] = ir.StringAttr.get(name)
+    return value
+
+
+def _global_id(op: ir.Operation) -> tuple[ir.Value, ...]:
+    axis = str(op.attributes["dimension"]).split("dim ")[1][0]
+    first = _make("arith.muli", _place("block_id", axis), _place("block_dim", axis))
+    return (_make("arith.addi", first, _place("thread_id", axis)),)
+
+
+# ---- arithmetic --------------------------------------------------------------------------------------------------------
+
+
+def _in_bits(function: Callable[[str, ir.Value, ir.Value], tuple[ir.Value, ...]]) -> Lowering:
+    """Of two integers, which wrap: an index, which does not, is taken as an i64."""
+
+    def lower(op: ir.Operation, a: ir.Value, b: ir.Value) -> Sequence[ir.Value]:
+        wide, index = _like(a.type, ir.IntegerType.get_signless(64)), str(_element(a.type)) == "index"
+        given = [_make("arith.index_cast", v, type=wide) if index else v for v in (a, b)]
+        made = function(op.name, *given)
+        return [v if v.type == r.type else _make("arith.index_cast", v, type=r.type) for v, r in zip(made, op.results, strict=True)]
+
+    return lower
+
+
+def _element(kind: ir.Type) -> ir.Type:
+    return kind.element_type if isinstance(kind, ir.VectorType) else kind
+
+
+@_in_bits
+def _sum_and_carry(name: str, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ...]:
+    """The sum wrapped if it is below an operand."""
+    total = _make("arith.addi", a, b)
+    return total, _compare(_BELOW, total, a)
+
+
+@_in_bits
+def _both_halves(name: str, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ...]:
+    """The product in twice the bits; of 64 bits by halves (H. S. Warren, "Hacker's Delight", 8-2)."""
+    kind, bits, signed = a.type, _element(a.type).width, name == "arith.mulsi_extended"
+    if bits == 1:
+        return _make("arith.muli", a, b), _constant(0, kind)
+    if bits < 64:
+        wide = _like(kind, ir.IntegerType.get_signless(2 * bits))
+        factors = [_make("arith.extsi" if signed else "arith.extui", v, type=wide) for v in (a, b)]
+        product = _make("arith.muli", *factors)
+        high = _make("arith.shrsi", product, _constant(bits, wide))
+        return _make("arith.trunci", product, type=kind), _make("arith.trunci", high, type=kind)
+    half, mask, top = _constant(32, kind), _constant((1 << 32) - 1, kind), _constant(63, kind)
+
+    def upper(v: ir.Value) -> ir.Value:
+        return _make("arith.shrui", v, half)
+
+    def lower(v: ir.Value) -> ir.Value:
+        return _make("arith.andi", v, mask)
+
+    def plus(v: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
+        return _make("arith.addi", v, _make("arith.muli", x, y))
+
+    (a0, a1), (b0, b1) = ((lower(v), upper(v)) for v in (a, b))
+    first = plus(upper(_make("arith.muli", a0, b0)), a1, b0)
+    second = plus(lower(first), a0, b1)
+    high = plus(_make("arith.addi", upper(first), upper(second)), a1, b1)
+    for one, other in ((a, b), (b, a)) if signed else ():
+        high = _make("arith.subi", high, _make("arith.andi", _make("arith.shrsi", one, top), other))
+    return _make("arith.muli", a, b), high
+
+
+def _division_up(op: ir.Operation, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ...]:
+    zero, one = _constant(0, a.type), _constant(1, a.type)
+    up = _make("arith.addi", _make("arith.divui", _make("arith.subi", a, one), b), one)
+    return (_make("arith.select", _compare(_EQUAL, a, zero), zero, up),)
+
+
+def _magnitude(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
+    zero = _constant(0, a.type)
+    return (_make("arith.select", _compare(_LESS, a, zero), _make("arith.subi", zero, a), a),)
+
+
+def _clamped(op: ir.Operation, a: ir.Value, low: ir.Value, high: ir.Value) -> tuple[ir.Value, ...]:
+    return (_make("arith.minimumf", _make("arith.maximumf", a, low), high),)
+
+
+def _class(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
+    if op.name == "math.isnan":
+        return (_compare(_UNORDERED, a, a, "arith.cmpf"),)
+    predicate = _FLOATS_EQUAL if op.name == "math.isinf" else _FLOATS_LESS
+    return (_compare(predicate, _make("math.absf", a), _constant(inf, a.type), "arith.cmpf"),)
+
+
+def _fused(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
+    return (_make("math.fma", *operands),)
+
+
+def _copied(op: ir.Operation, source: ir.Value, target: ir.Value) -> tuple[ir.Value, ...]:
+    linalg.copy(source, outs=[target])
+    return ()
+
+
+Lowering = Callable[..., Sequence[ir.Value]]
+LOWERINGS: dict[str, Lowering] = {
+    "arith.addui_extended": _sum_and_carry, "arith.ceildivui": _division_up, "arith.mulsi_extended": _both_halves,
+    "arith.mului_extended": _both_halves, "gpu.global_id": _global_id, "gpu.lane_id": _threads, "gpu.num_subgroups": _threads,
+    "gpu.subgroup_id": _threads, "gpu.subgroup_size": _threads, "math.absi": _magnitude, "math.clampf": _clamped,
+    "math.isfinite": _class, "math.isinf": _class, "math.isnan": _class, "memref.copy": _copied, "vector.fma": _fused,
+}  # fmt: skip
+"""By the name of an op: what makes its results of its operands in simpler ops, in front of it."""
+
+LOWERED = frozenset(LOWERINGS) | {
+    "affine.delinearize_index", "affine.for", "affine.if", "affine.linearize_index", "affine.load", "affine.store",
+    "affine.vector_load", "affine.vector_store",
+}  # fmt: skip
+"""Ops that are not in the normal form, and that have a lowering to it."""
