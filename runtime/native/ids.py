@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
+from ..kernel_form import axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
 """x, y, z."""
@@ -18,7 +19,6 @@ BLOCK_IDS = {
 }  # fmt: skip
 """Ops that give all threads of a block the same."""
 THREAD_IDS = {"gpu.thread_id", "gpu.global_id", "gpu.lane_id", "gpu.subgroup_id"}
-AXES = ("x", "y", "z")
 
 
 def constant(value: int) -> ir.Value:
@@ -32,7 +32,7 @@ def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir
     if op.name == "gpu.num_subgroups":
         threads = mlir.arith.muli(mlir.arith.muli(block[0], block[1]), block[2])
         return mlir.arith.ceildivui(threads, constant(WARP))
-    axis = _axis(op)
+    axis = axis_of(op)
     if op.name in ("gpu.block_id", "gpu.cluster_id"):
         return place[axis]
     if op.name == "gpu.block_dim":
@@ -45,9 +45,9 @@ def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir
 def thread_id(op: ir.Operation, thread: Triple, block: Triple, place: Triple) -> ir.Value:
     """The value of one of `THREAD_IDS` in the thread `thread` of the block at `place`."""
     if op.name == "gpu.thread_id":
-        return thread[_axis(op)]
+        return thread[axis_of(op)]
     if op.name == "gpu.global_id":
-        axis = _axis(op)
+        axis = axis_of(op)
         return mlir.arith.addi(mlir.arith.muli(place[axis], block[axis]), thread[axis])
     number = linear_thread(thread, block)
     if op.name == "gpu.lane_id":
@@ -61,9 +61,12 @@ def linear_thread(thread: Triple, block: Triple) -> ir.Value:
     return mlir.arith.addi(mlir.arith.muli(rows, block[0]), thread[0])
 
 
-def _axis(op: ir.Operation) -> int:
-    text = str(op.attributes["dimension"])
-    return next(i for i, axis in enumerate(AXES) if f" {axis}>" in text)
+def placeholders() -> Triple:
+    """A thread's place, wherever a loop over the threads will be around it."""
+    dimensions = (ir.Attribute.parse(f"#gpu<dim {axis}>") for axis in "xyz")
+    made = [ir.Operation.create("gpu.thread_id", [ir.IndexType.get()], attributes={"dimension": d}) for d in dimensions]
+    x, y, z = (op.result for op in made)
+    return x, y, z
 
 
 @contextmanager

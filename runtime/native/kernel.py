@@ -2,251 +2,303 @@
 
 All threads of a block do what stands in front of a barrier before any goes on behind it, so the kernel's body is cut at its
 barriers, each piece becomes a loop over the threads, and a loop or a branch with a barrier in it goes around such pieces
-(loop fission; J. A. Stratton, S. S. Stone, W. W. Hwu, "MCUDA", 2008). What a thread carries from one piece into another
-stands in an array with an element per thread. Values that all threads of a block share are computed once, outside of the
-loops over threads; so are the bounds and conditions around a barrier, which must be such values.
+(loop fission; J. A. Stratton, S. S. Stone, W. W. Hwu, "MCUDA", 2008). The ops move there as they are. What a thread carries from
+one piece into another stands in an array with an element per thread. Values that all threads of a block share are computed once,
+outside of the loops over threads; so are the bounds and conditions around a barrier, which must be such values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
-from .ids import BLOCK_IDS, Triple, block_id, constant, loops
-from .memory import PrivateMemory, allocated, byte_size, private_memory, spill_memory, turn_memory
-from .reading import body, expect_known, first_barrier, has_barrier, is_the_same, refused, used_inside, yielded
-from .thread import Thread
+from ..kernel_form import inputs_of, workgroup_buffers
+from .ids import BLOCK_IDS, THREAD_IDS, Triple, block_id, constant, linear_thread, loops, placeholders, thread_id
+from .memory import allocated, byte_size, private_memory, turn_memory
+
+WAY_OUT = "run without a reference: --reference none"
+
+KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory", "gpu.func"}
+KEEP = "weft.keep"
+"""Each thread stores half of the op's operands in its elements of the others, arrays."""
+EDGE = "weft.edge"
+"""Marks the kernel, its barriers, and the ops that they are in: a piece ends at each."""
+
+
+def refused(op: ir.Operation, message: str) -> WeftError:
+    return WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))
 
 
 def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Operation:
-    """A private `func.func` that does what a launch of `kernel` does.
+    """A private `func.func` that does what a launch of `kernel` does; the kernel's ops have moved into it.
 
     Its arguments: the grid's sizes x, y, z, the block's, the bytes of dynamic shared memory, and the kernel's.
 
     Errors: W0802 for a barrier that not certainly all threads reach, and for what threads do together otherwise.
     """
-    blocks = kernel.regions[0].blocks
-    if len(blocks) != 1:
+    if len(kernel.regions[0].blocks) != 1:
         raise refused(kernel, "the kernel branches between blocks: the CPU reference reads structured control flow")
-    expect_known(kernel)
-    count = len(ir.FunctionType(ir.TypeAttr(kernel.attributes["function_type"]).value).inputs)
-    given = [a.type for a in blocks[0].arguments][:count]
-    index = ir.IndexType.get()
-    function = mlir.func.FuncOp(
-        name, ir.FunctionType.get([index] * 7 + given, []), visibility="private", ip=ir.InsertionPoint.at_block_begin(module.body)
-    )
+    _expect_known(kernel)
+    count, body = inputs_of(kernel), kernel.regions[0].blocks[0]
+    kind = ir.FunctionType.get([ir.IndexType.get()] * 7 + [a.type for a in body.arguments][:count], [])
+    function = mlir.func.FuncOp(name, kind, visibility="private", ip=ir.InsertionPoint.at_block_begin(module.body))
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)
-        one = Kernel(tuple(arguments[:3]), tuple(arguments[3:6]), arguments[6])  # type: ignore[arg-type]
-        one.uniform.update(zip(list(blocks[0].arguments)[:count], arguments[7:], strict=True))
-        one.attributions(kernel, list(blocks[0].arguments)[count:])
-        with loops(one.grid) as place:
-            one.block = place
-            one.sequence(body(blocks[0]), ())
+        one = Kernel(kernel, tuple(arguments[3:6]))
+        one.uniform.update(arguments)
+        for old, new in zip(body.arguments, arguments[7:], strict=False):
+            old.replace_all_uses_with(new)
+        one.prepare()
+        one.attributions(list(body.arguments)[count:])
+        with loops(tuple(arguments[:3])) as place:
+            one.blocks(tuple(arguments[:3]), arguments[6], place)
+            one.sequence(body)
         for memory in one.owned:
             mlir.memref.dealloc(memory)
         mlir.func.ReturnOp([])
     return function.operation
 
 
-@dataclass
+def _expect_known(kernel: ir.Operation) -> None:
+    for op in mlir.operations(kernel):
+        dialect = op.name.partition(".")[0]
+        if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
+            raise refused(op, f"the CPU reference does one thread after the other; `{op.name}` is done by several together")
+        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
+            raise refused(op, f"the CPU reference cannot do `{op.name}`, an op of one kind of GPU")
+        if op.name in ("func.call", "func.call_indirect"):
+            raise refused(op, "the kernel calls a function: inline it, or the CPU reference cannot run it")
+
+
 class Kernel:
     """One kernel on its way.
 
     Args:
-        grid, block_sizes: x, y, z.
-        shared_bytes: of dynamic shared memory.
+        kernel: the `gpu.func`.
+        threads: the sizes of a block: x, y, z.
 
     Attributes:
-        uniform: by the kernel's value, the one that stands for it for a whole block.
-        views: the kernel's memrefs that are made anew wherever they are needed.
-        spilled: by the kernel's value, an array with an element per thread.
-        private: the kernel's arrays of each thread that several pieces use.
+        uniform: the values that all threads of a block share.
+        loop: the loop over threads that is written now.
         owned: memory to free in the end.
     """
 
-    grid: Triple
-    block_sizes: Triple
-    shared_bytes: ir.Value
-    block: Triple | None = None
-    uniform: dict[ir.Value, ir.Value] = field(default_factory=dict)
-    views: dict[ir.Value, ir.Operation] = field(default_factory=dict)
-    spilled: dict[ir.Value, ir.Value] = field(default_factory=dict)
-    private: dict[ir.Value, PrivateMemory] = field(default_factory=dict)
-    owned: list[ir.Value] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self, kernel: ir.Operation, threads: Triple) -> None:
+        self.kernel, self.threads = kernel, threads
+        self.place: Triple
         self.start = constant(0)  # memory is allocated in front of all loops, where this stands
-
-    def attributions(self, kernel: ir.Operation, values: Sequence[ir.Value]) -> None:
-        """The shared memory of a block, which all blocks use in turn, and each thread's own."""
-        key = "workgroup_attributions"
-        shared = ir.IntegerAttr(kernel.attributes[key]).value if key in kernel.attributes else 0
-        for number, value in enumerate(values):
-            if number < shared:
-                self.uniform[value] = self._own(allocated(value.type))
-            else:
-                self._make_private(value, kernel)
-
-    def _own(self, memory: ir.Value) -> ir.Value:
-        self.owned.append(memory)
-        return memory
+        self.uniform: set[ir.Value] = {self.start}
+        for op in (kernel, *(each for barrier in mlir.operations(kernel, "gpu.barrier") for each in _around(barrier))):
+            op.attributes[EDGE] = ir.UnitAttr.get()
+        self.loop = kernel
+        self.owned: list[ir.Value] = []
 
     @property
     def _front(self) -> ir.InsertionPoint:
         return ir.InsertionPoint.after(self.start.owner)
 
-    # ---- pieces between barriers ----------------------------------------------------------------------------------------
+    def _own(self, memory: ir.Value) -> ir.Value:
+        self.owned.append(memory)
+        return memory
 
-    def sequence(self, ops: Sequence[ir.Operation], stores: Sequence[tuple[ir.Value, ir.Value]]) -> None:
-        """Ops of one block, done by all threads; at their end each thread stores values in its elements of arrays."""
-        pending: list[ir.Operation] = []
-        for op in ops:
-            if has_barrier(op):
-                self._cross(op, pending)
-                pending = []
-            elif not self._shared_by_all(op) and not self._made_anew(op):
-                pending.append(op)
-        self._piece(pending, stores)
-
-    def _shared_by_all(self, op: ir.Operation) -> bool:
-        """Whether the op gives all threads of a block the same; then it is done here, once."""
-        if op.name in BLOCK_IDS:
-            found = block_id(op, self.grid, self.block_sizes, self.place)
-        elif op.name == "gpu.dynamic_shared_memory":
-            found = self._dynamic_shared(op)
-        elif is_the_same(op) and all(v in self.uniform for v in op.operands):
-            made = op.clone()
-            for i, value in enumerate(op.operands):
-                made.operands[i] = self.uniform[value]
-            self.uniform.update(zip(op.results, made.results, strict=True))
-            return True
-        else:
-            return False
-        self.uniform[op.results[0]] = found
-        return True
-
-    def _dynamic_shared(self, op: ir.Operation) -> ir.Value:
-        with self._front:
-            return self._own(allocated(op.results[0].type, [self.shared_bytes]))
-
-    def _made_anew(self, op: ir.Operation) -> bool:
-        """A view of a thread's: no array could hold it, and making it costs nothing."""
-        if not (is_pure(op) and isinstance(op.results[0].type, ir.MemRefType)):
-            return False
-        self.views.update(dict.fromkeys(op.results, op))
-        return True
-
-    @property
-    def place(self) -> Triple:
-        if self.block is None:
-            raise RuntimeError("no block before the loops over the grid")
-        return self.block
-
-    def _piece(self, ops: Sequence[ir.Operation], stores: Sequence[tuple[ir.Value, ir.Value]]) -> None:
-        """A loop over the threads, each of which does `ops` and then stores."""
-        if not ops and not stores:
-            return
-        inside = set(ops)
-        for op in ops:
-            if op.name == "memref.alloca" and not used_inside(op.results[0], inside):
-                self._make_private(op.results[0], op)
-        kept = [r for op in ops for r in op.results if r not in self.private and not used_inside(r, inside)]
-        for value in kept:
-            self._spill(value)
-        with loops(self.block_sizes) as thread:
-            self._thread(thread, ops, kept, stores)
-
-    def _thread(
-        self,
-        thread: Triple,
-        ops: Sequence[ir.Operation],
-        kept: Sequence[ir.Value],
-        stores: Sequence[tuple[ir.Value, ir.Value]],
-    ) -> None:
-        one = Thread(self, thread)
-        for op in ops:
-            if not (op.name == "memref.alloca" and op.results[0] in self.private):
-                one.do(op)
-        at = list(reversed(thread))
-        for value in kept:
-            mlir.memref.store(one.value(value), self.spilled[value], at)
-        for value, array in [(one.value(value), array) for value, array in stores]:
-            mlir.memref.store(value, array, at)
-
-    def _spill(self, value: ir.Value) -> ir.Value:
-        if value not in self.spilled:
-            if byte_size(value.type) is None:
-                op = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
-                raise refused(op.operation, f"a {value.type} of each thread is used behind a barrier: no array can hold it")
+    def attributions(self, values: Sequence[ir.Value]) -> None:
+        """The shared memory of a block, which all blocks use in turn, and each thread's own."""
+        shared = workgroup_buffers(self.kernel)
+        for value in values[:shared]:
             with self._front:
-                self.spilled[value] = self._own(spill_memory(value.type, self.block_sizes))
-        return self.spilled[value]
+                self._share(value, self._own(allocated(value.type)))
+        for value in values[shared:]:
+            self._make_private(value, self.kernel)
+
+    def blocks(self, grid: Triple, shared_bytes: ir.Value, place: Triple) -> None:
+        """What is the same for all threads of the block at `place`, whatever they do."""
+        self.place = place
+        for op in mlir.operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory"):
+            if op.name in BLOCK_IDS:
+                found = block_id(op, grid, self.threads, place)
+            else:
+                with self._front:
+                    found = self._own(allocated(op.results[0].type, [shared_bytes]))
+            self._share(op.results[0], found)
+            op.erase()
+
+    def _share(self, value: ir.Value, found: ir.Value) -> None:
+        value.replace_all_uses_with(found)
+        self.uniform.add(found)
+
+    # ---- what outlives a piece --------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """What loops and branches with a barrier in them carry, and make, stands in arrays from now on."""
+        for op in mlir.operations(self.kernel):
+            if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
+                continue
+            if op.name not in ("scf.for", "scf.if"):
+                message = f"a barrier in {describe(op)}: the CPU reference follows barriers in scf.for and scf.if"
+                raise refused(_barrier_in(op), message)
+            arrays = [self._array(v) for v in op.results]
+            carried = dict(zip(op.results, arrays, strict=True))
+            blocks = [block for region in op.regions for block in region.blocks]
+            for block in blocks:
+                self._keep(block.operations[len(block.operations) - 1].operation, 0, arrays)
+            if op.name == "scf.for":
+                self._keep(op, 3, arrays)
+                carried.update(zip(list(blocks[0].arguments)[1:], arrays, strict=True))
+            for value, array in carried.items():
+                self._at(list(value.uses), partial(self._element, array))
+
+    def _keep(self, op: ir.Operation, first: int, arrays: Sequence[ir.Value]) -> None:
+        """In front of `op` each thread stores the operands from `first` on, which the op itself needs no longer."""
+        if arrays:
+            with ir.InsertionPoint(op):
+                ir.Operation.create(KEEP, operands=[*list(op.operands)[first:], *arrays])
+        for number in range(first, len(op.operands)):
+            op.operands[number] = self.start
+
+    def _array(self, value: ir.Value) -> ir.Value:
+        """An array with an element like `value` for each thread of a block, z, y, x."""
+        if byte_size(value.type) is None:
+            owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
+            raise refused(owner.operation, f"a {value.type} of each thread is used behind a barrier: no array can hold it")
+        with self._front:
+            kind = ir.MemRefType.get([DYNAMIC] * 3, value.type)
+            return self._own(allocated(kind, list(reversed(self.threads))))
+
+    def _element(self, array: ir.Value) -> ir.Value:
+        """What the thread has in such an array."""
+        return mlir.memref.load(array, list(reversed(placeholders())))
 
     def _make_private(self, value: ir.Value, op: ir.Operation) -> None:
+        """An array of each thread's: wherever it is used, a view of what all of them have."""
         with self._front:
-            made = private_memory(value.type, self.block_sizes)
+            made = private_memory(value.type, self.threads)
         if made is None:
             raise refused(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
         self._own(made.memory)
-        self.private[value] = made
+        self._at(list(value.uses), lambda: made.of(linear_thread(placeholders(), self.threads)))
 
-    def taken_in_turn(self, op: ir.Operation) -> ir.Value:
-        """An array of each thread's that one piece alone uses: one is enough for all of them."""
-        if len(op.operands):
-            raise refused(op, "each thread has an array of its own whose size is not constant")
-        with self._front:
-            return turn_memory(op.results[0].type, self.owned)
+    def _at(self, uses: Sequence[ir.OpOperand], make: Callable[[], ir.Value]) -> None:
+        """Replace uses of a value by what `make` makes in front of the ops of the piece that they are in."""
+        found: dict[ir.Operation, list[ir.OpOperand]] = {}
+        for use in uses:
+            anchor = next(op for op in _around(use.owner.operation) if EDGE in op.parent.attributes or op.parent == self.loop)
+            found.setdefault(anchor, []).append(use)
+        for anchor, group in found.items():
+            with ir.InsertionPoint(anchor):
+                made = make()
+            for use in group:
+                use.owner.operation.operands[use.operand_number] = made
+
+    # ---- pieces between barriers ----------------------------------------------------------------------------------------
+
+    def sequence(self, block: ir.Block) -> None:
+        """Move the ops of a block here, in pieces that all threads do; its terminator stays."""
+        while len(block.operations) > 1:
+            ops = [view.operation for view in block.operations][:-1]
+            cut = next((number for number, op in enumerate(ops) if EDGE in op.attributes), len(ops))
+            self._piece(ops[:cut])
+            for op in ops[cut : cut + 1]:
+                self._cross(op)
+                op.erase()
+
+    def _piece(self, ops: Sequence[ir.Operation]) -> None:
+        """A loop over the threads, around what is not the same for all of them."""
+        own: list[ir.Operation] = []
+        for op in ops:
+            if is_pure(op) and op.name not in THREAD_IDS and all(v in self.uniform for v in op.operands):
+                _move(op)
+                self.uniform.update(op.results)
+            else:
+                own.append(op)
+        if not own:
+            return
+        with loops(self.threads) as thread:
+            for op in own:
+                _move(op)
+            self.loop = own[0].parent.operation
+            for op in reversed(own):
+                self._let_out(op, thread)
+            for op in mlir.operations(self.loop, "memref.alloca", KEEP, *THREAD_IDS):
+                with ir.InsertionPoint(op):
+                    self._done_by(op, thread)
+                op.erase()
+
+    def _let_out(self, op: ir.Operation, thread: Triple) -> None:
+        """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view."""
+        for number, value in enumerate(op.results):
+            uses = [use for use in value.uses if self.loop not in _around(use.owner.operation)]
+            if not uses:
+                continue
+            if op.name == "memref.alloca":
+                self._make_private(value, op)
+            elif op.name in THREAD_IDS or (is_pure(op) and isinstance(value.type, ir.MemRefType)):
+                self._at(uses, lambda number=number: op.clone().results[number])
+            else:
+                array = self._array(value)
+                with ir.InsertionPoint.after(op):
+                    mlir.memref.store(value, array, list(reversed(thread)))
+                self._at(uses, partial(self._element, array))
+
+    def _done_by(self, op: ir.Operation, thread: Triple) -> None:
+        """What an op of a piece is in the loops over the threads."""
+        if op.name == KEEP:
+            half = len(op.operands) // 2
+            for value, array in zip(list(op.operands)[:half], list(op.operands)[half:], strict=True):
+                mlir.memref.store(value, array, list(reversed(thread)))
+        elif op.name in THREAD_IDS:
+            op.results[0].replace_all_uses_with(thread_id(op, thread, self.threads, self.place))
+        elif list(op.results[0].uses):  # an array of each thread's that one piece alone uses: one is enough for all of them
+            if len(op.operands):
+                raise refused(op, "each thread has an array of its own whose size is not constant")
+            with self._front:
+                op.results[0].replace_all_uses_with(turn_memory(op.results[0].type, self.owned))
 
     # ---- barriers -------------------------------------------------------------------------------------------------------
 
-    def _cross(self, op: ir.Operation, pending: Sequence[ir.Operation]) -> None:
-        """An op with a barrier in it, after the `pending` ones."""
-        if op.name == "gpu.barrier":
-            self._piece(pending, ())
-        elif op.name == "scf.for":
-            self._loop(op, pending)
+    def _cross(self, op: ir.Operation) -> None:
+        """A barrier, or a loop or a branch around pieces."""
+        if op.name == "scf.for":
+            block = op.regions[0].blocks[0]
+            made = mlir.scf.ForOp(*(self._for_all(v, op, "bounds") for v in list(op.operands)[:3]))
+            self._share(block.arguments[0], made.induction_variable)
+            self._inside(made.body, block)
         elif op.name == "scf.if":
-            self._branch(op, pending)
-        else:
-            message = f"a barrier in {describe(op)}: the CPU reference follows barriers in scf.for and scf.if"
-            raise refused(first_barrier(op), message)
+            arms = [list(region.blocks) for region in op.regions]
+            made = mlir.scf.IfOp(self._for_all(op.operands[0], op, "condition"), has_else=bool(arms[1]))
+            for arm, target in zip(arms, (made.regions[0], made.regions[1]), strict=True):
+                for block in arm:
+                    self._inside(target.blocks[0], block)
 
-    def _loop(self, op: ir.Operation, pending: Sequence[ir.Operation]) -> None:
-        operands, block = list(op.operands), op.regions[0].blocks[0]
-        bounds = [self._for_all(v, op, "bounds") for v in operands[:3]]
-        carried = list(block.arguments)[1:]
-        arrays = [self._spill(v) for v in carried]
-        self.spilled.update(zip(op.results, arrays, strict=True))
-        self._piece(pending, list(zip(operands[3:], arrays, strict=True)))
-        made = mlir.scf.ForOp(*bounds)
-        with ir.InsertionPoint(made.body):
-            self.uniform[block.arguments[0]] = made.induction_variable
-            self.sequence(body(block), list(zip(yielded(block), arrays, strict=True)))
+    def _inside(self, target: ir.Block, block: ir.Block) -> None:
+        with ir.InsertionPoint(target):
+            self.sequence(block)
             mlir.scf.YieldOp([])
 
-    def _branch(self, op: ir.Operation, pending: Sequence[ir.Operation]) -> None:
-        condition = self._for_all(op.operands[0], op, "condition")
-        arrays = [self._spill(v) for v in op.results]
-        self._piece(pending, ())
-        arms = [list(region.blocks) for region in op.regions]
-        made = mlir.scf.IfOp(condition, has_else=bool(arms[1]))
-        for arm, target in zip(arms, (made.regions[0], made.regions[1]), strict=True):
-            for block in arm:
-                with ir.InsertionPoint(target.blocks[0]):
-                    self.sequence(body(block), list(zip(yielded(block), arrays, strict=True)))
-                    mlir.scf.YieldOp([])
-
     def _for_all(self, value: ir.Value, op: ir.Operation, what: str) -> ir.Value:
-        if value not in self.uniform:
-            raise refused(
-                first_barrier(op),
-                f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: the CPU reference cannot tell "
-                "that all threads reach it",
-            )
-        return self.uniform[value]
+        if value in self.uniform:
+            return value
+        message = f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: the CPU reference cannot tell "
+        raise refused(_barrier_in(op), message + "that all threads reach it")
+
+
+def _move(op: ir.Operation) -> None:
+    op.detach_from_parent()
+    ir.InsertionPoint.current.insert(op)
+
+
+def _around(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The op, and those that it is in."""
+    each: ir.Operation | None = op
+    while each is not None:
+        yield each
+        each = each.parent.operation if each.parent is not None else None
+
+
+def _barrier_in(op: ir.Operation) -> ir.Operation:
+    return next(mlir.operations(op, "gpu.barrier"))

@@ -13,8 +13,7 @@ from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
 from ..host.functions import called, launch_sizes, symbol
 from ..reference.widening import change_types
-from .kernel import serial_function
-from .reading import refused
+from .kernel import refused, serial_function
 
 TOKEN = "!gpu.async.token"
 
@@ -73,13 +72,9 @@ def _plain(type_: ir.Type) -> ir.Type:
 
 
 def _host(module: ir.Module) -> None:
-    """Every op of the device, outside of kernels, becomes what it does."""
+    """Every op of the device, outside of kernels, becomes what it does. An id there stays: linking says so."""
     made: dict[str, ir.Operation] = {}
-    for op in mlir.operations(module.operation):
-        if not op.name.startswith("gpu.") or op.name in ("gpu.module", "gpu.func") or _in_kernel(op):
-            continue
-        if op.name not in RULES:
-            continue  # an id outside of any kernel: what cannot be linked is said there
+    for op in [op for op in mlir.operations(module.operation, *RULES) if not _in_kernel(op)]:
         with ir.InsertionPoint(op), op.location:
             results = RULES[op.name](module, op, made)
             if len(op.results) > len(results):

@@ -60,11 +60,6 @@ def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
     return owned[-1]
 
 
-def spill_memory(type_: ir.Type, block: Triple) -> ir.Value:
-    """An array with an element of that type for each thread of a block, z, y, x."""
-    return allocated(ir.MemRefType.get([DYNAMIC] * 3, type_), list(reversed(block)))
-
-
 def byte_size(type_: ir.Type) -> int | None:
     """Bytes that LLVM gives an element of that type; None for what no array holds."""
     if isinstance(type_, ir.IndexType):

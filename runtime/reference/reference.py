@@ -14,8 +14,8 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
+from ..native.kernel import WAY_OUT, refused
 from ..native.launches import serialize_launches
-from ..native.reading import WAY_OUT, refused
 from ..plan.dtypes import NUMPY, widen
 from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
