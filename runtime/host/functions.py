@@ -86,7 +86,15 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
     for type_of_result, attributes in zip(type_.results, result_attributes(function), strict=True):
         dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
         results.append(Argument(_given_name(attributes) or f"result{len(results)}", dtype, shape, "output"))
-    return FunctionSignature(symbol(function), tuple(arguments), tuple(results))
+    return FunctionSignature(symbol(function), tuple(arguments), tuple(results), _element_types(module, function))
+
+
+def _element_types(module: ir.Module, function: ir.Operation) -> frozenset[str]:
+    """Those that the function, and all that it may call or launch, computes with."""
+    calls = any(mlir.operations(function, "func.call", "gpu.launch_func"))
+    values = (result for op in mlir.operations(module.operation if calls else function) for result in op.results)
+    kinds = {v.type for v in values}
+    return frozenset(str(ir.ShapedType(k).element_type if isinstance(k, ir.ShapedType) else k) for k in kinds)
 
 
 def argument_names(function: ir.Operation) -> list[str]:

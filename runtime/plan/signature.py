@@ -3,7 +3,7 @@ MLIR."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .dtypes import FLOATS, is_float
@@ -35,9 +35,12 @@ class Argument:
 
 @dataclass(frozen=True)
 class FunctionSignature:
+    """What a function takes and gives. `inside`: the element types that it computes with, as far as they are known."""
+
     entry: str
     arguments: tuple[Argument, ...]
     results: tuple[Argument, ...] = ()
+    inside: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def outputs(self) -> tuple[Argument, ...]:
@@ -46,9 +49,9 @@ class FunctionSignature:
 
     @property
     def lowest_precision(self) -> str | None:
-        """The float type of lowest precision among arguments and results; None if there are only integers."""
-        floats = [a.dtype for a in (*self.arguments, *self.results) if is_float(a.dtype)]
-        return max(floats, key=FLOATS.index, default=None)
+        """The float type of lowest precision that it touches; None if it takes and gives integers only."""
+        floats = {a.dtype for a in (*self.arguments, *self.results) if is_float(a.dtype)}
+        return max(floats | (self.inside & set(FLOATS)), key=FLOATS.index) if floats else None
 
     def __str__(self) -> str:
         arguments = ", ".join(str(a) for a in self.arguments)

@@ -12,15 +12,14 @@ from weft.interpreter.ir import mlir
 from weft.pipeline import Planned, Recipe, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 
-HALVES = (NUMPY["f16"], NUMPY["bf16"])
-"""Of these whole numbers are given, whose sums are exact whoever adds them up in which order."""
+HALVES = ("f16", "bf16")
+"""Where a payload computes with these it gets whole numbers, whose sums are exact whoever adds them up in which order."""
 
 
 def scheduled(payload: str, body: str, folder: Path) -> Planned:
@@ -42,7 +41,9 @@ def verdict(payload: str, body: str, folder: Path, seed: int, *, native: bool = 
         assert all(d.message for d in error.diagnostics)
         return " ".join(sorted({d.code for d in error.diagnostics}))
     signature = functions.signature(made.applied.payload, made.plan.entry)
-    inputs = {n: np.rint(a) if a.dtype in HALVES else a for n, a in random_inputs(signature, seed).items()}
+    inputs = random_inputs(signature, seed)
+    if signature.lowest_precision in HALVES:
+        inputs = {n: np.rint(a).astype(a.dtype) for n, a in inputs.items()}
     expected = reference(made.applied.payload, made.plan.entry, inputs)
     shown = f"\n{payload}\n{body}\n"
     ran = run_plan(made.plan, SimDevice(), inputs, text=made.applied.text)

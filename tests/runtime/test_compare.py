@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from weft.interpreter.ir import mlir
+from weft.runtime.host import functions
 from weft.runtime.plan.dtypes import NUMPY, narrow, poison_byte
 from weft.runtime.plan.signature import Argument, FunctionSignature
-from weft.runtime.run.compare import compare
+from weft.runtime.run.compare import compare, tolerance
 
 INF, NAN = float("inf"), float("nan")
 
@@ -116,3 +118,10 @@ def test_tf32_can_be_asked_for() -> None:
     got, reference = {"y": np.float32([1, 2, 4.003])}, {"y": np.float32([1, 2, 4])}
     assert not compare(signature("f32"), got, reference).ok
     assert compare(signature("f32"), got, reference, precision="tf32").ok
+
+
+@pytest.mark.parametrize(("inside", "allowed"), [("f32", 1e-5), ("bf16", 1e-2), ("f64", 1e-5)])
+def test_what_a_function_computes_with_sets_the_tolerance(inside: str, allowed: float) -> None:
+    kind = "tensor<4xf32>"
+    text = f"func.func @f(%a: {kind}) -> {kind} {{ %e = tensor.empty() : tensor<4x{inside}>\nreturn %a : {kind} }}"
+    assert tolerance(functions.signature(mlir.parse(text, mlir.context()))) == allowed
