@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions, run_applied
 from weft.pipeline import Recipe, applied, planned
 from weft.runtime.plan.plan import Alloc, Copy, Launch
+from weft.runtime.simulator import SimDevice
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,10 @@ def steps(folder: Path, payload: str, text: str) -> Counter[type]:
     source, weft = folder / "payload.mlir", folder / "s.weft"
     source.write_text(payload)
     weft.write_text(text)
-    report = run_schedule(str(weft), source, {}, None, RunOptions("sim", 1)).report
+    done = applied(Recipe.open(str(weft), source, {}))
+    report = run_applied(done, None, RunOptions("sim", 1), SimDevice()).report
     assert report.ok and report.races == () and report.faults == ()
-    return Counter(type(step) for step in planned(applied(Recipe.open(str(weft), source, {}))).plan.steps)
+    return Counter(type(step) for step in planned(done).plan.steps)
 
 
 EXPECTED = {to_a_value: 1, to_a_fill: 0, to_a_buffer: 0, to_a_filled_buffer: 0, twice: 2}
