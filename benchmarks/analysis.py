@@ -16,7 +16,7 @@ import time
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof import choose_barriers, conflicts, conflicts_between_blocks, kernel_model
 from weft.interpreter.proof.races.unwritten import unwritten_reads
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 
 RUNS = 5
 RECIPES = ("shared", "simt", "simt_pipelined")
@@ -102,7 +102,7 @@ def measured(module: mlir.ir.Module) -> tuple[float, int]:
 
 def main(counts: tuple[int, ...] = BUFFERS) -> None:
     for name in RECIPES:
-        seconds, barriers = measured(applied(Recipe.open(name)).module)
+        seconds, barriers = measured(applied(Choice(name).open()).module)
         print(f"recipe `{name}`: {seconds * 1e3:.1f} ms, {barriers} barriers proven")
     before: tuple[int, float] | None = None
     for count in counts:

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 
 KIND = "tensor<64x64xf32>"
 SCHEDULE = """schedule each() {
@@ -53,7 +53,7 @@ def measured(folder: Path, name: str, text: str, counts: list[int]) -> None:
     first = None
     for count in (2, *counts):
         source.write_text(payload(count))
-        recipe = Recipe.open(str(schedule), str(source))
+        recipe = Choice(str(schedule), str(source)).open()
         started = time.process_time()
         applied(recipe)
         per_op = (time.process_time() - started) / count * 1e3

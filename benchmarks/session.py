@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 
-from weft.pipeline import Applied, Recipe, applied
+from weft.pipeline import Applied, Choice, applied
 
 RUNS = 7
 
 
 def main() -> None:
     for name in sys.argv[1:] or ("naive", "shared", "simt", "simt_pipelined"):
-        done = min((applied(Recipe.open(name)) for _ in range(RUNS)), key=_seconds)
+        done = min((applied(Choice(name).open()) for _ in range(RUNS)), key=_seconds)
         steps = sorted(done.session.steps, key=lambda step: -step.seconds)
         print(f"{name}: {len(steps)} statements, {_seconds(done) * 1e3:.1f} ms")
         for step in steps[:5]:

@@ -24,14 +24,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from native import Mode, build, run_native
 
 from weft.interpreter.ir import mlir
-from weft.pipeline import Recipe, applied, planned
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.simulator import SimKernel
 
 SIZES = ((256, 256, 256, 5), (500, 333, 200, 1))
 
 
 def measure(m: int, n: int, k: int, runs: int, mode: Mode) -> None:
-    made = planned(applied(Recipe.open("shared", None, {"m": str(m), "n": str(n), "k": str(k)})))
+    made = planned(applied(Choice("shared", None, {"m": str(m), "n": str(n), "k": str(k)}).open()))
     (function,) = mlir.operations(made.applied.module.operation, "gpu.func")
     start = time.perf_counter()
     kernel = SimKernel(function)

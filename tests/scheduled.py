@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from weft.dsl.binding import bind_parameters
@@ -10,10 +11,12 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.dsl.parser import parse_file, parse_text
 from weft.dsl.render import render
 from weft.dsl.tree import File
+from weft.execution import Executed, RunOptions, run_recipe
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 from weft.payloads.payload import parse_payload
+from weft.pipeline import Choice
 
 
 def session_of(path: Path, **settings: str) -> Session:
@@ -41,3 +44,10 @@ def _session(file: File, folder: Path, settings: dict[str, str]) -> Session:
 def payload(path: Path) -> ir.Module:
     """A payload, as the front door reads it."""
     return parse_payload(Source(path.name, path.read_text()))
+
+
+def run_schedule(
+    name: str, payload: Path | None, settings: Mapping[str, str], entry: str | None, options: RunOptions, unproven: bool = False
+) -> Executed:
+    """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
+    return run_recipe(Choice(name, payload, settings, unproven=unproven).open(), entry, options)

@@ -14,7 +14,7 @@ from typing import TypedDict, Unpack
 
 from .cli.interrupt import interruptible
 from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_recipe
-from .pipeline import Applied, Recipe, applied
+from .pipeline import Applied, Choice, Recipe, applied
 from .result import Report
 
 __all__ = ["Applied", "Recipe", "Report", "apply", "build", "load", "run"]
@@ -23,7 +23,7 @@ Name = str | PathLike[str]
 Setting = int | float | bool | str
 
 
-class Choice(TypedDict, total=False):
+class Choices(TypedDict, total=False):
     """What is chosen beside the schedule."""
 
     payload: Name | None
@@ -33,16 +33,16 @@ class Choice(TypedDict, total=False):
 
 
 @interruptible()
-def load(schedule: Name, **choice: Unpack[Choice]) -> Recipe:
+def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     """Read and check a schedule, bind its parameters, and read its payload's text."""
     values = (choice.get("settings") or {}).items()
     settings = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values}
     payload, unproven = _path(choice.get("payload")), choice.get("unproven", False)
-    return Recipe.open(str(schedule), payload, settings, layer=choice.get("layer"), unproven=unproven)
+    return Choice(str(schedule), payload, settings, choice.get("layer"), unproven).open()
 
 
 @interruptible()
-def apply(schedule: Name | Recipe, **choice: Unpack[Choice]) -> Applied:
+def apply(schedule: Name | Recipe, **choice: Unpack[Choices]) -> Applied:
     """Apply a schedule to its payload: `.text` is the scheduled module, `.session.steps` what each statement did."""
     return applied(schedule if isinstance(schedule, Recipe) else load(schedule, **choice))
 
@@ -57,7 +57,7 @@ def run(
     inputs: Name | None = None,
     save: Name | None = None,
     reference: Reference = "jit",
-    **choice: Unpack[Choice],
+    **choice: Unpack[Choices],
 ) -> Report:
     """Run a schedule, or a bundle's folder, and compare with the untouched payload."""
     options = RunOptions(target, seed, _path(inputs), _path(save), reference)
@@ -68,7 +68,7 @@ def run(
 
 @interruptible()
 def build(
-    schedule: Name, output: Name, *, entry: str | None = None, data_seed: int | None = None, **choice: Unpack[Choice]
+    schedule: Name, output: Name, *, entry: str | None = None, data_seed: int | None = None, **choice: Unpack[Choices]
 ) -> Path:
     """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
     build_bundle(load(schedule, **choice), entry, Path(output), data_seed)

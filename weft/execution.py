@@ -1,11 +1,11 @@
 """Running what was scheduled: on a device, compared with the untouched payload; and bundles.
 
-`run_schedule` and `run_bundle` end in the same place: a plan, a device, inputs, and perhaps something to compare with.
+A schedule and a bundle are run in one way: a plan, a device, inputs, and perhaps something to compare with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -15,7 +15,7 @@ from .cli.banks import bank_accesses
 from .clock import Clock
 from .dsl.diagnostics import Diagnostic, WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
-from .result import Found, OutputError, Report
+from .result import ComparedOutput, Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Target = Literal["auto", "sim", "cuda"]
 Reference = Literal["jit", "gpu", "none"]
+Arrays = Mapping[str, "np.ndarray"]
 
 UNDEFINED = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
 """Faults that are found on the simulator, and leave what a CPU computes undefined."""
@@ -73,21 +74,90 @@ class Executed:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def run_schedule(
-    name: str,
-    payload: Path | None,
-    settings: Mapping[str, str],
-    entry: str | None,
-    options: RunOptions,
-    layer: str | None = None,
-    unproven: bool = False,
-) -> Executed:
-    """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
-    return run_recipe(Recipe.open(name, payload, settings, None, layer, unproven), entry, options)
+@dataclass(frozen=True)
+class _Program:
+    """What is run, of a schedule or of a bundle.
+
+    Args:
+        demanded: the signature, with the outputs that are compared.
+        module: the text for a device that is no GPU.
+        expected: of the inputs and what a run of them found, what should come out; and what that is.
+        carried: inputs that come along.
+    """
+
+    title: str
+    plan: Plan
+    signature: FunctionSignature
+    demanded: FunctionSignature
+    cuda: str
+    module: Callable[[], str]
+    expected: Callable[[Arrays, RunResult], tuple[Arrays | None, str]]
+    clock: Clock
+    steps: Sequence[Step] = ()
+    carried: Arrays | None = None
+
+    def run(self, options: RunOptions, device: Device) -> Executed:
+        """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts
+        but none was compared."""
+        from .runtime.files.inputs import random_inputs, read_npz, write_npz
+        from .runtime.run.compare import compare
+        from .runtime.run.runner import run_plan
+
+        on_gpu, clock, plan = device.wants == "cuda", self.clock, self.plan
+        with clock.phase("inputs"):
+            expect_memory(plan)
+            arrays = self.carried
+            if options.inputs is not None:
+                arrays = read_npz(options.inputs, self.signature)
+            elif arrays is None:
+                arrays = random_inputs(self.signature, options.seed)
+        text = self.cuda if on_gpu else self.module()
+        order = None if on_gpu else options.seed  # it says how streams take turns; a GPU decides that by itself
+        with clock.watched("run"):
+            result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None, graph=options.graph)
+        clock.add(result.seconds)
+        inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
+        outputs = {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
+        timeline = _traced(options.trace, result, plan, counted=not on_gpu)
+        expected, reference = self.expected(arrays, result)
+        dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
+        compared = [ComparedOutput(name, dtypes[name], array.shape) for name, array in outputs.items()]
+        comparison = None
+        if expected is not None:
+            with clock.phase("compare"):
+                comparison = compare(self.demanded, outputs, expected)
+            compared = [
+                ComparedOutput(o.name, o.dtype, outputs[o.name].shape, o.error, o.tolerance, o.ok, o.reason)
+                for o in comparison.outputs
+            ]
+        if options.save is not None:
+            write_npz(options.save, outputs)
+        clean = not result.races and not result.faults
+        report = Report(
+            ok=(clean and comparison.ok) if comparison is not None else (None if clean else False),
+            target="cuda" if on_gpu else "sim",
+            entry=plan.entry,
+            reference=reference,
+            max_rel_error=comparison.max_rel_error if comparison is not None else None,
+            outputs=tuple(compared),
+            races=result.races,
+            faults=None if result.faults is None else tuple(map(str, result.faults)),
+            fewest_streams=plan.fewest_streams,
+            seconds={**clock.seconds},
+            bank_conflicts=bank_accesses(result.banks, self.steps),
+            device=result.device,
+            barriers=result.barriers,
+            kernels=result.kernels,
+            streams_created=result.streams_created,
+            streams_destroyed=result.streams_destroyed,
+            graphs_created=result.graphs_created,
+            graphs_destroyed=result.graphs_destroyed,
+        )
+        return Executed(report, self.title, self.steps, self.cuda, timeline)
 
 
 def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:
-    """The same of a schedule that was read with its payload."""
+    """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
@@ -99,26 +169,44 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     """Run what a schedule, or a part of it, has made of its payload; and compare."""
     from .runtime.host import functions
 
-    clock = done.recipe.clock
     made = planned(done, entry)
-    signature = functions.signature(done.payload, made.plan.entry)
-    with clock.phase("inputs"):
-        arrays = _inputs(made.plan, signature, options)
-    text = made.cuda if device.wants == "cuda" else done.located_text
-    result = _run(made.plan, device, arrays, text, clock, options)
-    untouched = {a.name: arrays[a.name] for a in signature.arguments if a.role == "inout" and a.name not in result.outputs}
-    result = replace(result, outputs={**untouched, **result.outputs})
-    timeline = _traced(options.trace, result, made.plan, device)
-    expected, reference = None, "nothing"
-    if options.reference != "none":
+
+    def expected(arrays: Arrays, result: RunResult) -> tuple[Arrays | None, str]:
+        if options.reference == "none":
+            return None, "nothing"
         try:
-            expected, reference = _expected(made, arrays, options.reference, result), "the payload, compiled for the CPU"
+            return _expected(made, arrays, options.reference, result), "the payload, compiled for the CPU"
         except WeftError as error:
             if not (result.races or result.faults):
                 raise
-            reference = f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
-    report = _report(made.plan, device, result, signature, expected, reference, clock, done.session.steps, options.save)
-    return Executed(report, done.recipe.name, done.session.steps, made.cuda, timeline)
+            return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
+
+    signature = functions.signature(done.payload, made.plan.entry)
+    recipe, steps = done.recipe, done.session.steps
+    program = _Program(
+        recipe.name, made.plan, signature, signature, made.cuda, lambda: done.located_text, expected, recipe.clock, steps
+    )
+    return program.run(options, device)
+
+
+def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
+    """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
+    from .runtime.files.bundle import comparable, read_bundle
+
+    clock = clock or Clock()
+    options.expect_outputs({folder: "the bundle"})
+    with clock.phase("read"):
+        bundle = read_bundle(folder)
+    device = open_device(options.target)
+    own = options.inputs is None and bundle.inputs is not None and options.reference != "none"
+    wanted = bundle.expected if own else None
+    reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
+    program = _Program(
+        str(folder), bundle.plan, bundle.signature, comparable(bundle), bundle.cuda, lambda: bundle.module,
+        lambda *_: (wanted, reference), clock,         carried=bundle.inputs,
+    )  # fmt: skip
+    done = program.run(options, device)
+    return replace(done, report=replace(done.report, edited=bundle.edited), warnings=bundle.warnings)
 
 
 def _prepare_reference(clock: Clock) -> None:
@@ -140,18 +228,6 @@ def open_device(target: Target) -> Device:
     if target == "sim" or (target == "auto" and cuda_problem() is not None):
         return SimDevice()
     return CupyDevice()
-
-
-def _inputs(
-    plan: Plan, signature: FunctionSignature, options: RunOptions, carried: Mapping[str, np.ndarray] | None = None
-) -> Mapping[str, np.ndarray]:
-    """Of a file, or those that a bundle carries, or random ones."""
-    from .runtime.files.inputs import random_inputs, read_npz
-
-    expect_memory(plan)
-    if options.inputs is not None:
-        return read_npz(options.inputs, signature)
-    return carried if carried is not None else random_inputs(signature, options.seed)
 
 
 def expect_memory(plan: Plan) -> None:
@@ -176,20 +252,7 @@ def physical_memory() -> int | None:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _run(
-    plan: Plan, device: Device, arrays: Mapping[str, np.ndarray], text: str, clock: Clock, options: RunOptions
-) -> RunResult:
-    """On the simulator, the seed also says how streams take turns; a GPU decides that by itself."""
-    from .runtime.run.runner import run_plan
-
-    with clock.watched("run"):
-        order = options.seed if device.wants == "mlir" else None
-        result = run_plan(plan, device, arrays, text=text, order=order, trace=options.trace is not None, graph=options.graph)
-    clock.add(result.seconds)
-    return result
-
-
-def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) -> Timeline | None:
+def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
     """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
     from .cli.files import write_atomically
     from .runtime.trace.files import trace_files
@@ -197,15 +260,13 @@ def _traced(path: Path | None, result: RunResult, plan: Plan, device: Device) ->
 
     if path is None:
         return None
-    shown = timeline(plan.steps, result.timeline or (), result.device, plan.entry, counted=device.wants == "mlir")
+    shown = timeline(plan.steps, result.timeline or (), result.device, plan.entry, counted=counted)
     for target, data in trace_files(path, shown).items():
         write_atomically(target, data)
     return shown
 
 
-def _expected(
-    made: Planned, arrays: Mapping[str, np.ndarray], how: Reference, result: RunResult
-) -> Mapping[str, np.ndarray]:
+def _expected(made: Planned, arrays: Arrays, how: Reference, result: RunResult) -> Arrays:
     from .runtime.host import functions
     from .runtime.reference.reference import reference
 
@@ -217,85 +278,6 @@ def _expected(
         raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
     with made.applied.recipe.clock.phase("reference"):
         return reference(payload, made.plan.entry, dict(arrays))
-
-
-def _report(
-    plan: Plan,
-    device: Device,
-    result: RunResult,
-    signature: FunctionSignature,
-    expected: Mapping[str, np.ndarray] | None,
-    reference: str,
-    clock: Clock,
-    steps: Sequence[Step],
-    save: Path | None,
-) -> Report:
-    """Compare, and save the outputs. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing
-    contradicts but none was compared."""
-    from .runtime.files.inputs import write_npz
-    from .runtime.run.compare import compare
-
-    comparison = None
-    if expected is not None:
-        with clock.phase("compare"):
-            comparison = compare(signature, result.outputs, expected)
-    if save is not None:
-        write_npz(save, result.outputs)
-    clean = not result.races and not result.faults
-    dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
-    outputs = (
-        [OutputError(name, dtypes[name], array.shape, None, None, None, None) for name, array in result.outputs.items()]
-        if comparison is None
-        else [
-            OutputError(o.name, o.dtype, result.outputs[o.name].shape, o.error, o.tolerance, o.ok, o.reason)
-            for o in comparison.outputs
-        ]
-    )
-    races = [Found(str(r.kind), r.buffer, tuple(r.element), str(r.first), str(r.second)) for r in result.races or ()]
-    return Report(
-        ok=(clean and comparison.ok) if comparison is not None else (None if clean else False),
-        target="cuda" if device.wants == "cuda" else "sim",
-        device=result.device,
-        entry=plan.entry,
-        reference=reference,
-        max_rel_error=comparison.max_rel_error if comparison is not None else None,
-        outputs=tuple(outputs),
-        races=None if result.races is None else tuple(races),
-        faults=None if result.faults is None else tuple(map(str, result.faults)),
-        barriers=result.barriers,
-        kernels=result.kernels,
-        streams_created=result.streams_created,
-        streams_destroyed=result.streams_destroyed,
-        fewest_streams=plan.fewest_streams,
-        graphs_created=result.graphs_created,
-        graphs_destroyed=result.graphs_destroyed,
-        seconds={**clock.seconds},
-        bank_conflicts=bank_accesses(result.banks, steps),
-    )
-
-
-# ---- bundles ---------------------------------------------------------------------------------------------------------
-
-
-def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
-    """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
-    from .runtime.files.bundle import comparable, read_bundle
-
-    clock = clock or Clock()
-    options.expect_outputs({folder: "the bundle"})
-    with clock.phase("read"):
-        bundle = read_bundle(folder)
-    device = open_device(options.target)
-    with clock.phase("inputs"):
-        arrays = _inputs(bundle.plan, bundle.signature, options, bundle.inputs)
-    text = bundle.cuda if device.wants == "cuda" else bundle.module
-    result = _run(bundle.plan, device, arrays, text, clock, options)
-    timeline = _traced(options.trace, result, bundle.plan, device)
-    own = options.inputs is None and bundle.inputs is not None and options.reference != "none"
-    expected = bundle.expected if own else None
-    reference = "the outputs in the bundle" if expected is not None else "nothing: the bundle was built without data"
-    report = _report(bundle.plan, device, result, comparable(bundle), expected, reference, clock, (), options.save)
-    return Executed(replace(report, edited=bundle.edited), str(folder), (), bundle.cuda, timeline, bundle.warnings)
 
 
 def build_bundle(recipe: Recipe, entry: str | None, output: Path, data_seed: int | None) -> Applied:

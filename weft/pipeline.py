@@ -1,7 +1,7 @@
 """From a schedule's name to numbers, stage by stage; the command line and the API both drive these.
 
-text → parse → check (`read_schedule`) → payload (`Recipe.open`) → session (`applied`) → plan and text (`planned`) →
-device → reference → comparison (`executed`). Each stage takes what the one before made and adds its time to the clock.
+text → parse → check (`read_schedule`) → payload (`Choice.open`) → session (`applied`) → plan and text (`planned`) →
+device → reference → comparison (`execution.py`). Each stage takes what the one before made and adds its time to the clock.
 """
 
 from __future__ import annotations
@@ -36,6 +36,47 @@ def read_schedule(name: str) -> tree.File:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What is to be worked on.
+
+    Args:
+        file: a schedule's path, or the name of a recipe that ships; empty for none, where lines are typed.
+        payload: a file, instead of the schedule's own.
+        settings: parameters of the schedule and of its payload, as text.
+        layer: sizes of the payload by name.
+        unproven: kernels that are not proven race-free are let through.
+    """
+
+    file: str
+    payload: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    layer: str | None = None
+    unproven: bool = False
+
+    def open(self, clock: Clock | None = None) -> Recipe:
+        """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""
+        from .dsl.binding import bind
+        from .dsl.parser import parse_text
+        from .payloads.builder_values import builder_of
+        from .payloads.payload import payload_source
+        from .settings import distribute
+
+        clock = clock or Clock()
+        with clock.phase("parse"):
+            file = read_schedule(self.file) if self.file else parse_text(EMPTY, TYPED)
+        with clock.phase("payload"):
+            mine = distribute(self.settings, file.main, builder_of(file, self.payload), self.layer)
+            source, made_of = payload_source(file, self.payload, mine.payload, mine.layer)
+        return Recipe(self, file, source, bind(file.main, mine.schedule), made_of, clock)
+
+
+TYPED = "<typed>"
+"""The name that lines typed by hand are shown under. Line n is the n-th of them."""
+
+EMPTY = "schedule typed() {\n}\n"
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A schedule that was read and checked, with its payload's text. Nothing is applied yet.
 
@@ -45,41 +86,14 @@ class Recipe:
         values: the main schedule's parameters, bound.
         payload_values: the builder's parameters, where a builder made the payload.
         clock: keeps the time of each phase.
-        payload_path: the file that the payload was read from; None where a builder made it.
-        unproven: kernels that are not proven race-free are let through.
     """
 
+    choice: Choice
     file: tree.File
     payload: Source
     values: Mapping[str, Any]
     payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
-    payload_path: Path | None = None
-    unproven: bool = False
-
-    @classmethod
-    def open(
-        cls,
-        name: str,
-        payload: Path | None = None,
-        settings: Mapping[str, str] | None = None,
-        clock: Clock | None = None,
-        layer: str | None = None,
-        unproven: bool = False,
-    ) -> Recipe:
-        """Read a schedule, and its payload or the one given; hand out the settings to both, a layer's sizes to the payload."""
-        from .dsl.binding import bind
-        from .payloads.builder_values import builder_of
-        from .payloads.payload import payload_path, payload_source
-        from .settings import distribute
-
-        clock = clock or Clock()
-        with clock.phase("parse"):
-            file = read_schedule(name)
-        with clock.phase("payload"):
-            mine = distribute(settings or {}, file.main, builder_of(file, payload), layer)
-            source, made_of = payload_source(file, payload, mine.payload, mine.layer)
-        return cls(file, source, bind(file.main, mine.schedule), made_of, clock, payload_path(file, payload), unproven)
 
     @property
     def name(self) -> str:
@@ -88,10 +102,12 @@ class Recipe:
     @property
     def reads(self) -> dict[Path, str]:
         """The files that it was read from, and what to call each."""
+        from .payloads.payload import payload_path
+
         found = {Path(s.span.source.name): "a file that the schedule includes" for s in self.file.schedules}
         found[Path(self.file.source.name)] = "the schedule"
-        if self.payload_path is not None:
-            found[self.payload_path] = "the payload"
+        if (path := payload_path(self.file, self.choice.payload)) is not None:
+            found[path] = "the payload"
         return found
 
 
@@ -148,7 +164,7 @@ def applied(recipe: Recipe) -> Applied:
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
         tell_statements(doing)
-        session = Session(payload, recipe.file, recipe.values, unproven=recipe.unproven)
+        session = Session(payload, recipe.file, recipe.values, unproven=recipe.choice.unproven)
         session.run()
     return Applied(recipe, payload, session)
 

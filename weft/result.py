@@ -2,63 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
+from .runtime.simulator.report import BankUse
+
 if TYPE_CHECKING:
     from .runtime.run.result import KernelRun
+    from .runtime.simulator.report import Race
 
 
 @dataclass(frozen=True)
-class OutputError:
-    """How far one output is from the reference: `error` is max|got - ref| / max|ref|, exact (0 or more) for
-    integers."""
+class ComparedOutput:
+    """How far one output is from the reference: `error` is max|got - ref| / max|ref|, exact (0 or more) for integers; None where
+    nobody has compared."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
-    error: float | None
-    tolerance: float | None
-    ok: bool | None
-    reason: str | None
+    error: float | None = None
+    tolerance: float | None = None
+    ok: bool | None = None
+    reason: str | None = None
 
 
-@dataclass(frozen=True)
-class Found:
-    """A race, with `kind`, `buffer`, `element`, `first`, `second` as the simulator describes them."""
-
-    kind: str
-    buffer: str
-    element: tuple[int, ...]
-    first: str
-    second: str
-
-
-@dataclass(frozen=True)
-class BankAccess:
-    """What an op on shared memory cost, over all launches of its kernel, counted exactly by the simulator.
-
-    `executions` counts warps, `wavefronts` what they took, `ideal` the fewest possible; `conflicts` is the difference and
-    `degree` the ratio. `width`: bytes of a lane. `statement`: the statement that made the buffer, where that is known. `pad`: rows
-    that many elements longer were tried, and the access takes `padded` wavefronts then.
-    """
+@dataclass(frozen=True, kw_only=True)
+class BankAccess(BankUse):
+    """What an op on shared memory cost, over all launches of its kernel. `statement`: that which made the buffer, where known."""
 
     kernel: str
-    buffer: str
-    kind: str
-    op: str
-    location: str
-    width: int
-    executions: int
-    wavefronts: int
-    ideal: int
-    conflicts: int
-    degree: float
     statement: str | None
-    pad: int | None
-    padded: int | None
 
 
 @dataclass(frozen=True)
@@ -87,8 +62,8 @@ class Report:
     entry: str
     reference: str
     max_rel_error: float | None
-    outputs: tuple[OutputError, ...]
-    races: tuple[Found, ...] | None
+    outputs: tuple[ComparedOutput, ...]
+    races: tuple[Race, ...] | None
     faults: tuple[str, ...] | None
     barriers: int | None
     kernels: tuple[KernelRun, ...]
@@ -104,9 +79,26 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
-        data = asdict(self)
-        for held, key in ((data, "max_rel_error"), *((output, "error") for output in data["outputs"])):
-            if held[key] is not None and not isfinite(held[key]):
-                held[key] = None
-        data["seconds"] = {phase: round(s, 6) for phase, s in self.seconds.items()}
-        return data
+        lists = {name: _plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
+        error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
+        seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
+        return {**vars(self), "max_rel_error": error, **lists, "seconds": seconds}
+
+
+_KEYS = {
+    "outputs": "name dtype shape error tolerance ok reason",
+    "races": "kind buffer element first second",
+    "kernels": "name grid block shared_bytes unproven",
+    "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad padded",
+}
+"""What is said of each thing of a list."""
+
+
+def _plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:
+    return None if things is None else [{key: _value(getattr(thing, key)) for key in keys.split()} for thing in things]
+
+
+def _value(value: object) -> Any:
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, (int, tuple)) else str(value)

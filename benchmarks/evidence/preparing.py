@@ -116,12 +116,12 @@ class _Writer:
     def bundle(self, schedule: str, settings: Settings) -> tuple[str, str, dict[str, Any]]:
         """The bundle's name in the folder, its payload's, and the payload's parameters."""
         from weft.execution import build_bundle
-        from weft.pipeline import Recipe
+        from weft.pipeline import Choice
 
         self.count += 1
         name = f"{self.count:03d}-{Path(schedule).stem}"
         said = {n: str(v) for n, v in settings.items()}
-        recipe = build_bundle(Recipe.open(schedule, None, said), None, self.folder / name, None).recipe
+        recipe = build_bundle(Choice(schedule, None, said).open(), None, self.folder / name, None).recipe
         payload = recipe.file.payload
         return name, (payload.builder if payload is not None else None) or "", dict(recipe.payload_values)
 

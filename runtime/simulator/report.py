@@ -159,7 +159,7 @@ class BankUse:
     @property
     def degree(self) -> float:
         """Wavefronts over the fewest possible: 1.0 without a conflict."""
-        return self.wavefronts / self.ideal if self.ideal else 1.0
+        return round(self.wavefronts / self.ideal, 3) if self.ideal else 1.0
 
 
 @dataclass(frozen=True)

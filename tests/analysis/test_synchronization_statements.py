@@ -9,7 +9,7 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.interpreter.session.session import Session
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 
 SHARED = "#gpu.address_space<workgroup>"
 TILE = f"memref<64xf32, {SHARED}>"
@@ -41,7 +41,7 @@ def session(body: str, folder: Path, extra: str = "insert-barriers", blocks: int
     text = "\n  ".join([*lines, *extra.split("\n"), "launch tiles"])
     (folder / "p.mlir").write_text(payload)
     (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n  {text}\n}}\n')
-    return applied(Recipe.open(str(folder / "s.weft"))).session
+    return applied(Choice(str(folder / "s.weft")).open()).session
 
 
 def each(index: str, *body: str) -> str:

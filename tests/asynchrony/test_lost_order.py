@@ -9,7 +9,7 @@ import pytest
 from small_hosts import V, host, launch
 
 from weft.dsl.diagnostics import Source
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 from weft.verify import JudgedHost, Sizes, verify_source
 
 SMALL = {"batch": "1", "filters": "2", "size": "6", "threads": "64"}
@@ -33,7 +33,7 @@ def without_one_edge(module: str) -> Iterator[tuple[str, str, str]]:
 
 
 def test_two_convolutions_without_any_one_edge() -> None:
-    module = applied(Recipe.open("concurrent_convs", None, SMALL)).text
+    module = applied(Choice("concurrent_convs", None, SMALL).open()).text
     conv1, conv2, add = re.findall(r"(%\w+) = gpu.launch_func", module)
     first, second, _ = re.findall(r"(%\w+) = memref.alloc\(", module)
     assert judged(module, None).diagnostics == ()

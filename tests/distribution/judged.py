@@ -12,7 +12,7 @@ from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.render import render
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, read_npz
 from weft.runtime.host import functions
 from weft.runtime.plan.plan import Launch
@@ -85,7 +85,7 @@ def program(folder: Path, payload: str, statements: str) -> Program:
     (folder / "payload.mlir").write_text(payload)
     body = "\n".join(f"  {line}" for line in statements.strip().splitlines())
     (folder / "case.weft").write_text(f'payload "payload.mlir"\nschedule case() {{\n{body}\n}}\n')
-    return Program(planned(applied(Recipe.open(str(folder / "case.weft")))))
+    return Program(planned(applied(Choice(str(folder / "case.weft")).open())))
 
 
 def refusal(folder: Path, payload: str, statements: str) -> str:

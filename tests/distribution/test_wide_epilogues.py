@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from native_device import NativeDevice
+from scheduled import run_schedule
 
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
@@ -68,7 +69,7 @@ schedule case() {
 def made(folder: Path, m: int, n: int, row: str = "j") -> Planned:
     (folder / "case.mlir").write_text(PAYLOAD.format(m=m, n=n, row=row, size=n if row == "j" else m))
     (folder / "case.weft").write_text(SCHEDULE)
-    return planned(applied(Recipe.open(str(folder / "case.weft"), None, {})))
+    return planned(applied(Choice(str(folder / "case.weft"), None, {}).open()))
 
 
 WIDE = {

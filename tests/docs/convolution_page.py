@@ -22,7 +22,7 @@ from pathlib import Path
 import sass
 from tutorial_page import table
 
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes.conv2d.geometry import Convolution
 from weft.recipes.conv2d.resnet50 import LAYERS
 from weft.runtime.plan.dtypes import itemsize
@@ -114,7 +114,7 @@ class Made:
 @cache
 def made(recipe: str, layer: str) -> Made:
     settings = {name: str(value) for name, value in {**LAYERS[layer], "n": BATCH}.items()}
-    return Made(planned(applied(Recipe.open(recipe, None, settings))), Convolution(n=BATCH, type="f32", **LAYERS[layer]))
+    return Made(planned(applied(Choice(recipe, None, settings).open())), Convolution(n=BATCH, type="f32", **LAYERS[layer]))
 
 
 def excerpt(pattern: str, count: int) -> list[str]:

@@ -21,7 +21,7 @@ import sass
 from weft.interpreter.ir.mlir import operations
 from weft.maps.alive import live_maps
 from weft.maps.ownership import ownership
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.plan.plan import Launch
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.machine.memory import Global
@@ -133,7 +133,7 @@ def watching(traffic: Traffic) -> Iterator[None]:
 
 @cache
 def made(path: Path, m: int, n: int, k: int) -> Planned:
-    return planned(applied(Recipe.open(str(path), None, {"m": str(m), "n": str(n), "k": str(k)})))
+    return planned(applied(Choice(str(path), None, {"m": str(m), "n": str(n), "k": str(k)}).open()))
 
 
 @cache

@@ -20,7 +20,7 @@ from weft.dsl.formatter import format_text
 from weft.dsl.parser import parse_file
 from weft.dsl.render import render_all
 from weft.interpreter.session.statement import signatures
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 
 GENERATED = {ROOT / "docs" / name for name in ("statements.md", "tutorial.md", "performance.md")}
 PAGES = sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)
@@ -96,7 +96,7 @@ def run_schedule(block: Block, folder: Path) -> None:
         return
     assert format_text(block.text, block.place) == block.text, f"{block.place} is not what `weft fmt` makes of it"
     if file.payload is not None and block.name is None:
-        applied(Recipe.open(str(path)))
+        applied(Choice(str(path)).open())
 
 
 def test_no_example_is_overlooked() -> None:

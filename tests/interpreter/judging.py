@@ -9,7 +9,7 @@ from native_device import NativeDevice
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
@@ -26,7 +26,7 @@ def scheduled(payload: str, body: str, folder: Path) -> Planned:
     """Apply the statements to the payload. Raises `WeftError` where they are refused."""
     (folder / "p.mlir").write_text(payload)
     (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
-    return planned(applied(Recipe.open(str(folder / "s.weft"), None, {})))
+    return planned(applied(Choice(str(folder / "s.weft"), None, {}).open()))
 
 
 def verdict(payload: str, body: str, folder: Path, seed: int, *, native: bool = False) -> str:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from scheduled import run_schedule
 
 import weft
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.structured import shape_of
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def check(tmp_path: Path, payload: str, text: str) -> None:
     weft.write_text(text)
     report = run_schedule(str(weft), source, {}, None, RunOptions("sim", 1)).report
     assert report.ok and report.races == () and report.faults == ()
-    done = applied(Recipe.open(str(weft), source, {}))
+    done = applied(Choice(str(weft), source, {}).open())
     made = list(mlir.operations(done.session.module.operation, "memref.alloc", "memref.copy"))
     assert not made, [str(op) for op in made]
     private = [shape_of(op.results[0]) for op in mlir.operations(done.session.module.operation, "memref.alloca")]
@@ -160,7 +161,7 @@ def test_an_op_that_stays_behind_is_named(tmp_path: Path) -> None:
     source, weft = tmp_path / "payload.mlir", tmp_path / "s.weft"
     source.write_text(STAYING)
     weft.write_text("schedule s() {\n  let conv = match linalg.conv_2d_nhwc_hwcf\n  let gemm = as-gemm conv\n}\n")
-    steps = applied(Recipe.open(str(weft), source, {})).session.steps
+    steps = applied(Choice(str(weft), source, {}).open()).session.steps
     assert any("linalg.generic stays behind the reshape" in remark for remark in steps[-1].remarks)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scheduled import run_schedule
 
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 
 BODIES = {
     "differences": ("f32", "f32", "%m = arith.mulf %a, %b : f32\n    %r = arith.subf %o, %m : f32"),
@@ -51,7 +52,7 @@ def check(tmp_path: Path, payload: str, text: str) -> list[str]:
     weft.write_text(text)
     report = run_schedule(str(weft), source, {}, None, RunOptions("sim", 1)).report
     assert report.ok and report.races == () and report.faults == ()
-    done = applied(Recipe.open(str(weft), source, {}))
+    done = applied(Choice(str(weft), source, {}).open())
     return [str(op) for op in mlir.operations(done.session.module.operation, "memref.alloc")]
 
 
@@ -80,7 +81,7 @@ func.func @f(%x: {x}, %w: {w}, %start: {y}) -> {y} {{
   launch tiles0
 }}"""
     check(tmp_path, payload, text)
-    kept = applied(Recipe.open(str(_only_gemm(tmp_path)), tmp_path / "payload.mlir", {}))
+    kept = applied(Choice(str(_only_gemm(tmp_path)), tmp_path / "payload.mlir", {}).open())
     named = list(mlir.operations(kept.session.module.operation, "linalg.matmul"))
     assert bool(named) == (name == "of matmul")
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from native_device import NativeDevice
+from scheduled import run_schedule
 from test_split_k_atomic import made_of, plain, write
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.run.runner import run_plan

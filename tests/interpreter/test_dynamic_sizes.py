@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, open_device, run_applied, run_schedule
-from weft.pipeline import Recipe, applied
+from weft.execution import RunOptions, open_device, run_applied
+from weft.pipeline import Choice, applied
 
 PAYLOAD = """#id = affine_map<(i, j) -> (i, j)>
 func.func @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
@@ -50,7 +51,7 @@ LONG = {(BLOCKS[1], THREADS[2]), (BLOCKS[2], THREADS[2])}
 def test_right_and_proven(tmp_path: Path, blocks: str, threads: str) -> None:
     (tmp_path / "p.mlir").write_text(PAYLOAD)
     (tmp_path / "s.weft").write_text(SCHEDULE.format(blocks=blocks, threads=threads))
-    done = applied(Recipe.open(str(tmp_path / "s.weft"), None, {}))
+    done = applied(Choice(str(tmp_path / "s.weft"), None, {}).open())
     for shape in ((37, 53), (8, 8), (1, 70)):
         x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
         np.savez(tmp_path / "x.npz", x=x, y=np.zeros(shape, np.float32))

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from native_device import NativeDevice
+from scheduled import run_schedule
 from test_random_register_tiles import contraction
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Recipe, applied, planned
+from weft.execution import RunOptions
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
@@ -145,7 +146,7 @@ def check(folder: Path, payload: str, body: str, seed: int = 0) -> None:
     (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
     report = run_schedule(str(folder / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
     assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
-    made = planned(applied(Recipe.open(str(folder / "s.weft"), None, {})))
+    made = planned(applied(Choice(str(folder / "s.weft"), None, {}).open()))
     assert verify_source(Source("made.mlir", made.applied.text)).ok, f"{payload}\n{body}"
     signature = functions.signature(made.applied.payload, made.plan.entry)
     inputs = random_inputs(signature, seed)

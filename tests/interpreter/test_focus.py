@@ -14,7 +14,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.launch import launch
 from weft.interpreter.session.session import Session
 from weft.payloads.payload import parse_payload
-from weft.pipeline import Recipe
+from weft.pipeline import Choice
 
 TENSOR, MEMREF = "tensor<32x24xf32>", "memref<32x24xf32>"
 
@@ -124,7 +124,7 @@ def session(tmp_path: Path, payload: str, body: str) -> Session:
 
 
 def opened(schedule: str, payload: str | None = None) -> Session:
-    recipe = Recipe.open(schedule, payload)
+    recipe = Choice(schedule, payload).open()
     return Session(parse_payload(recipe.payload), recipe.file, recipe.values)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Recipe, applied, planned
+from weft.execution import RunOptions
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Launch
 
 PADDED = "memref<2x9x9x3xf32>"
@@ -82,7 +83,7 @@ def test_only_the_product_is_launched(name: str, how: str, tmp_path: Path) -> No
     schedule.write_text(text.replace("linalg.OP", op))
     report = run_schedule(str(schedule), source, {}, None, RunOptions("sim", 1)).report
     assert report.ok and report.races == () and report.faults == ()
-    steps = planned(applied(Recipe.open(str(schedule), source, {}))).plan.steps
+    steps = planned(applied(Choice(str(schedule), source, {}).open())).plan.steps
     assert [type(step) for step in steps] == [Launch]
 
 

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import convolved
+from scheduled import run_schedule
 
 import weft
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir.mlir import operations
-from weft.pipeline import Recipe, applied, planned
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Copy, Launch
 from weft.runtime.reference.reference import reference
 
@@ -244,7 +245,7 @@ def test_as_a_kernel(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "s.weft").write_text(text)
     report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report
     assert report.ok and report.races == () and report.faults == ()
-    steps = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {}))).plan.steps
+    steps = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open())).plan.steps
     assert sum(isinstance(step, Launch) for step in steps) == 1 and not any(isinstance(step, Copy) for step in steps)
 
 

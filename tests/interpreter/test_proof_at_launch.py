@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scheduled import run_schedule
 
 from weft import api, cli
 from weft.dsl.diagnostics import Source, WeftError
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.races import findings, proof
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 from weft.recipes import schedules
 from weft.verify import verify_source
 
@@ -72,12 +73,12 @@ def test_what_is_proven(end: str, tmp_path: Path) -> None:
     text, code, at = ENDS[end]
     name = written(tmp_path, text)
     if not code:
-        done = applied(Recipe.open(name))
+        done = applied(Choice(name).open())
         assert bool(done.unproven) == (" unproven" in text)
         assert "weft.proven" not in done.text
         return
     with pytest.raises(WeftError) as caught:
-        applied(Recipe.open(name))
+        applied(Choice(name).open())
     first, last = caught.value.diagnostics[0], caught.value.diagnostics[-1]
     assert first.code == code and first.statement == at.split()[0] and first.span is not None
     assert first.span.source.line(first.span.line).strip().startswith(at)
@@ -94,7 +95,7 @@ def test_what_was_proven_is_not_proven_again(end: str, times: int, tmp_path: Pat
     judged: list[object] = []
     judge = proof.judge
     monkeypatch.setattr(proof, "judge", lambda *given, **named: (judged.append(given), judge(*given, **named))[1])
-    applied(Recipe.open(written(tmp_path, f"insert-barriers\n  {end}")))
+    applied(Choice(written(tmp_path, f"insert-barriers\n  {end}")).open())
     assert len(judged) == times
 
 
@@ -104,7 +105,7 @@ def test_verify_sync_proves_what_is_not_proven(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(findings, "Findings", lambda *given, **named: (judged.append(given), made(*given, **named))[1])
     for end, times in (("insert-barriers\n  verify-sync", 0), ("insert-barriers\n  unroll k by 2\n  verify-sync", 1)):
         judged.clear()
-        applied(Recipe.open(written(tmp_path, f"{end}\n  launch tiles unproven")))
+        applied(Choice(written(tmp_path, f"{end}\n  launch tiles unproven")).open())
         assert len(judged) == times
 
 
@@ -155,7 +156,7 @@ def test_a_kernel_that_is_not_proven_is_called_so_everywhere(tmp_path: Path, cap
 
 
 def test_a_kernel_changed_behind_its_launch_may_be_let_through(tmp_path: Path) -> None:
-    done = applied(Recipe.open(written(tmp_path, ENDS["fences taken away behind"][0]), unproven=True))
+    done = applied(Choice(written(tmp_path, ENDS["fences taken away behind"][0]), unproven=True).open())
     assert len(done.unproven) == 1 and "two threads conflict" in done.unproven[0]
     assert any("not proven race-free" in remark for remark in done.session.steps[-1].remarks)
 
@@ -173,7 +174,7 @@ def test_kernels_of_the_payload_are_not_ours(tmp_path: Path) -> None:
 }
 """)
     (tmp_path / "s.weft").write_text('payload "p.mlir"\nschedule s() {\n  run-pass "gpu-kernel-outlining"\n}\n')
-    assert not applied(Recipe.open(str(tmp_path / "s.weft"))).unproven
+    assert not applied(Choice(str(tmp_path / "s.weft")).open()).unproven
 
 
 def test_kernels_that_upstream_makes_are_proven(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_kernels_that_upstream_makes_are_proven(tmp_path: Path) -> None:
 """)
     (tmp_path / "s.weft").write_text('payload "p.mlir"\nschedule s() {\n  run-pass "func.func(convert-parallel-loops-to-gpu)"\n}\n')
     with pytest.raises(WeftError) as caught:
-        applied(Recipe.open(str(tmp_path / "s.weft")))
+        applied(Choice(str(tmp_path / "s.weft")).open())
     assert caught.value.diagnostics[0].code == "W0601" and caught.value.diagnostics[0].statement == "run-pass"
 
 
@@ -205,7 +206,7 @@ SHIPPED = {path.stem: path for folder in (PROGRAMS, TUTORIAL) for path in folder
 @pytest.mark.parametrize("name", sorted(SHIPPED) if SOAK else ["softmax", "pipelined_ragged", "9-pipelined", "igemm_split_k"])
 def test_verify_agrees_with_launch(name: str) -> None:
     """Each kernel is proven race-free by both, or assumed by both; and no barrier is one too many."""
-    done = applied(Recipe.open(str(SHIPPED[name]), None, {}))
+    done = applied(Choice(str(SHIPPED[name]), None, {}).open())
     believed = any(proof.BELIEVED in step.remarks for step in done.session.steps)
     report = verify_source(Source("module.mlir", done.text))
     assert not done.unproven and report.kernels
@@ -295,11 +296,11 @@ def test_what_is_believed_of_the_payload_is_called_assumed(space: str, where: st
     text = 'payload "p.mlir"\nschedule s() {{\n  let l = match scf.parallel\n  map l to {}\n  {}\n  launch l\n}}\n'
     for statement in ("insert-barriers", "verify-sync", ""):
         (tmp_path / "s.weft").write_text(text.format(space, statement))
-        steps = applied(Recipe.open(str(tmp_path / "s.weft"))).session.steps
+        steps = applied(Choice(str(tmp_path / "s.weft")).open()).session.steps
         remarks = [remark for step in steps for remark in step.remarks]
         assert (proof.BELIEVED in remarks) is not known, (statement, remarks)
         if statement == "insert-barriers":
             assert f"no barrier needed: {'proven' if known else 'assumed'}" in remarks
     (tmp_path / "s.weft").write_text(text.format(space, "insert-barriers\n  verify-sync"))
-    *_, verified, _ = applied(Recipe.open(str(tmp_path / "s.weft"))).session.steps
+    *_, verified, _ = applied(Choice(str(tmp_path / "s.weft")).open()).session.steps
     assert (proof.BELIEVED in verified.remarks) is not known, "what a statement before has assumed is not proven by it"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Recipe, applied
+from weft.execution import RunOptions
+from weft.pipeline import Choice, applied
 
 IN_PLACE = """
 func.func @f(%a: memref<16x16xf32>) {
@@ -34,7 +35,7 @@ def written(folder: Path, payload: str, body: str) -> str:
 def test_an_op_that_overwrites_what_it_reads_elsewhere_is_refused(tmp_path: Path) -> None:
     body = "let e = match linalg.matmul\nlet (t, i) = tile e [8, 8]"
     with pytest.raises(WeftError) as caught:
-        applied(Recipe.open(written(tmp_path, IN_PLACE, body), None, {}))
+        applied(Choice(written(tmp_path, IN_PLACE, body), None, {}).open())
     assert caught.value.diagnostics[0].code == "W0396"
 
 
@@ -55,7 +56,7 @@ def test_a_dimension_of_size_zero_is_refused(tmp_path: Path) -> None:
 }"""
     with pytest.raises(WeftError) as caught:
         applied(
-            Recipe.open(written(tmp_path, payload, "let e = match linalg.exp\nlet (t, i) = tile e [4, 4]"), None, {})
+            Choice(written(tmp_path, payload, "let e = match linalg.exp\nlet (t, i) = tile e [4, 4]"), None, {}).open()
         )
     assert caught.value.diagnostics[0].code == "W0338"
 

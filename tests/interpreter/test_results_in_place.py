@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from weft.execution import RunOptions, run_applied
-from weft.pipeline import Recipe, applied, planned
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Alloc, Copy, Launch
 from weft.runtime.simulator import SimDevice
 
@@ -130,7 +130,7 @@ def steps(folder: Path, payload: str, text: str) -> Counter[type]:
     source, weft = folder / "payload.mlir", folder / "s.weft"
     source.write_text(payload)
     weft.write_text(text)
-    done = applied(Recipe.open(str(weft), source, {}))
+    done = applied(Choice(str(weft), source, {}).open())
     report = run_applied(done, None, RunOptions("sim", 1), SimDevice()).report
     assert report.ok and report.races == () and report.faults == ()
     return Counter(type(step) for step in planned(done).plan.steps)

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from convolution_oracle import convolved, random_sizes
 from judging import barriers, without_barrier
+from scheduled import run_schedule
 
 import weft
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir.mlir import operations
-from weft.pipeline import Recipe, applied, planned
+from weft.pipeline import Choice, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -218,7 +219,7 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
     (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
     report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
     assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
-    made = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
+    made = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     assert len(made.plan.kernels) == 2
     temporary = [prod(b.shape) for b in made.plan.buffers if b.role == "temp"]
     assert len(temporary) == 1 and temporary[0] >= parts * m * n, made.plan.buffers
@@ -269,7 +270,7 @@ def test_a_batch_of_products_in_parts(tmp_path: Path) -> None:
     (tmp_path / "s.weft").write_text(BATCHED)
     report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 8)).report
     assert report.ok and not report.races and not report.faults, report
-    made = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
+    made = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(3, 2, 8, 36)]
     assert "reinterpret_cast<const float4*>(&W[" in made.cuda
 
@@ -303,6 +304,6 @@ schedule s() {
 """)
     result = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 5))
     assert result.report.ok and not result.report.races, result.report
-    made = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
+    made = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     assert not list(operations(made.applied.module.operation, "tensor.pad"))
     assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(4, 6, 8)]

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from judging import barriers, without_barrier
 from native_device import NativeDevice
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir.mlir import operations
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.run.runner import run_plan
@@ -81,7 +82,7 @@ def write(folder: Path, payload: str, body: str) -> str:
 
 
 def made_of(name: str) -> Planned:
-    return planned(applied(Recipe.open(name, None, {})))
+    return planned(applied(Choice(name, None, {}).open()))
 
 
 def plain(module: str) -> str:

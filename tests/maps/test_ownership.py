@@ -11,7 +11,7 @@ import pytest
 from weft.interpreter.ir.mlir import operations
 from weft.maps.alive import live_maps
 from weft.maps.ownership import Ownership, ownership
-from weft.pipeline import Applied, Recipe, applied
+from weft.pipeline import Applied, Choice, applied
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.machine.memory import Tracked
 
@@ -33,7 +33,7 @@ DOUBLE = """func.func @double(%x: tensor<24x40xf32>) -> tensor<24x40xf32> {
 def schedule(folder: Path, body: str, payload: str = 'payload "double.mlir"') -> Applied:
     (folder / "double.mlir").write_text(DOUBLE)
     (folder / "case.weft").write_text(f"{payload}\n\nschedule case() {{\n{body}\n}}\n")
-    return applied(Recipe.open(str(folder / "case.weft")))
+    return applied(Choice(str(folder / "case.weft")).open())
 
 
 def shown(done: Applied, name: str) -> Ownership:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from native_device import NativeDevice
+from scheduled import run_schedule
 
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Recipe, applied, planned
+from weft.execution import RunOptions
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -37,7 +38,7 @@ def test_simulated(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 def test_text(name: str, backwards: bool) -> None:
-    done = applied(Recipe.open(str(HERE / f"{name}.weft"), None, {}))
+    done = applied(Choice(str(HERE / f"{name}.weft"), None, {}).open())
     ready = planned(done)
     signature = functions.signature(done.payload, ready.plan.entry)
     inputs = random_inputs(signature, 7)
@@ -49,7 +50,7 @@ def test_text(name: str, backwards: bool) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_registers_suffice(name: str) -> None:
-    text = planned(applied(Recipe.open(str(HERE / f"{name}.weft"), None, {}))).cuda
+    text = planned(applied(Choice(str(HERE / f"{name}.weft"), None, {}).open())).cuda
     for arch in ARCHITECTURES:
         for kernel, used in compile_cubin(text, arch).kernels.items():
             assert (used.spill_bytes, used.stack_bytes) == (0, 0), (kernel, arch, used)

@@ -10,7 +10,7 @@ import numpy as np
 from convolution_oracle import bias_relu, convolved, random_sizes
 from recipe_space import members
 
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -43,7 +43,7 @@ def random_layer(seed: int) -> tuple[str, dict[str, str]]:
 
 
 def made(schedule: str, settings: Mapping[str, str]) -> Planned:
-    return planned(applied(Recipe.open(schedule, None, dict(settings))))
+    return planned(applied(Choice(schedule, None, dict(settings)).open()))
 
 
 def plain_loops(schedule: str, settings: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> np.ndarray:

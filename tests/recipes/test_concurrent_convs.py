@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from native_device import NativeDevice
 from recipe_space import members
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_bundle, run_schedule
+from weft.execution import RunOptions, run_bundle
 from weft.interpreter.ir.mlir import operations
 from weft.payloads.payload import parse_payload
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.bundle import read_bundle, write_bundle
@@ -33,7 +34,7 @@ def settings(size: tuple[int, int, int]) -> dict[str, str]:
 
 
 def made(size: tuple[int, int, int], **more: str) -> Planned:
-    return planned(applied(Recipe.open(RECIPE, None, {**settings(size), **more})))
+    return planned(applied(Choice(RECIPE, None, {**settings(size), **more}).open()))
 
 
 def images(batch: int, size: int) -> np.ndarray:
@@ -59,7 +60,7 @@ def test_the_builder_makes_the_posted_text_letter_by_letter() -> None:
 
 
 def test_the_posted_text_takes_the_schedule_at_its_full_size() -> None:
-    done = planned(applied(Recipe.open(RECIPE, POSTED)))
+    done = planned(applied(Choice(RECIPE, POSTED).open()))
     assert [(launch.grid, launch.block) for launch in done.plan.launches] == [((200704, 1, 1), (256, 1, 1))] * 3
     shapes = {b.name: b.shape for b in done.plan.buffers if b.role in ("input", "output")}
     assert shapes == {"arg0": (1024, 1, 28, 28), "result0": (1024, 64, 28, 28)}

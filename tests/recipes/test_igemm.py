@@ -12,14 +12,15 @@ import pytest
 from convolution_oracle import convolved
 from native_device import NativeDevice
 from random_layers import ANY_TILES, PAYLOADS, check, made, plain_loops, random_layer
+from scheduled import run_schedule
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.payloads.payload import parse_payload
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
@@ -103,7 +104,7 @@ def expect_no_matrix_of_windows(done: Planned, elements: int) -> None:
 
 
 def test_the_posted_convolution() -> None:
-    done = planned(applied(Recipe.open(ANY_TILES["conv2d"], POSTED, {})))
+    done = planned(applied(Choice(ANY_TILES["conv2d"], POSTED, {}).open()))
     expect_no_matrix_of_windows(done, 196 * 36)
     signature = functions.signature(done.applied.payload, done.plan.entry)
     arrays = random_inputs(signature, 7)

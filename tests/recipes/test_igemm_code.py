@@ -10,7 +10,7 @@ import pytest
 import sass
 from random_layers import PAYLOADS
 
-from weft.pipeline import Recipe, applied, planned
+from weft.pipeline import Choice, applied, planned
 from weft.recipes import builders
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 
@@ -40,7 +40,7 @@ def text(recipe: str, layer: str = "", **settings: str) -> str:
         settings["n"] = "8"
     if "residual" in {p.name for p in builders()[PAYLOADS[recipe]].parameters}:
         settings["residual"] = "1"
-    return planned(applied(Recipe.open(recipe, None, settings, layer=f"resnet50.{layer}" if layer else None))).cuda
+    return planned(applied(Choice(recipe, None, settings, layer=f"resnet50.{layer}" if layer else None).open())).cuda
 
 
 def loop_over_k(cuda: str) -> str:
@@ -124,5 +124,5 @@ def test_other_types_do_not_spill(recipe: str, dtype: str) -> None:
 @pytest.mark.parametrize("layer", ["resnet50.layer4.1.conv2", "resnet50.layer1.0.conv2"])
 def test_no_name_is_left_that_nothing_reads(layer: str) -> None:
     """Of 49 rows in a tile of 128 whole copies lie outside: NVRTC would warn of their indices."""
-    text = planned(applied(Recipe.open("igemm", None, {"n": "1"}, layer=layer)), None).cuda
+    text = planned(applied(Choice("igemm", None, {"n": "1"}, layer=layer).open()), None).cuda
     assert "warning" not in compile_cubin(text, "sm_80").log

@@ -13,11 +13,12 @@ import pytest
 import sass
 from convolution_oracle import bias_relu, convolved, random_sizes
 from native_device import NativeDevice
+from scheduled import run_schedule
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.execution import RunOptions
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -35,7 +36,7 @@ ATOMIC = str(Path(__file__).with_name("igemm_atomic.weft"))
 
 
 def made(settings: Mapping[str, str], layer: str | None = None, recipe: str = RECIPE) -> Planned:
-    return planned(applied(Recipe.open(recipe, None, dict(settings), layer=layer)))
+    return planned(applied(Choice(recipe, None, dict(settings), layer=layer).open()))
 
 
 def by_plain_loops(settings: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -149,7 +150,7 @@ schedule s() {
 """)
     result = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 2))
     assert result.report.ok and not result.report.races and not result.report.faults, result.report
-    done = planned(applied(Recipe.open(str(tmp_path / "s.weft"), None, {})))
+    done = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     arrays = random_inputs(functions.signature(done.applied.payload, done.plan.entry), 3)
     wanted = bias_relu(convolved(arrays, first=False, stride=2, pad=1, dilation=1), arrays)
     got = run_plan(done.plan, SimDevice(), arrays, text=done.applied.text).outputs["Y"]

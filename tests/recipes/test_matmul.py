@@ -9,11 +9,12 @@ from functools import cache
 
 import pytest
 from native_device import NativeDevice
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
-from weft.pipeline import Planned, Recipe, applied, planned
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -35,7 +36,7 @@ def settings(m: int, n: int, k: int, dtype: str = "f32", **rest: int) -> dict[st
 
 @cache
 def ready(recipe: str, m: int, n: int, k: int, dtype: str = "f32") -> Planned:
-    return planned(applied(Recipe.open(recipe, None, settings(m, n, k, dtype))))
+    return planned(applied(Choice(recipe, None, settings(m, n, k, dtype)).open()))
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -9,10 +9,11 @@ import pytest
 import sass
 from native_device import NativeDevice
 from recipe_space import members
+from scheduled import run_schedule
 from test_matmul import BARRIER, races_of_text, races_simulated, ready, without_barrier
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs

@@ -16,10 +16,12 @@ from rich.console import Console
 from terminal import Terminal
 
 from weft.dsl.diagnostics import WeftError
+from weft.pipeline import Choice
 from weft.repl import journal, start
+from weft.repl.handles import named
 from weft.repl.journal import Journal, Start, choose, cut_off
 from weft.repl.shell import Shell
-from weft.repl.workbench import Workbench, handle_names
+from weft.repl.workbench import Workbench
 
 WEFT = [sys.executable, "-m", "weft", "repl"]
 SMALL = {"m": "40", "n": "36", "k": "20"}
@@ -41,7 +43,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def session(*lines: str) -> Shell:
     """A session with a journal, in which `lines` were typed."""
-    bench = Workbench.open("shared", None, SMALL)
+    bench = Workbench.open(Choice("shared", None, SMALL))
     shell = Shell(bench, Console(file=io.StringIO()), interactive=True, journal=Journal.begin(Start.of(bench)))
     for line in lines:
         shell.kept(line)
@@ -57,7 +59,7 @@ def die(shell: Shell) -> None:
 def looks(shell: Shell) -> tuple[object, ...]:
     bench = shell.desk.bench
     values = {**bench.recipe.values, **bench.recipe.payload_values}
-    return bench.position, bench.coming, handle_names(bench.session), bench.session.ir, values
+    return bench.position, bench.coming, sorted(named(bench.session)), bench.session.ir, values
 
 
 @pytest.mark.parametrize("case", LINES)
@@ -135,7 +137,7 @@ def test_old_ones_go(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_payload_that_has_changed(state: Path, tmp_path: Path) -> None:
     fill = "linalg.fill ins(%v : f32) outs(%x : memref<8xf32>)"
     (tmp_path / "p.mlir").write_text(f"func.func @f(%x: memref<8xf32>, %v: f32) {{ {fill} return }}")
-    bench = Workbench.open(None, tmp_path / "p.mlir", {})
+    bench = Workbench.open(Choice("", tmp_path / "p.mlir"))
     shell = Shell(bench, Console(file=io.StringIO()), interactive=True, journal=Journal.begin(Start.of(bench)))
     for line in ("let f = match linalg.fill", "map f to grid(x)"):
         shell.kept(line)

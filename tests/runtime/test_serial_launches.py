@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.execution import RunOptions, run_schedule
+from weft.execution import RunOptions
 from weft.interpreter.ir.mlir import ir
 from weft.payloads.payload import parse_payload
-from weft.pipeline import Recipe, applied
+from weft.pipeline import Choice, applied
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.reference.reference import reference
@@ -285,7 +286,7 @@ SIZES = {
 def test_what_a_schedule_made_computes_what_its_payload_does(name: str | Path) -> None:
     """Two ways to the same numbers that share neither the schedule nor the simulator."""
     settings = dict(s.split("=") for s in SIZES.get(str(name), "").split(",") if s)
-    done = applied(Recipe.open(str(name), None, settings))
+    done = applied(Choice(str(name), None, settings).open())
     given = signature(done.module)
     inputs = random_inputs(given, 3)
     expected, got = (reference(m, given.entry, inputs) for m in (done.payload, done.module))

@@ -78,6 +78,6 @@ def test_the_recipe_has_none() -> None:
 
 def test_ops_of_one_place_are_one_line(tmp_path: Path) -> None:
     store = staged(tmp_path, "transpose")["store"]
-    (found,) = conflicts([store, store])
-    assert found.text.startswith("A_shared: store of 4 bytes a lane, 32-way (2 ops, ")
-    assert found.hints[-1] == "hint: 1 more to `pad` would do without conflicts"
+    ((text, hints),) = conflicts([store, store])
+    assert text.startswith("A_shared: store of 4 bytes a lane, 32-way (2 ops, ")
+    assert hints[-1] == "hint: 1 more to `pad` would do without conflicts"

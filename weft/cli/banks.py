@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..result import BankAccess
@@ -21,22 +22,25 @@ def bank_accesses(
     if uses is None:
         return None
     statements = _statements(steps) if uses else {}
-    found: dict[tuple[object, ...], list[BankUse]] = {}
-    for kernel, use in uses:
-        found.setdefault((kernel, use.site, use.buffer, use.kind), []).append(use)
-    return tuple(_together(str(key[0]), same, statements.get(same[0].buffer)) for key, same in found.items())
+    found = [BankAccess(**vars(use), kernel=kernel, statement=statements.get(use.buffer)) for kernel, use in uses]
+    return tuple(map(_together, _grouped(found, "kernel", "site", "buffer", "kind")))
 
 
-def _together(kernel: str, uses: Sequence[BankUse], statement: str | None) -> BankAccess:
-    first = uses[0]
-    wavefronts, ideal = sum(use.wavefronts for use in uses), sum(use.ideal for use in uses)
-    advised = {use.pad for use in uses}
-    pad = first.pad if len(advised) == 1 else None
-    return BankAccess(
-        kernel, first.buffer, first.kind, first.op, first.location, first.width, sum(use.executions for use in uses),
-        wavefronts, ideal, wavefronts - ideal, round(wavefronts / ideal, 3) if ideal else 1.0, statement, pad,
-        sum(use.padded or 0 for use in uses) if pad is not None else None,
-    )  # fmt: skip
+def _grouped(accesses: Iterable[BankAccess], *names: str) -> list[list[BankAccess]]:
+    """Those of which these fields are the same, together."""
+    groups: dict[object, list[BankAccess]] = {}
+    for access in accesses:
+        groups.setdefault(attrgetter(*names)(access), []).append(access)
+    return list(groups.values())
+
+
+def _together(same: Sequence[BankAccess]) -> BankAccess:
+    """What they cost together; and what is advised, if it is the same for all that conflict."""
+    total = {name: sum(getattr(access, name) for access in same) for name in ("executions", "wavefronts", "ideal")}
+    pads = {access.pad for access in same if access.conflicts}
+    pad = pads.pop() if len(pads) == 1 else None
+    padded = None if pad is None else sum(a.wavefronts if a.padded is None else a.padded for a in same)
+    return replace(same[0], **total, pad=pad, padded=padded)
 
 
 def _statements(steps: Sequence[Step]) -> dict[str, str]:
@@ -52,44 +56,21 @@ def _statements(steps: Sequence[Step]) -> dict[str, str]:
     return found
 
 
-# ---- for people -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Ops of one place, buffer and direction that conflict, together. `text`: a line; `hints`: what to do."""
-
-    text: str
-    hints: tuple[str, ...]
-
-
-def conflicts(accesses: Sequence[BankAccess]) -> Iterator[Conflict]:
-    """The accesses that conflict, worst first; ops that an unrolled loop repeated are one."""
-    groups: dict[tuple[object, ...], list[BankAccess]] = {}
-    for access in accesses:
-        key = (access.kernel, access.buffer, access.kind, access.location, access.width)
-        groups.setdefault(key, []).append(access)
-    bad = [group for group in groups.values() if any(access.conflicts for access in group)]
-    for group in sorted(bad, key=lambda g: -sum(access.conflicts for access in g)):
-        yield _conflict(group)
-
-
-def _conflict(group: Sequence[BankAccess]) -> Conflict:
-    first = group[0]
-    wavefronts, ideal = sum(a.wavefronts for a in group), sum(a.ideal for a in group)
-    executions = sum(a.executions for a in group)
-    ops = f"{len(group)} ops, " if len(group) > 1 else ""
-    text = (
-        f"{first.buffer}: {first.kind} of {first.width} bytes a lane, {wavefronts / ideal:.3g}-way "
-        f"({ops}{executions:,} warps: {wavefronts:,} wavefronts for {ideal:,})"
-    )
-    hints = []
-    if first.statement is not None:
-        hints.append(f"made by {first.statement}")
-    elif first.location:
-        hints.append(f"at {first.location}")
-    if first.pad is not None and all(a.pad == first.pad for a in group if a.conflicts):
-        padded = sum(a.wavefronts if a.padded is None else a.padded for a in group)
-        left = "without conflicts" if padded == ideal else f"{padded / ideal:.3g}-way"
-        hints.append(f"hint: {first.pad} more to `pad` would do {left}")
-    return Conflict(text, tuple(hints))
+def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
+    """For people: a line for each place, buffer and direction with conflicts, the worst first, with what to do; ops that an
+    unrolled loop repeated are one."""
+    groups = [(_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")]
+    for use, count in sorted(groups, key=lambda group: -group[0].conflicts):
+        if not use.conflicts:
+            return
+        ops = f"{count} ops, " if count > 1 else ""
+        text = (
+            f"{use.buffer}: {use.kind} of {use.width} bytes a lane, {use.degree:.3g}-way "
+            f"({ops}{use.executions:,} warps: {use.wavefronts:,} wavefronts for {use.ideal:,})"
+        )
+        place = f"made by {use.statement}" if use.statement is not None else use.location and f"at {use.location}"
+        hints = [place] if place else []
+        if use.padded is not None:
+            left = "without conflicts" if use.padded == use.ideal else f"{use.padded / use.ideal:.3g}-way"
+            hints.append(f"hint: {use.pad} more to `pad` would do {left}")
+        yield text, hints

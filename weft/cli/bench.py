@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..clock import Clock
 from ..execution import open_device
 from ..payloads.builder_values import find_layer
-from ..pipeline import Planned, Recipe, applied, planned, read_schedule
+from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder
 
@@ -79,7 +79,7 @@ def bench(builder: Builder, case: Case, repeat: int, *, gpu: bool) -> Iterator[T
         file = read_schedule(name)
         known = {p.name for p in (*file.main.parameters, *builder.parameters)}
         settings = {n: v for n, v in case.settings.items() if n in known}
-        recipe = Recipe.open(name, None, settings, clock, case.layer)
+        recipe = Choice(name, None, settings, case.layer).open(clock)
         made = planned(applied(recipe))
         yield _timed(name, builder, made, case, repeat, gpu)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..clock import Clock
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from .interrupt import interruptible
 from .supervisor import answered
@@ -108,20 +109,14 @@ def silence_stdout() -> None:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[str | None], None]]:
-    """A progress line on stderr while long work runs: gives what a `Clock` calls with each phase. Silent off a
-    terminal."""
+def progress(title: str) -> Iterator[Clock]:
+    """A progress line on stderr while long work runs: gives the clock whose phases it shows. Silent off a terminal."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield Clock()
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        TextColumn("[bold]{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[phase]}"),
-        TimeElapsedColumn(),
-    )
+    columns = TextColumn("[bold]{task.description}"), BarColumn(), TextColumn("{task.fields[phase]}"), TimeElapsedColumn()
     with Progress(*columns, console=stderr(), transient=True) as bar:
         task = bar.add_task(title, total=None, phase="")
 
@@ -129,4 +124,4 @@ def progress(title: str) -> Iterator[Callable[[str | None], None]]:
             if phase is not None:
                 bar.update(task, phase=phase)
 
-        yield watch
+        yield Clock(watch)

@@ -156,9 +156,9 @@ def _banks(report: Report) -> RenderableType:
         warps = sum(access.executions for access in accesses)
         return Text.assemble(("no bank conflicts", "green"), f" in {warps:,} accesses by warps")
     lines: list[RenderableType] = [Text.assemble("bank conflicts  ", (str(len(found)), "bold yellow"))]
-    for one in found[:SHOWN]:
-        lines.append(Padding(Text(one.text, "yellow"), (0, 0, 0, 2)))
-        lines += [Padding(Text(hint, "dim"), (0, 0, 0, 4)) for hint in one.hints]
+    for text, hints in found[:SHOWN]:
+        lines.append(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
+        lines += [Padding(Text(hint, "dim"), (0, 0, 0, 4)) for hint in hints]
     if len(found) > SHOWN:
         lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
     return Group(*lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..dsl.diagnostics import fail
-from ..pipeline import Applied, Recipe, applied
+from ..pipeline import Applied, Choice, applied
 from .golden import Golden
 from .steps import named_step
 
@@ -14,7 +14,7 @@ class Maker:
     """Applies schedules for goldens, and remembers the last one: goldens that stand together are mostly of one."""
 
     def __init__(self) -> None:
-        self._last: tuple[object, Applied] | None = None
+        self._last: tuple[Choice, Applied] | None = None
 
     def text(self, golden: Golden) -> str:
         """The module or the CUDA text that the golden is about, as it is made today.
@@ -45,9 +45,8 @@ class Maker:
             hint = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
             raise fail("W0904", f"the schedule of `{golden.path}` is not there: `{schedule}`", span=golden.span, hint=hint)
         payload: Path | None = golden.path.parent / golden.payload if golden.payload else None
-        key = (schedule, payload, dict(golden.settings), golden.layer, golden.unproven)
-        if self._last is None or self._last[0] != key:
+        choice = Choice(str(schedule), payload, golden.settings, golden.layer, golden.unproven)
+        if self._last is None or self._last[0] != choice:
             self._last = None  # the old modules go before the new ones come
-            recipe = Recipe.open(str(schedule), payload, golden.settings, layer=golden.layer, unproven=golden.unproven)
-            self._last = (key, applied(recipe))
+            self._last = (choice, applied(choice.open()))
         return self._last[1]

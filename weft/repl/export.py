@@ -13,8 +13,9 @@ from ..dsl import tree
 from ..dsl.diagnostics import Source, fail
 from ..dsl.expressions import show
 from ..dsl.wording import count
+from ..pipeline import TYPED
 from .command import Desk, Misuse, command
-from .workbench import TYPED, Workbench
+from .workbench import Workbench
 
 
 @command("save FILE [--overwrite]", "write what was done as a schedule", "file")
@@ -76,8 +77,8 @@ def _lines(bench: Workbench, folder: Path) -> Iterator[str]:
     if file.source.name != TYPED:
         yield from _leading(file.source, payload.span.line if payload else main.span.line)
     yield from (f'include "{beside(home / include.path)}"' for include in file.includes)
-    if bench.override is not None:
-        yield f'payload "{beside(bench.override)}"'
+    if bench.choice.payload is not None:
+        yield f'payload "{beside(bench.choice.payload)}"'
     elif payload is not None and payload.path is not None:
         yield f'payload "{beside(home / payload.path)}"'
     elif payload is not None:
@@ -102,7 +103,7 @@ def _lines(bench: Workbench, folder: Path) -> Iterator[str]:
 def _parameter(bench: Workbench, parameter: tree.Parameter) -> str:
     """With the value that it has here as its default, where that was set."""
     text = f"{parameter.name}: {parameter.type}"
-    if parameter.name in bench.settings:
+    if parameter.name in bench.choice.settings:
         value = bench.recipe.values[parameter.name]
         text += f" = {_literal(value) if parameter.type == 'str' else show(value)}"
     elif parameter.default is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Span, fail
 from ..dsl.wording import did_you_mean, quoted
-from .workbench import TYPED
+from ..pipeline import TYPED
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir

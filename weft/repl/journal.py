@@ -13,12 +13,13 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ..dsl.diagnostics import fail
+from ..pipeline import Choice
 from .reading import state_folder
 
 if TYPE_CHECKING:
@@ -35,31 +36,34 @@ class Start:
     """What a session works on.
 
     Args:
-        file, payload: absolute paths, or a recipe's name; None where none was given.
+        choice: with absolute paths, or a recipe's name.
         digest: of the texts that were read, to tell whether they have changed.
         began: seconds since 1970.
-        unproven: kernels that are not proven race-free are taken.
     """
 
-    file: str | None
-    payload: str | None
-    settings: Mapping[str, str]
-    layer: str | None
+    choice: Choice
     digest: str
     began: float
-    unproven: bool = False
 
     @classmethod
     def of(cls, bench: Workbench) -> Start:
-        file = bench.file
-        if file is not None and os.path.exists(file):
-            file = os.path.abspath(file)
-        payload = None if bench.override is None else os.path.abspath(bench.override)
-        return cls(file, payload, dict(bench.settings), bench.layer, digest(bench), time.time(), bench.recipe.unproven)
+        file, payload = bench.choice.file, bench.choice.payload
+        file = os.path.abspath(file) if os.path.exists(file) else file
+        return cls(replace(bench.choice, file=file, payload=payload and payload.absolute()), digest(bench), time.time())
+
+    @classmethod
+    def read(cls, file: str | None, payload: str | None, digest: str, began: float, **choice: Any) -> Start:
+        """From the first line of a journal."""
+        return cls(Choice(file or "", Path(payload) if payload else None, **choice), digest, began)
+
+    @property
+    def json(self) -> dict[str, Any]:
+        payload = self.choice.payload
+        return {**vars(self.choice), "payload": payload and str(payload), "digest": self.digest, "began": self.began}
 
     @property
     def name(self) -> str:
-        return os.path.basename(self.file or self.payload or "nothing")
+        return os.path.basename(self.choice.file or self.choice.payload or "nothing")
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class Journal:
             file = os.fdopen(number, "w", encoding="utf-8", errors="surrogatepass")
             _lock(file)
             journal = cls(Path(name), file)
-            journal._write("start", asdict(start))
+            journal._write("start", start.json)
             for line in lines:
                 journal._write("done", line)
             os.fsync(file.fileno())
@@ -192,7 +196,7 @@ def _read(path: Path, file: IO[str]) -> Found | None:
         for text in file.read(MAX_BYTES).split("\n")[:-1]:
             what, value = json.loads(text)
             if what == "start":
-                start = Start(**value)
+                start = Start.read(**value)
             elif what == "done":
                 lines.append(str(value))
             doing = str(value) if what == "do" else ""

@@ -81,7 +81,7 @@ class Shell:
         """What is worked on, and where help is."""
         recipe = self.desk.bench.recipe
         what = ", ".join(f"{name}={value}" for name, value in {**recipe.values, **recipe.payload_values}.items())
-        name = recipe.name if self.desk.bench.file is not None else "an empty schedule"
+        name = recipe.name if recipe.choice.file else "an empty schedule"
         line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" if what else "", "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))
         if self.desk.interactive:

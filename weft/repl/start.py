@@ -7,9 +7,7 @@ import io
 import os
 import sys
 import threading
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -22,16 +20,10 @@ from .workbench import Workbench
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..pipeline import Choice
 
-def start(
-    file: str | None,
-    payload: Path | None,
-    settings: Mapping[str, str],
-    layer: str | None = None,
-    resume: str | None = None,
-    *,
-    unproven: bool = False,
-) -> int:
+
+def start(choice: Choice, resume: str | None = None) -> int:
     """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code.
 
     Args:
@@ -42,7 +34,7 @@ def start(
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     console = Console(file=sys.stdout, highlight=False, markup=False)
     if resume is None:
-        shell = Shell(Workbench.open(file, payload, settings, layer, unproven=unproven), console, interactive=interactive)
+        shell = Shell(Workbench.open(choice), console, interactive=interactive)
         if interactive:
             shell.notes += _offer()
             shell.journal = Journal.begin(Start.of(shell.desk.bench))
@@ -68,8 +60,7 @@ def _resumed(found: Found, console: Console, interactive: bool) -> Shell:
     from rich.console import Console
 
     begun = found.start
-    payload = None if begun.payload is None else Path(begun.payload)
-    bench = Workbench.open(begun.file, payload, begun.settings, begun.layer, unproven=begun.unproven)
+    bench = Workbench.open(begun.choice)
     shell = Shell(bench, console, interactive=interactive)
     now = digest(bench)
     if now != begun.digest:

@@ -84,18 +84,17 @@ def diff(desk: Desk, text: str) -> None:
 def params(desk: Desk, text: str) -> None:
     from ..payloads.builder_values import builder_of
 
-    bench = desk.bench
-    recipe = bench.recipe
-    builder = builder_of(recipe.file, bench.override)
-    layer = builder.layers[bench.layer] if builder is not None and bench.layer is not None else {}
+    recipe, choice = desk.bench.recipe, desk.bench.choice
+    builder = builder_of(recipe.file, choice.payload)
+    layer = builder.layers[choice.layer] if builder is not None and choice.layer is not None else {}
     table = columns("name", "type", "value", "domain", "from", "of")
     for p in recipe.file.main.parameters:
         legal = evaluate(p.domain, {}) if p.domain is not None else ()
         domain = ", ".join(literal(v) for v in (legal if isinstance(legal, tuple) else (legal,))) or "–"
-        source = "set" if p.name in bench.settings else "default"
+        source = "set" if p.name in choice.settings else "default"
         table.add_row(Text(p.name, "bold"), p.type, literal(recipe.values[p.name]), domain, source, recipe.name)
     for p in builder.parameters if builder is not None else ():
-        source = "set" if p.name in bench.settings else "layer" if p.name in layer else "payload"
+        source = "set" if p.name in choice.settings else "layer" if p.name in layer else "payload"
         row = (p.type, str(recipe.payload_values[p.name]), p.legal, source, builder.name if builder is not None else "")
         table.add_row(Text(p.name, "bold"), *row)
     if table.row_count:

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dsl import tree
 from ..dsl.diagnostics import Source, WeftError, fail
 from ..interpreter.session.control import statement_text
 from ..interpreter.session.state import SKIP
-from ..pipeline import Recipe
+from ..pipeline import TYPED, Choice, Recipe
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
     from ..interpreter.session.session import Session
     from ..interpreter.session.state import Step
 
-TYPED = "<typed>"
-"""The name that lines typed by hand are shown under. Line n is the n-th of them."""
-
-EMPTY = "schedule {name}() {{\n}}\n"
-
-
 @dataclass
 class Workbench:
     """A recipe being applied step by step.
 
     Args:
-        file: the schedule as the user named it; None for an empty one to type into.
-        override: `--payload`.
-        settings: what was set, as text.
-        layer: `--layer`.
         recipe: the schedule, its payload and its parameters' values.
         payload: the payload, parsed.
         session: where it stands.
@@ -40,10 +29,6 @@ class Workbench:
         lines: how many lines were typed so far.
     """
 
-    file: str | None
-    override: Path | None
-    settings: Mapping[str, str]
-    layer: str | None
     recipe: Recipe
     payload: ir.Module = field(repr=False)
     session: Session = field(repr=False)
@@ -51,21 +36,20 @@ class Workbench:
     lines: int = 0
 
     @classmethod
-    def open(
-        cls, file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None = None, *,
-        unproven: bool = False,
-    ) -> Workbench:  # fmt: skip
+    def open(cls, choice: Choice) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
         from ..cli.supervisor import doing
         from ..interpreter.session.session import Session, tell_statements
         from ..payloads.payload import parse_payload
 
         tell_statements(doing)
-
-        recipe = replace(_recipe(file, override, settings, layer), unproven=unproven)
+        recipe = choice.open()
         payload = parse_payload(recipe.payload)
-        session = Session(payload, recipe.file, recipe.values, unproven=unproven)
-        return cls(file, override, settings, layer, recipe, payload, session)
+        return cls(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=choice.unproven))
+
+    @property
+    def choice(self) -> Choice:
+        return self.recipe.choice
 
     # ---- where it stands ------------------------------------------------------------------------------------------------
 
@@ -142,7 +126,7 @@ class Workbench:
     def set(self, settings: Mapping[str, str]) -> int:
         """Other settings: what was done is done again from the start with them. Returns how many statements that were.
         Raises, and then nothing has changed, where one of them now fails."""
-        fresh = Workbench.open(self.file, self.override, {**self.settings, **settings}, self.layer, unproven=self.recipe.unproven)
+        fresh = Workbench.open(replace(self.choice, settings={**self.choice.settings, **settings}))
         steps, number = self.session.steps, 0
         while number < len(steps):
             source = steps[number].span.source
@@ -155,35 +139,11 @@ class Workbench:
                 fresh.session.do(items)
                 while number < len(steps) and steps[number].span.source == source:
                     number += 1
-        self.settings, self.recipe, self.payload, self.session = (
-            fresh.settings, fresh.recipe, fresh.payload, fresh.session,
-        )  # fmt: skip
+        self.recipe, self.payload, self.session = fresh.recipe, fresh.payload, fresh.session
         return number
 
 
-def _recipe(file: str | None, override: Path | None, settings: Mapping[str, str], layer: str | None) -> Recipe:
-    """The recipe, or an empty schedule for a payload alone."""
-    if file is not None:
-        return Recipe.open(file, override, settings, layer=layer)
-    from ..clock import Clock
-    from ..dsl.parser import parse_text
-    from ..payloads.payload import payload_source
-    from ..settings import distribute
-
-    empty = parse_text(EMPTY.format(name="typed"), TYPED)
-    distribute(settings, empty.main, None, layer)
-    source, _ = payload_source(empty, override, {})
-    return Recipe(empty, source, {}, {}, Clock(), override)
-
-
 # ---- sessions, and what is tried on copies of them --------------------------------------------------------------------------
-
-
-def handle_names(session: Session) -> list[str]:
-    """The names in scope that stand for handles."""
-    from ..interpreter.session.environment import is_handle
-
-    return [name for name, value in session.environment.items() if is_handle(value)]
 
 
 def do(fork: Session, text: str) -> tuple[Step, ...]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH, Chosen, schedule_options, unproven_option
+from .options import PATH, schedule_options, unproven_option
+
+if TYPE_CHECKING:
+    from ...pipeline import Choice
 
 
 @click.command(short_help="Print the scheduled module.")
@@ -14,15 +18,15 @@ from .options import PATH, Chosen, schedule_options, unproven_option
 @click.option("-o", "output", type=PATH, metavar="OUT", help="Write the module here instead of to stdout.")
 @click.option("--print-ir-after-all", "every", is_flag=True, help="Print the module after each step, to stderr.")
 @click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
-def apply(chosen: Chosen, output: Path | None, every: bool, diff: bool) -> None:
+def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
     from ...pipeline import applied
     from ...runtime.files.writing import Output
     from ..console import emit, progress, say, stderr
     from ..files import expect_outputs, write_atomically
 
-    with progress(f"weft apply {chosen.file}") as watch:
-        recipe = chosen.open(watch)
+    with progress(f"weft apply {chosen.file}") as clock:
+        recipe = chosen.open(clock)
         if output is not None:
             expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
         done = applied(recipe)

@@ -35,10 +35,10 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     if problem is not None:
         say(f"no GPU here ({problem}): schedule, emission and simulation are timed, the kernels are not")
     timings = []
-    with progress(f"weft bench {payload}") as watch:
+    with progress(f"weft bench {payload}") as clock:
         for case in chosen:
-            watch(case.title)
-            timings += timed(builder, case, repeat, gpu=problem is None)
+            with clock.watched(case.title):
+                timings += timed(builder, case, repeat, gpu=problem is None)
     stderr().print(table(timings, gpu=problem is None))
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH, Chosen
+from .options import PATH
 
 if TYPE_CHECKING:
     from ...dsl.diagnostics import WeftError
     from ...goldens.golden import Golden
     from ...goldens.judging import Change
     from ...goldens.making import Maker
+    from ...pipeline import Choice
 
 
 @click.command(short_help="Compare what schedules make with their goldens.")
@@ -54,6 +55,8 @@ def golden(
     from ...goldens.discovery import golden_paths
     from ...goldens.golden import read_golden, suffix_of
     from ...goldens.making import Maker
+    from ...pipeline import Choice
+    from ...settings import parse_settings
 
     new = bool(name or after or cuda or payload or settings or layer or unproven)
     if new and (not update or len(files) != 1 or suffix_of(Path(files[0])) or Path(files[0]).is_dir()):
@@ -69,7 +72,7 @@ def golden(
     for file in files or (".",):
         try:
             if new or (update and not Path(file).is_dir() and not suffix_of(Path(file)) and not _has_goldens(file)):
-                run.one(_new(Chosen(file, payload, settings, layer, unproven), name, after, cuda))
+                run.one(_new(Choice(file, payload, parse_settings(settings), layer, unproven), name, after, cuda))
                 continue
             found = golden_paths(file)
         except WeftError as error:
@@ -150,16 +153,15 @@ def _has_goldens(file: str) -> bool:
     return any(path.suffix != ".check" for path in beside(resolve_schedule(file)))
 
 
-def _new(chosen: Chosen, name: str | None, after: str | None, cuda: bool) -> Golden:
+def _new(chosen: Choice, name: str | None, after: str | None, cuda: bool) -> Golden:
     """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
     from ...goldens.discovery import without_golden
     from ...goldens.golden import Golden, new_path
-    from ...settings import parse_settings
     from ..files import resolve_schedule
 
     schedule = resolve_schedule(chosen.file)
     if not Path(chosen.file).exists():
         raise without_golden(chosen.file, schedule)
-    path, settings = new_path(schedule, name, after, cuda), parse_settings(chosen.settings)
+    path = new_path(schedule, name, after, cuda)
     beside = chosen.payload and Path(os.path.relpath(chosen.payload, path.parent))
-    return Golden(path, schedule.name, after, cuda, beside, settings, layer=chosen.layer, unproven=chosen.unproven)
+    return Golden(path, schedule.name, after, cuda, beside, chosen.settings, layer=chosen.layer, unproven=chosen.unproven)

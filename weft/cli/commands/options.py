@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
-
-if TYPE_CHECKING:
-    from ...pipeline import Recipe
 
 Function = Callable[..., Any]
 
@@ -29,41 +25,22 @@ entry_option = click.option("--entry", metavar="FUNCTION", help="The host functi
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A schedule with its payload, as a command line names them."""
-
-    file: str
-    payload: Path | None
-    settings: tuple[str, ...]
-    layer: str | None
-    unproven: bool
-
-    @property
-    def bare(self) -> bool:
-        """Nothing but the file was named."""
-        return self.payload is None and not self.settings and self.layer is None and not self.unproven
-
-    def open(self, watch: Callable[[str | None], None]) -> Recipe:
-        """Read them, with a clock that tells `watch` of each phase."""
-        from ...clock import Clock
-        from ...pipeline import Recipe
-        from ...settings import parse_settings
-
-        return Recipe.open(self.file, self.payload, parse_settings(self.settings), Clock(watch), self.layer, self.unproven)
-
-
-def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """FILE, `--payload`, `--set`, `--layer`, and `more`: what makes a schedule with its payload, for the command's `chosen`."""
+def schedule_options(*more: Callable[[Function], Function], optional: bool = False) -> Callable[[Function], Function]:
+    """FILE, `--payload`, `--set`, `--layer`, and `more`: what makes a schedule with its payload, for the command's `chosen`.
+    `optional`: there may be no FILE."""
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)
         def gathered(
             file: str, payload: Path | None, settings: tuple[str, ...], layer: str | None, unproven: bool = False, **rest: Any
         ) -> Any:
-            return command(chosen=Chosen(file, payload, settings, layer, unproven), **rest)
+            from ...pipeline import Choice
+            from ...settings import parse_settings
 
-        options = (click.argument("file", metavar="FILE"), payload_option, set_option, layer_option, *more)
+            return command(chosen=Choice(file, payload, parse_settings(settings), layer, unproven), **rest)
+
+        given: dict[str, Any] = {"metavar": "[FILE]", "required": False, "default": ""} if optional else {"metavar": "FILE"}
+        options = (click.argument("file", **given), payload_option, set_option, layer_option, *more)
         return functools.reduce(lambda made, decorate: decorate(made), reversed(options), gathered)
 
     return decorated

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH, Chosen, entry_option, json_option, schedule_options, unproven_option
+from .options import PATH, entry_option, json_option, schedule_options, unproven_option
 
 if TYPE_CHECKING:
     from ...execution import Reference, Target
+    from ...pipeline import Choice
 
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @json_option
 def run(
-    chosen: Chosen,
+    chosen: Choice,
     entry: str | None,
     target: Target,
     seed: int,
@@ -49,22 +50,22 @@ def run(
 
     The exit code is 0 when the outputs are right and nothing raced.
     """
-    from ...clock import Clock
     from ...execution import RunOptions, run_bundle, run_recipe
+    from ...pipeline import Choice
     from ..console import emit, progress, say, show, stderr
 
     if graph and trace is not None:
         raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
     options = RunOptions(target, seed, inputs, save, reference, trace, graph)
-    with progress(f"weft run {chosen.file}") as watch:
+    with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
-            if not chosen.bare or entry is not None:
+            if chosen != Choice(chosen.file) or entry is not None:
                 raise click.UsageError(
                     "a bundle is run as it was built: it takes no --payload, --set, --layer, --entry or --unproven"
                 )
-            done = run_bundle(Path(chosen.file), options, Clock(watch))
+            done = run_bundle(Path(chosen.file), options, clock)
         else:
-            done = run_recipe(chosen.open(watch), entry, options)
+            done = run_recipe(chosen.open(clock), entry, options)
     if done.warnings:
         show(done.warnings)
     if as_json:

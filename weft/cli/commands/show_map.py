@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .options import PATH, Chosen, schedule_options
+from .options import PATH, schedule_options
+
+if TYPE_CHECKING:
+    from ...pipeline import Choice
 
 
 @click.command("show-map", short_help="Show which processor owns which element.")
@@ -16,7 +20,7 @@ from .options import PATH, Chosen, schedule_options
 @click.option("--thread", type=click.IntRange(0), metavar="T", help="Show what this thread (block, warp) owns.")
 @click.option("--banks", is_flag=True, help="Show the banks of the shared memory that a copy fills, too.")
 @click.option("-o", "output", type=PATH, metavar="FILE.svg", help="Draw it, too.")
-def show_map(chosen: Chosen, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
+def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
     """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
 
     HANDLEs are names of the schedule; all maps by default. What is shown was run: the launch's own code made it.
@@ -32,8 +36,8 @@ def show_map(chosen: Chosen, handles: tuple[str, ...], thread: int | None, banks
     from ..console import progress
     from ..files import expect_outputs, write_atomically
 
-    with progress(f"weft show-map {chosen.file}") as watch:
-        recipe = replace(chosen.open(watch), unproven=True)  # what is shown is not built
+    with progress(f"weft show-map {chosen.file}") as clock:
+        recipe = replace(chosen.open(clock), unproven=True)  # what is shown is not built
         if output is not None:
             expect_outputs([Output("-o", output, ".svg")], recipe.reads)
         done = applied(recipe)
