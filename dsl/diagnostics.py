@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import re
 import textwrap
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 Severity = Literal["error", "warning", "note"]
@@ -34,15 +36,26 @@ class Source:
     name: str
     text: str = field(repr=False)
 
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
     def line(self, number: int) -> str:
         """The text of 1-based line `number`, without its end; empty past the end of the text. Only `\\n` ends a line."""
-        lines = self.text.split("\n")
-        return lines[number - 1].removesuffix("\r") if 1 <= number <= len(lines) else ""
+        if not 1 <= number <= len(self.starts):
+            return ""
+        start, *end = self.starts[number - 1 : number + 1]
+        return self.text[start : end[0] - 1 if end else None].removesuffix("\r")
+
+    def offset(self, line: int, column: int) -> int:
+        """Where a 1-based line and column are; of a line past the end, in the last one."""
+        return self.starts[min(line, len(self.starts)) - 1] + column - 1
 
     def span(self, position: int, length: int = 1) -> Span:
         """The place of `length` characters of one line, from an offset on."""
-        line = self.text.count("\n", 0, position) + 1
-        column = position - self.text.rfind("\n", 0, position)
+        line = bisect_right(self.starts, position)
+        column = position - self.starts[line - 1] + 1
         return Span(self, line, column, line, column + length)
 
 

@@ -10,7 +10,7 @@ from work import seconds_computed
 from weft.dsl.diagnostics import Source, Span, WeftError
 from weft.payloads.foreign_constants import _resources
 from weft.payloads.naming import argument_names, results
-from weft.payloads.older_mlir import Edit, Older, _Rewriting
+from weft.payloads.older_mlir import Edit, Older, edits
 from weft.payloads.payload import parse_module, parse_payload
 from weft.payloads.refusals import _operands, _types
 from weft.runtime.files.kernel_text import declared_types
@@ -19,7 +19,7 @@ OP = "func.func @f(%x: memref<4xf32>) { return }\n"
 
 
 def older(text: str) -> None:
-    list(_Rewriting(text, lambda _: False).edits())
+    list(edits(text, lambda _: False))
 
 
 def names(text: str) -> None:
@@ -31,7 +31,7 @@ def note(text: str) -> None:
 
 
 def places(count: str) -> None:
-    shown = Older("ab" * len(count), [Edit(2 * i, 2 * i + 1, "xyz") for i in range(len(count))])
+    shown = Older(Source("p.mlir", "ab" * len(count)), [Edit(2 * i, 2 * i + 1, "xyz") for i in range(len(count))])
     for column in range(len(count)):
         shown.place(1, column + 1)
 

@@ -47,8 +47,8 @@ READ = [
 @pytest.mark.parametrize(("body", "becomes"), READ)
 def test_symbols_become_dimensions(body: str, becomes: str) -> None:
     text = "#m = affine_map<(d0)[s0, s1] -> (d0 + s0 - s1)>\n" + LOOPS.replace("BODY", body)
-    older = rewritten(text)
-    assert older is not None and becomes in older.text, older and older.text
+    older = rewritten(Source("p.mlir", text))
+    assert older is not None and becomes in older.source.text, older and older.source.text
     parse_payload(Source("p.mlir", text))
 
 
@@ -64,7 +64,7 @@ LEFT = [
 
 @pytest.mark.parametrize("text", LEFT)
 def test_what_is_no_older_text_stays_as_it_is(text: str) -> None:
-    assert rewritten(text) is None
+    assert rewritten(Source("p.mlir", text)) is None
     parse_payload(Source("p.mlir", text))
 
 
@@ -105,8 +105,8 @@ def test_ops_keep_their_places_behind_what_was_rewritten() -> None:
 
 def test_places_lead_back_through_several_edits() -> None:
     text = "ab cd\nef gh\nij kl\n"
-    older = Older(text, [Edit(9, 11, "a longer one"), Edit(0, 2, ""), Edit(12, 14, "x\ny")])
-    assert older.text == " cd\nef a longer one\nx\ny kl\n"
+    older = Older(Source("p.mlir", text), [Edit(9, 11, "a longer one"), Edit(0, 2, ""), Edit(12, 14, "x\ny")])
+    assert older.source.text == " cd\nef a longer one\nx\ny kl\n"
     places = {(1, 2): (1, 4), (2, 1): (2, 1), (2, 6): (2, 4), (2, 16): (2, 6), (3, 1): (3, 1), (4, 3): (3, 4), (5, 1): (4, 1)}
     assert {at: older.place(*at) for at in places} == places
 

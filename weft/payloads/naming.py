@@ -45,7 +45,6 @@ class WrittenNames:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._starts = [0, *(found.end() for found in re.finditer("\n", source.text))]
 
     def __call__(self, value: ir.Value) -> str | None:
         from ..interpreter.ir.mlir import ir
@@ -69,7 +68,7 @@ class WrittenNames:
 
     def _offset(self, op: ir.Operation) -> int | None:
         span = span_of(op.location, self.source) if self.source.name in str(op.location) else None
-        return self._starts[span.line - 1] + span.column - 1 if span and 1 <= span.line <= len(self._starts) else None
+        return self.source.offset(span.line, span.column) if span and 1 <= span.line <= len(self.source.starts) else None
 
 
 def results(before: str) -> list[str]:

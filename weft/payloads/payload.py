@@ -92,11 +92,11 @@ def parse_module(source: Source) -> ir.Module:
         module = mlir.parse(source.text, context)
     except mlir.ir.MLIRError as error:
         symbols = any(REJECTED in found.message for found in error.error_diagnostics)
-        older = rewritten(source.text) if symbols else None
+        older = rewritten(source) if symbols else None
         if older is None:
             raise WeftError(*_parse_diagnostics(source, error)) from error
         try:
-            module = mlir.parse(older.text, mlir.context())
+            module = mlir.parse(older.source.text, mlir.context())
         except mlir.ir.MLIRError as other:
             raise WeftError(*_parse_diagnostics(source, other, older)) from other
     _name_locations(module, source.name, older)

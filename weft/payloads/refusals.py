@@ -116,7 +116,7 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
 
 def _operands(span: Span) -> list[str]:
     """`%image`, `%filter`, `%out`, as the op at this place in the text reads them."""
-    text = span.source.text.split("\n", span.line - 1)[-1][span.column - 1 :]
+    text = span.source.text[span.source.offset(span.line, span.column) :]
     clauses = (re.search(rf"\b{clause}\s*+\(([^:()]*+):", text) for clause in ("ins", "outs"))
     return [name for named in clauses if named for name in re.findall(r"%[\w$.#-]+", named[1])]
 
@@ -177,9 +177,7 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
         if token["launch"] is not None or (token["op"] is not None and op == _LAUNCH):
             unknown = next((h for h in holders if h is not None and not context.is_registered_operation(h)), None)
             if unknown is not None:
-                start = token.start()
-                line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-                span = Span(source, line, column, line, column + len(_LAUNCH))
+                span = source.span(token.start(), len(_LAUNCH))
                 message = f"a launch stands in {unknown}, an op that is not registered: nobody knows when it runs"
                 hint = "launch from a function, from its loops and branches"
                 raise WeftError(Diagnostic("W0628", message, span, hint=hint))
