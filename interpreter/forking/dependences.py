@@ -1,57 +1,55 @@
 """Which earlier operations must be done before one may start: read after write, write after read, write after write.
 
-Operations are numbered in program order. A buffer remembers, window by window, who wrote it last and who has read it
-since; so each operation looks at few others, however many there are. Sets of operations are the bits of an integer.
+Operations are numbered in program order; sets of them are the bits of an integer. Each window of a buffer knows who has read and who
+has changed it. What is implied by an operation that comes later falls out of its predecessors at once, so few are looked at.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..proof.hosts.aliasing import Outside
 from ..proof.hosts.effects import Effect
 from ..proof.hosts.windows import Buffer, Window
 
-Grid = tuple[tuple[int, int], ...] | None
-"""What `Window.cell` says."""
+
+@dataclass
+class _Touched:
+    """Who has touched something, and who has changed it."""
+
+    any: int = 0
+    changed: int = 0
+
+    def before(self, effect: Effect) -> int:
+        """Whom an effect on it has to wait for."""
+        return self.any if effect.changes else self.changed
+
+    def enter(self, bit: int, *, changes: bool) -> None:
+        self.any |= bit
+        self.changed |= bit * changes
 
 
 @dataclass
-class _Users:
-    """Who touched a window: the last that changed it, and who has read it since."""
+class _Windows:
+    """The windows of one buffer that were touched: of each its own users, then those of all that overlap it."""
 
-    changer: int | None = None
-    readers: list[int] = field(default_factory=list)
-
-
-@dataclass
-class _History:
-    """The windows of one buffer that were touched, and which of them overlap."""
-
-    users: dict[Window, _Users] = field(default_factory=dict)
-    overlaps: dict[Window, list[Window]] = field(default_factory=dict)
-    starts: dict[Grid, list[tuple[int, int, Window]]] = field(default_factory=dict)
-    """By grid, windows in the order in which they begin."""
+    overlapping: dict[Window, list[_Touched]] = field(default_factory=dict)
+    starts: dict[tuple[tuple[int, int], ...] | None, list[tuple[int, Window]]] = field(default_factory=dict)
+    """Windows by their grid (`Window.cell`), in the order in which they begin."""
     wide: list[Window] = field(default_factory=list)
     longest: int = 0
 
-    def touched_by(self, window: Window) -> list[Window]:
-        """The windows so far that overlap `window`, itself included; it is one of them from now on."""
-        if window not in self.users:
-            found = [w for w in self._near(window) if not w.disjoint(window)]
-            for other in found:
-                self.overlaps[other].append(window)
-            self.overlaps[window] = [*found, window]
-            self.users[window] = _Users()
+    def of(self, window: Window) -> list[_Touched]:
+        if window not in self.overlapping:
+            mine = _Touched()
+            found = [self.overlapping[w] for w in self._near(window) if not w.disjoint(window)]
+            self.overlapping[window] = [mine, *(users[0] for users in found)]
+            for users in found:
+                users.append(mine)
             self._enter(window)
-        return self.overlaps[window]
-
-    def forget(self) -> None:
-        """Everybody so far is done before whoever comes next: the whole buffer was changed."""
-        self.users, self.overlaps, self.starts, self.wide, self.longest = {}, {}, {}, [], 0
+        return self.overlapping[window]
 
     def _near(self, window: Window) -> Iterator[Window]:
         """Those whose extents may meet: a few, where the windows are tiles. Other cells of the same grid are disjoint."""
@@ -59,11 +57,11 @@ class _History:
         extent = window.extent
         for grid, starts in self.starts.items():
             if extent is None:
-                yield from (w for _, _, w in starts)
+                yield from (w for _, w in starts)
             elif grid is None or grid != window.cell:
                 low = bisect_left(starts, extent[0] - self.longest, key=lambda entry: entry[0])
                 high = bisect_right(starts, extent[1], key=lambda entry: entry[0])
-                yield from (w for _, _, w in starts[low:high])
+                yield from (w for _, w in starts[low:high])
 
     def _enter(self, window: Window) -> None:
         extent = window.extent
@@ -71,8 +69,7 @@ class _History:
             self.wide.append(window)
             return
         self.longest = max(self.longest, extent[1] - extent[0])
-        starts = self.starts.setdefault(window.cell, [])
-        insort(starts, (extent[0], len(self.users), window), key=lambda entry: entry[:2])
+        insort(self.starts.setdefault(window.cell, []), (extent[0], window), key=lambda entry: entry[0])
 
 
 @dataclass
@@ -91,9 +88,14 @@ class Dependences:
     """What an operation waits for that needs nothing else."""
     assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
     """How many operations wait for another only because two buffers may overlap, by these."""
-    _histories: dict[Buffer, _History] = field(default_factory=dict)
+    _windows: defaultdict[Buffer, _Windows] = field(default_factory=lambda: defaultdict(_Windows))
     _unknown: dict[Buffer, None] = field(default_factory=dict)
-    _outside: Outside = field(default_factory=Outside)
+    _outside: _Touched = field(default_factory=_Touched)
+    """Who touched any loose buffer."""
+    _alone: defaultdict[Buffer, _Touched] = field(default_factory=lambda: defaultdict(_Touched))
+    """Of them, by loose buffer, those who touched (or changed) no other."""
+    _loose: dict[int, dict[Buffer, bool]] = field(default_factory=dict)
+    """By operation, the loose buffers that it touches, and whether it changes them."""
 
     def start(self) -> int:
         """Begin with an operation that all others wait for; its number."""
@@ -104,11 +106,19 @@ class Dependences:
 
     def add(self, effects: Iterable[Effect], done: int = 0) -> int:
         """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
-        number = len(self.direct)
-        effects = tuple(effects)
+        number, effects = len(self.direct), tuple(effects)
         needed = self.needed(effects, done) or self.first
+        bit, loose = 1 << number, dict[Buffer, bool]()
         for effect in effects:
-            self._enter(effect, number)
+            self._windows[effect.buffer].of(effect.window)[0].enter(bit, changes=effect.changes)
+            if self.loose(effect.buffer):
+                loose[effect.buffer] = effect.changes or loose.get(effect.buffer, False)
+        for buffer, changes in loose.items():
+            self._outside.enter(bit, changes=changes)
+            alone = self._alone[buffer]
+            alone.any |= bit * (len(loose) == 1)
+            alone.changed |= bit * (changes and sum(loose.values()) == 1)
+        self._loose[number] = loose
         self.direct.append(needed)
         self.before.append(self.closure(needed))
         return number
@@ -116,20 +126,23 @@ class Dependences:
     def needed(self, effects: Iterable[Effect], done: int = 0) -> tuple[int, ...]:
         """What must be done before something with these effects, without what is `done` and what is implied."""
         effects = tuple(effects)
-        known = {op for effect in effects for op in self._conflicting(effect)}
-        assumed = {op: pair for effect in effects for op, pair in self._overlapping(effect, known) if op not in known}
-        needed = self.reduced(op for op in (*known, *assumed) if not done >> op & 1)
-        self.assumed.update(assumed[op] for op in needed if op in assumed)
+        known = assumed = 0
+        for effect in effects:
+            for windows, window in self._where(effect):
+                for touched in windows.of(window):
+                    known |= touched.before(effect)
+            if self.loose(effect.buffer):
+                assumed |= self._outside.before(effect) & ~self._alone[effect.buffer].before(effect)
+        needed = self.reduced((known | assumed) & ~done)
+        self.assumed.update(self._pair(op, effects) for op in needed if not known >> op & 1)
         return needed
 
-    def reduced(self, found: Iterable[int]) -> tuple[int, ...]:
+    def reduced(self, found: int) -> tuple[int, ...]:
         """Those that none of the others waits for, in program order."""
         kept: list[int] = []
-        implied = 0
-        for op in sorted(set(found), reverse=True):
-            if not implied >> op & 1:
-                kept.append(op)
-                implied |= self.before[op]
+        while found:
+            kept.append(found.bit_length() - 1)
+            found &= ~self.closure(kept[-1:])
         return tuple(reversed(kept))
 
     def closure(self, ops: Iterable[int]) -> int:
@@ -139,40 +152,20 @@ class Dependences:
             bits |= self.before[op] | 1 << op
         return bits
 
-    def _conflicting(self, effect: Effect) -> Iterator[int]:
-        for history, window in self._histories_of(effect):
-            for touched in history.touched_by(window):
-                users = history.users[touched]
-                if users.changer is not None:
-                    yield users.changer
-                if effect.changes:
-                    yield from users.readers
+    def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[Buffer]:
+        """The two buffers for which one with these effects waits for `op`, should they overlap."""
+        pairs = ((effect, other, changes) for effect in effects for other, changes in self._loose[op].items())
+        return next(
+            frozenset((other, effect.buffer)) for effect, other, changes in pairs
+            if other != effect.buffer and self.loose(effect.buffer) and (changes or effect.changes)
+        )  # fmt: skip
 
-    def _overlapping(self, effect: Effect, known: set[int]) -> Iterator[tuple[int, frozenset[Buffer]]]:
-        """Who touched other memory that may be the effect's."""
-        if self.loose(effect.buffer):
-            for op, other in self._outside.before(effect.buffer, effect.changes, known):
-                yield op, frozenset((other, effect.buffer))
-
-    def _histories_of(self, effect: Effect) -> Iterator[tuple[_History, Window]]:
-        """The histories in which the effect's window may be; memory that cannot be followed may be in any of them."""
+    def _where(self, effect: Effect) -> Iterator[tuple[_Windows, Window]]:
+        """Where the effect's window may be; memory that cannot be followed may be in any buffer."""
         buffer = effect.buffer
-        yield self._histories.setdefault(buffer, _History()), effect.window
+        yield self._windows[buffer], effect.window
         if buffer.kind == "unknown":
             self._unknown[buffer] = None
-        for other in tuple(self._histories if buffer.kind == "unknown" else self._unknown):
+        for other in tuple(self._windows if buffer.kind == "unknown" else self._unknown):
             if other != buffer:
-                yield self._histories[other], Window(buffer)
-
-    def _enter(self, effect: Effect, number: int) -> None:
-        if self.loose(effect.buffer):
-            self._outside.enter(effect.buffer, effect.changes, number)
-        history = self._histories.setdefault(effect.buffer, _History())
-        if effect.changes and effect.window.everything:
-            history.forget()
-        history.touched_by(effect.window)
-        users = history.users[effect.window]
-        if effect.changes:
-            users.changer, users.readers = number, []
-        elif users.changer != number and (not users.readers or users.readers[-1] != number):
-            users.readers.append(number)
+                yield self._windows[other], Window(buffer)

@@ -189,8 +189,8 @@ class _Block:
             if self.dependences.needed(found, self.done):
                 self.late_frees.append(op)
         elif op == self.terminator:
-            everything = (i for i in range(len(self.dependences.direct)) if not self.done >> i & 1)
-            self.final = self.dependences.reduced(everything)
+            everything = (1 << len(self.dependences.direct)) - 1
+            self.final = self.dependences.reduced(everything & ~self.done)
         else:
             needed = self.dependences.needed(found, self.done) if found else ()
             inner = tuple(self._inner(r, carries=False) for r in op.regions if len(r.blocks)) if op.name in IN_ORDER else ()

@@ -8,7 +8,7 @@ that was one, and reads need no order. Element types prove nothing, as memory ha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from ....dsl.diagnostics import fail
@@ -87,49 +87,3 @@ def state(argument: ir.Value) -> None:
 
 def memrefs(function: ir.Operation) -> list[ir.Value]:
     return [value for value in function.regions[0].blocks[0].arguments if is_memref(value)]
-
-
-@dataclass
-class Outside:
-    """Who touched memory that may overlap: what an access of one buffer has to wait for, of those of the others.
-
-    A write of one buffer comes behind all accesses of the others, so that whoever comes behind two writes of different buffers
-    needs none of those any more: few are looked at, however many there are.
-
-    Args:
-        last: the buffer that was written last; `writes`: those who wrote it since another was written.
-        earlier: who touched others before (`True`: wrote). Accesses of `last` wait for them; all others wait for `writes`.
-        reads: who read each buffer since another was written.
-        behind: by write of `last`, how many of `earlier` it waits for.
-    """
-
-    last: Buffer | None = None
-    writes: list[int] = field(default_factory=list)
-    earlier: list[tuple[int, Buffer, bool]] = field(default_factory=list)
-    reads: dict[Buffer, list[int]] = field(default_factory=dict)
-    behind: dict[int, int] = field(default_factory=dict)
-
-    def before(self, buffer: Buffer, changes: bool, found: Collection[int]) -> Iterator[tuple[int, Buffer]]:
-        """Whom an access of `buffer` waits for, and on which buffer. `found`: operations that it waits for anyway."""
-        if buffer == self.last:
-            start = max((self.behind.get(op, 0) for op in found), default=0)
-            yield from ((op, other) for op, other, wrote in self.earlier[start:] if wrote or changes)
-        elif self.last is not None:
-            yield from ((op, self.last) for op in self.writes)
-        if changes:
-            for other, ops in self.reads.items():
-                if other != buffer:
-                    yield from ((op, other) for op in ops)
-
-    def enter(self, buffer: Buffer, changes: bool, number: int) -> None:
-        """Operation `number` touches `buffer` from now on."""
-        if not changes:
-            self.reads.setdefault(buffer, []).append(number)
-            return
-        if buffer != self.last:
-            self.earlier = [(op, self.last, True) for op in self.writes if self.last is not None]
-            self.last, self.writes, self.behind = buffer, [], {}
-        for other in [b for b in self.reads if b != buffer]:
-            self.earlier += [(op, other, False) for op in self.reads.pop(other)]
-        self.writes.append(number)
-        self.behind[number] = len(self.earlier)
