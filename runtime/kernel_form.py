@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..dsl.diagnostics import Diagnostic, WeftError
+from ..interpreter.ir.functions import symbol
 from ..interpreter.ir.mlir import DYNAMIC, ir
 from ..interpreter.session.rewriter import describe
 
@@ -119,32 +120,6 @@ def refuse(
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 
 
-def sizes_of(function: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
-    """`known_block_size` or `known_grid_size`."""
-    if attribute not in function.attributes:
-        return None
-    x, y, z = (int(n) for n in function.attributes[attribute])
-    return x, y, z
-
-
-def inputs_of(function: ir.Operation) -> int:
-    """How many of its block's arguments are the kernel's; the others are memory that it declares."""
-    return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
-
-
-def workgroup_buffers(function: ir.Operation) -> int:
-    """How many of those are shared."""
-    attribute = function.attributes.get("workgroup_attributions")
-    return 0 if attribute is None else ir.IntegerAttr(attribute).value
-
-
-def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> str | None:
-    """The `weft.name` of an argument, or of a `workgroup_attrib_attrs`."""
-    given = ir.ArrayAttr(function.attributes[attributes]) if attributes in function.attributes else ()
-    own = ir.DictAttr(given[number]) if number < len(given) else {}
-    return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
-
-
 def axis_of(op: ir.Operation) -> int:
     """Of a `gpu.thread_id` and its like: 0 for x."""
     return "xyz".index(str(op.attributes["dimension"]).split("dim ")[1][0])
@@ -157,14 +132,14 @@ def kind_of(op: ir.Operation) -> str:
 
 def definition(op: ir.Operation) -> ir.Operation:
     """The `memref.global` that a `memref.get_global` names: upstream has seen to it that there is one."""
-    symbol, scope = ir.FlatSymbolRefAttr(op.attributes["name"]).value, op.parent
+    wanted, scope = ir.FlatSymbolRefAttr(op.attributes["name"]).value, op.parent
     while scope is not None:
         for region in scope.operation.regions:
             for inner in (one.operation for block in region.blocks for one in block.operations):
-                if inner.name == "memref.global" and ir.StringAttr(inner.attributes["sym_name"]).value == symbol:
+                if inner.name == "memref.global" and symbol(inner) == wanted:
                     return inner
         scope = scope.operation.parent
-    raise LookupError(symbol)
+    raise LookupError(wanted)
 
 
 # ---- windows -----------------------------------------------------------------------------------------------------------

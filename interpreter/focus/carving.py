@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from ..ir.clone import clone_module
+from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
 from .bodies import Body, Edit
 from .modules import Change, Sectioned
-from .sections import HOLDER, Section, close, symbol
+from .sections import HOLDER, Section, close
 
 
 @dataclass(frozen=True)

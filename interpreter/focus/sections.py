@@ -139,9 +139,5 @@ def _symbols(op: ir.Operation) -> Iterator[str]:
             yield str(op.attributes[name]).lstrip("@").split("::", 1)[0].strip('"')
 
 
-def symbol(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value
-
-
 def _is_tensor(value: ir.Value) -> bool:
     return isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType))

@@ -1,7 +1,7 @@
 """Which earlier operations must be done before one may start: read after write, write after read, write after write.
 
-Operations are numbered in program order; sets of them are the bits of an integer. Each window of a buffer knows who has read and who
-has changed it. What is implied by an operation that comes later falls out of its predecessors at once, so few are looked at.
+Operations are numbered in program order; sets of them are the bits of an integer. Each window of a buffer knows who has read
+and who has changed it. Whom an operation has to wait for is looked at from the last one on, without all that this one waits for.
 """
 
 from __future__ import annotations

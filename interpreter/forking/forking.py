@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ..ir import mlir
 from ..ir.mlir import ir
+from ..ir.nesting import ancestors
 from ..memory.effects import goes_through_pointers
 from ..proof.hosts.aliasing import Aliasing, state, stated
 from ..proof.hosts.effects import DEVICE, Effect, Effects
@@ -100,12 +102,10 @@ def _device_ops(root: ir.Operation) -> list[ir.Operation]:
 def _expect_readable(function: ir.Operation, effects: Effects) -> None:
     """Refuse what has no order, or effects that cannot be seen."""
     for op in _device_ops(function):
-        parent = op.parent.operation if op.parent is not None else function
-        while parent != function:
+        for parent in takewhile(lambda around: around != function, ancestors(op)):
             if parent.name not in IN_ORDER:
                 raise _refused("W0433", f"{op.name} stands in {describe(parent)}, whose order is not known", op,
                                hint="launch from straight code, or from scf.for, scf.while or scf.if")  # fmt: skip
-            parent = parent.parent.operation
         if op.name == "gpu.launch":
             raise _refused("W0433", "this gpu.launch is not outlined", op,
                            hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 from ...dsl.diagnostics import fail
 from ..focus import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
+from ..ir.functions import argument_attributes, maker, symbol
 from ..ir.mlir import gpu, ir, operations, producer
 from ..memory.views import is_view
 from ..session.rewriter import describe
@@ -143,10 +144,6 @@ def find_kernel(module: ir.Module, info: LaunchInfo) -> ir.Operation:
     raise KeyError(f"@{info.module_name}::@{info.kernel}")
 
 
-def symbol(op: ir.Operation | ir.OpView) -> str:
-    return ir.StringAttr(op.operation.attributes["sym_name"]).value
-
-
 def _external_values(root: ir.Operation) -> list[ir.Value]:
     """Values that the loop uses and does not make, in order of first use."""
     inside: set[ir.Value] = set()
@@ -211,13 +208,8 @@ def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
 
 def _named(operand: ir.Value) -> dict[str, ir.Attribute]:
     """The `weft.name` that the host function's argument has, for the kernel's."""
-    if isinstance(operand, ir.BlockArgument):
-        function = operand.owner.owner.operation
-        if function.name == "func.func" and "arg_attrs" in function.attributes:
-            given = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[operand.arg_number])
-            if "weft.name" in given:
-                return {"weft.name": given["weft.name"]}
-    return {}
+    given = argument_attributes(operand)
+    return {"weft.name": given["weft.name"]} if "weft.name" in given and maker(operand).name == "func.func" else {}
 
 
 def host_function(root: ir.Operation) -> ir.Operation:

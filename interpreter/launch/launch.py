@@ -5,12 +5,13 @@ from __future__ import annotations
 from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
 from ..focus import Taken
+from ..ir.functions import symbol
 from ..ir.mlir import ir
 from ..mapping.geometry import geometry_of
 from ..mapping.mapping import AXES
 from ..mapping.readiness import check_distributed, check_launch, mapped_things
 from .fission import split_at_barriers
-from .kernel import LaunchInfo, Outlined, host_function, install, outline, symbol
+from .kernel import LaunchInfo, Outlined, host_function, install, outline
 from .known import Known, Realised, realised
 from .lowering import lower
 from .realise import Realiser

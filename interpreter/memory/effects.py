@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ..ir import structured
+from ..ir.functions import segments
 from ..ir.mlir import ir, producer
 from ..ir.nesting import children
-from ..ir.structured import is_structured, segments
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -168,21 +169,6 @@ _TOGETHER = SYNCHRONIZING | _names(
 CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
 
-KERNEL_OPERANDS = 11
-"""The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
-cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`)."""
-
-
-def arguments(op: ir.Operation) -> list[ir.Value]:
-    """The values that a `func.call` or a `gpu.launch_func` passes."""
-    operands = list(op.operands)
-    if op.name == "func.call":
-        return operands
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    start = sum(segments[:KERNEL_OPERANDS])
-    return operands[start : start + segments[KERNEL_OPERANDS]]
-
-
 UNKNOWN = _names(
     """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
     gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat
@@ -320,14 +306,13 @@ def _copied_by_device(op: ir.Operation) -> tuple[Access, ...]:
 
 def _freed_on_condition(op: ir.Operation) -> tuple[Access, ...]:
     """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
-    count, _, kept = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
-    memrefs, retained = list(op.operands)[:count], list(op.operands)[2 * count :]
+    memrefs, conditions, retained = segments(op)
     found: list[Access] = []
-    for memref, condition in zip(memrefs, list(op.operands)[count : 2 * count], strict=True):
+    for memref, condition in zip(memrefs, conditions, strict=True):
         made = producer(condition)
         known = None if made is None or made.name != "arith.constant" else bool(int(ir.IntegerAttr(made.attributes["value"])))
         if known is not False and memref not in retained:
-            found.append(Access("free", memref, certain=bool(known) and kept == 0))
+            found.append(Access("free", memref, certain=bool(known) and not retained))
     return tuple(found)
 
 
@@ -343,7 +328,7 @@ def in_bounds(op: ir.Operation) -> bool:
 def mask_of(op: ir.Operation) -> ir.Value | None:
     """The mask of a vector access: which lanes of it there are."""
     if "operandSegmentSizes" in op.attributes and op.name.startswith("vector.transfer_"):
-        return op.operands[len(op.operands) - 1] if list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1] else None
+        return next(iter(segments(op)[-1]), None)
     if op.name in _MASKED:
         return op.operands[1 + ir.MemRefType(op.operands[0].type).rank]
     return None
@@ -354,9 +339,9 @@ def _structured(op: ir.Operation) -> tuple[Access, ...] | None:
     operands = list(op.operands)
     if not any(is_memref(v) for v in operands):
         return ()
-    if not is_structured(op):
+    if not structured.is_structured(op):
         return None
-    inputs, _ = segments(op)
+    inputs, _ = structured.segments(op)
     inside = op.regions[0].blocks[0].arguments if len(op.regions) and len(op.regions[0].blocks) else ()
     found: list[Access] = []
     for number, value in enumerate(operands):

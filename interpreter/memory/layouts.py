@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.functions import argument_attributes, maker
 from ..ir.mlir import DYNAMIC, ir
 from .strides import strided
 
@@ -44,12 +45,7 @@ def element_bytes(kind: ir.Type) -> int | None:
 
 def value_name(value: ir.Value) -> str:
     """What users call a memref: its `weft.name`, or as MLIR prints it."""
-    if not isinstance(value.owner, ir.Block):
-        attributes = value.owner.operation.attributes
-    else:
-        holder, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
-        given = ir.ArrayAttr(holder.attributes["arg_attrs"]) if "arg_attrs" in holder.attributes else ()
-        attributes = ir.DictAttr(given[number]) if number < len(given) else {}
+    attributes = argument_attributes(value) if isinstance(value.owner, ir.Block) else maker(value).attributes
     if "weft.name" in attributes:
         return ir.StringAttr(attributes["weft.name"]).value
     return value.get_name(use_local_scope=True).lstrip("%")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import takewhile
 
 from ...dsl.diagnostics import fail
 from ..ir.mlir import ir, memref
+from ..ir.nesting import ancestors, children
 from . import layouts
 from .strides import strided
 
@@ -94,13 +96,6 @@ def _exchanged(value: ir.Value) -> ir.Value:
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
     """The start of the outermost loop's body around `op`: one allocation for the whole life of the block."""
-    inside = op
-    outermost: ir.Operation | None = None
-    while (parent := inside.parent) is not None and parent.operation.name != "func.func":
-        inside = parent.operation
-        if inside.name in ("scf.forall", "scf.for", "scf.parallel"):
-            outermost = inside
-    if outermost is None:
-        return ir.InsertionPoint(op)
-    operations = list(outermost.regions[0].blocks[0].operations)
-    return ir.InsertionPoint(next(o for o in operations if o.operation.name not in _ALLOCATING))
+    around = takewhile(lambda each: each.name != "func.func", ancestors(op))
+    loops = [each for each in around if each.name in ("scf.forall", "scf.for", "scf.parallel")]
+    return ir.InsertionPoint(next(o for o in children(loops[-1]) if o.name not in _ALLOCATING) if loops else op)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ir import mlir
+from ..ir.functions import given_name, maker
 from ..ir.mlir import ir
 from ..memory.views import VIEWS
 from ..padding.gathers import is_gather
@@ -20,9 +21,5 @@ def origin(value: ir.Value) -> str | None:
             value = images[0]
         else:
             return None
-    block = value.owner
-    function = block.owner.operation
-    if function.name != "func.func" or "arg_attrs" not in function.attributes:
-        return None
-    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[value.arg_number])
-    return ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else None
+    function = maker(value)
+    return given_name(function, ir.BlockArgument(value).arg_number) if function.name == "func.func" else None

@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from ...interpreter.ir.functions import given_name, inputs_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import is_plain, strided
-from ..kernel_form import given_name, inputs_of, refuse, sizes_of, workgroup_buffers
+from ..kernel_form import refuse
 from ..kernel_lowering import normal
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
 from .dialects import memref

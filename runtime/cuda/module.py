@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ...interpreter.ir import functions
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
@@ -89,10 +90,9 @@ def _initializer(values: list[str], shape: list[int]) -> str:
 def kernel_functions(module: ir.Module) -> Iterator[tuple[str, ir.Operation]]:
     """The kernels of the module by their symbol, `module::function`, in the order of the text."""
     for owner in operations(module.operation, "gpu.module"):
-        outer = ir.StringAttr(owner.attributes["sym_name"]).value
         for func in operations(owner, "gpu.func"):
             if "kernel" in func.attributes or "gpu.kernel" in func.attributes:
-                yield f"{outer}::{ir.StringAttr(func.attributes['sym_name']).value}", func
+                yield f"{functions.symbol(owner)}::{functions.symbol(func)}", func
 
 
 def kernel_names(module: ir.Module) -> dict[str, str]:
@@ -113,31 +113,24 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
     found: dict[str, list[set[int]]] = {}
     for launch in operations(module.operation, "gpu.launch_func"):
         symbol = "::".join(ir.SymbolRefAttr(launch.attributes["kernel"]).value)
-        memrefs = [(number, value) for number, value in enumerate(_kernel_operands(launch)) if is_memref(value)]
+        memrefs = [(number, value) for number, value in enumerate(functions.arguments(launch)) if is_memref(value)]
         pairs = [{i, j} for (i, one), (j, other) in itertools.combinations(memrefs, 2) if may_share(one, other)]
         found.setdefault(symbol, []).extend(pairs)
     return found
 
 
-def _kernel_operands(launch: ir.Operation) -> list[ir.Value]:
-    """async dependencies, grid, block, cluster, dynamic shared size, *kernel operands*, async object."""
-    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
-    first = sum(segments[:-2])
-    return list(launch.operands)[first : first + segments[-2]]
-
-
 def emit_module(module: ir.Module) -> Emitted:
     """Write all kernels of all `gpu.module`s. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
     unit, names, overlapping = Unit(), kernel_names(module), overlapping_arguments(module)
-    functions: list[str] = []
+    texts: list[str] = []
     signatures: dict[str, KernelSignature] = {}
     for symbol, func in kernel_functions(module):
         text, signature = write_function(
             func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, [])
         )
-        functions.append(text)
+        texts.append(text)
         signatures[symbol] = signature
-    body = "\n\n".join(functions)
+    body = "\n\n".join(texts)
     constants = [text for _, text in unit.constants.values()]
     mentioned = {name for name in ("f16", "bf16", "f16_of_bits", "bf16_of_bits", "vec") if re.search(rf"\b{name}\b", body)}
     parts = [*prelude((unit.needed | mentioned) & PIECES.keys()), *constants, body]
@@ -152,6 +145,6 @@ def emit(module: ir.Module) -> str:
 def kernel_signature(func: ir.Operation | ir.OpView, name: str | None = None) -> KernelSignature:
     """What a launch needs to know of a `gpu.func`: parameters, block, grid, shared memory."""
     unit = Unit()
-    own = ir.StringAttr(func.operation.attributes["sym_name"]).value
-    _, signature = write_function(func.operation, name or identifier(own, "kernel"), unit.needed.add, unit.constant, [])
+    own = name or identifier(functions.symbol(func), "kernel")
+    _, signature = write_function(func.operation, own, unit.needed.add, unit.constant, [])
     return signature

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
+from ...interpreter.ir.functions import KERNEL_OPERANDS, attributes_of, given_name, inputs_of, segments, symbol
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory.effects import CALLS, CONTROL, KERNEL_OPERANDS, accesses, is_memref
+from ...interpreter.ir.nesting import ancestors
+from ...interpreter.memory.effects import CALLS, CONTROL, accesses, is_memref
 from ...interpreter.memory.views import VIEWS
 from ..plan.dtypes import NUMPY
 from ..plan.signature import Argument, FunctionSignature
@@ -23,10 +24,6 @@ def functions(module: ir.Module) -> list[ir.Operation]:
 
 def has_body(function: ir.Operation) -> bool:
     return len(function.regions[0].blocks) > 0
-
-
-def symbol(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value
 
 
 def is_public(function: ir.Operation) -> bool:
@@ -72,7 +69,6 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
     comparison use the same names. Errors: W0732, W0733 (a type that no array can be passed for).
     """
     function = entry_function(module, entry)
-    type_ = _type_of(function)
     arguments: list[Argument] = []
     results: list[Argument] = []
     for i, (name, is_result) in enumerate(zip(argument_names(function), out_arguments(function), strict=True)):
@@ -83,9 +79,10 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
         else:
             written = isinstance(value.type, ir.MemRefType) and is_written(value)
             arguments.append(Argument(name, dtype, shape, "inout" if written else "input"))
-    for type_of_result, attributes in zip(type_.results, result_attributes(function), strict=True):
+    for i, type_of_result in enumerate(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results):
         dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
-        results.append(Argument(_given_name(attributes) or f"result{len(results)}", dtype, shape, "output"))
+        name = given_name(function, i, "res_attrs") or f"result{len(results)}"
+        results.append(Argument(name, dtype, shape, "output"))
     return FunctionSignature(symbol(function), tuple(arguments), tuple(results), _element_types(module, function))
 
 
@@ -101,9 +98,8 @@ def argument_names(function: ir.Operation) -> list[str]:
     """`weft.name` of each argument, else `arg0` …, or `result0` … for those that stand for results."""
     names: list[str] = []
     results = 0
-    for i, attributes in enumerate(argument_attributes(function)):
-        is_result = "bufferize.result" in attributes
-        names.append(_given_name(attributes) or (f"result{results}" if is_result else f"arg{i}"))
+    for i, is_result in enumerate(out_arguments(function)):
+        names.append(given_name(function, i) or (f"result{results}" if is_result else f"arg{i}"))
         results += is_result
     if len(set(names)) < len(names):
         raise fail("W0733", f"two arguments of @{symbol(function)} have the same name: {', '.join(names)}")
@@ -112,31 +108,7 @@ def argument_names(function: ir.Operation) -> list[str]:
 
 def out_arguments(function: ir.Operation) -> list[bool]:
     """Which arguments stand for results."""
-    return ["bufferize.result" in attributes for attributes in argument_attributes(function)]
-
-
-def argument_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
-    """The attributes of each argument of a `func.func` or a `gpu.func`."""
-    return _attributes(function, "arg_attrs", len(_type_of(function).inputs))
-
-
-def result_attributes(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
-    """The attributes of each result of a `func.func`."""
-    return _attributes(function, "res_attrs", len(_type_of(function).results))
-
-
-def _type_of(function: ir.Operation) -> ir.FunctionType:
-    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-
-
-def _attributes(function: ir.Operation, key: str, count: int) -> list[dict[str, ir.Attribute]]:
-    if key not in function.attributes:
-        return [{} for _ in range(count)]
-    return [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(function.attributes[key])]
-
-
-def _given_name(attributes: dict[str, ir.Attribute]) -> str | None:
-    return ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else None
+    return ["bufferize.result" in attributes_of(function, i) for i in range(inputs_of(function))]
 
 
 def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] | None]:
@@ -167,7 +139,7 @@ def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
     if op.name in VIEWS or op.name == "arith.select":
         return any(is_written(result, seen) for result in op.results if position == 0 or op.name not in VIEWS)
     if not is_memref(value):  # a tensor of the buffer's contents, which bufferization may write in place
-        inputs = next(iter(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))) if op.name.startswith("linalg.") else 0
+        inputs = len(segments(op)[0]) if op.name.startswith("linalg.") else 0
         return position >= inputs
     return op.name in CONTROL and op.name != "func.return"
 
@@ -181,25 +153,18 @@ def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Ite
         yield is_written(callee.regions[0].blocks[0].arguments[index], seen | {key})
 
 
-def launch_sizes(launch: Any) -> list[ir.Value]:
-    """Of a `gpu.launch_func`: the grid's x, y, z, then the block's."""
-    return [getattr(launch, f"{what}Size{axis}") for what in ("grid", "block") for axis in "XYZ"]
-
-
 def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:
     """The function that a `func.call` or `gpu.launch_func` calls, and the argument that operand `position` becomes."""
-    root = op
-    while root.parent is not None:
-        root = root.parent.operation
+    *_, root = ancestors(op)
     if op.name == "func.call":
         wanted = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         return _named(root, "func.func", wanted), position
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    start = sum(segments[:KERNEL_OPERANDS])
-    index = position - start if start <= position < start + segments[KERNEL_OPERANDS] else None
+    groups = segments(op)
+    index = position - sum(map(len, groups[:KERNEL_OPERANDS]))
+    passed = 0 <= index < len(groups[KERNEL_OPERANDS])
     container = _named(root, "gpu.module", outer)
-    return None if container is None else _named(container, "gpu.func", inner), index
+    return None if container is None else _named(container, "gpu.func", inner), index if passed else None
 
 
 def _named(holder: ir.Operation, kind: str, name: str) -> ir.Operation | None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...dsl.diagnostics import fail
+from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.strides import is_plain
 from ..plan.check import validate
@@ -32,13 +33,11 @@ from ..plan.plan import (
 )
 from . import arithmetic, launch, memory
 from .functions import (
-    argument_attributes,
     argument_names,
     array_type,
     entry_function,
     is_written,
     out_arguments,
-    symbol,
 )
 from .kernels import kernel_functions, shared_memory, unproven
 from .memory import static_strides
@@ -195,8 +194,8 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
     """The kernel's parameters as its type says."""
     params: list[Param] = []
     arguments = kernel.regions[0].blocks[0].arguments
-    for i, (attributes, value) in enumerate(zip(argument_attributes(kernel), arguments, strict=False)):
-        name = ir.StringAttr(attributes["weft.name"]).value if "weft.name" in attributes else f"arg{i}"
+    for i, value in enumerate(list(arguments)[: inputs_of(kernel)]):
+        name = given_name(kernel, i) or f"arg{i}"
         what = f"parameter `{name}` of @{symbol(kernel)}"
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)

@@ -9,13 +9,14 @@ from math import prod
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
 from ...interpreter.ir.clone import UNPROVEN
+from ...interpreter.ir.functions import inputs_of, symbol, workgroup_buffers
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.spaces import is_shared
 from ..cuda.abi import STATIC_SHARED_LIMIT
 from ..cuda.module import kernel_functions as kernels_by_symbol
 from ..cuda.module import kernel_names
 from ..plan.dtypes import itemsize
-from .functions import array_type, symbol
+from .functions import array_type
 
 ALIGNMENT = 16
 """Bytes that each shared array is aligned to."""
@@ -59,13 +60,8 @@ def unproven(kernel: ir.Operation) -> str | None:
 
 def _shared_buffers(kernel: ir.Operation) -> Iterator[ir.Value]:
     """Workgroup attributions, and allocations in the workgroup's address space."""
-    inputs = len(ir.FunctionType(ir.TypeAttr(kernel.attributes["function_type"]).value).inputs)
-    count = (
-        ir.IntegerAttr(kernel.attributes["workgroup_attributions"]).value
-        if "workgroup_attributions" in kernel.attributes
-        else 0
-    )
-    yield from list(kernel.regions[0].blocks[0].arguments)[inputs : inputs + count]
+    inputs = inputs_of(kernel)
+    yield from list(kernel.regions[0].blocks[0].arguments)[inputs : inputs + workgroup_buffers(kernel)]
     for op in mlir.operations(kernel, "memref.alloc", "memref.alloca"):
         if is_shared(op.results[0].type):
             yield op.results[0]

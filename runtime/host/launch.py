@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...interpreter.ir.functions import launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
-from .functions import array_type, launch_sizes, symbol
+from .functions import array_type
 from .program import Host, HostValue, Token, rule
 
 
 @rule("gpu.launch_func")
 def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view: Any = op.opview
-    sizes = [host.size(v, op) for v in launch_sizes(view)]
+    sizes = [host.size(v, op) for v in launch_sizes(op)]
     if view.clusterSizeX is not None:
         raise host.error("W0731", op, "a launch with a cluster size is not supported")
     shared = view.dynamicSharedMemorySize
@@ -43,11 +44,9 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, sizes: Sequence[Size]) -> None:
     """A kernel that was compiled for one launch shape must not be launched with another."""
-    if key not in kernel.attributes:
-        return
-    known = list(ir.DenseI32ArrayAttr(kernel.attributes[key]))
-    if any(isinstance(size, int) and size != fixed for size, fixed in zip(sizes, known, strict=True)):
-        raise host.error("W0737", op, f"{key} of @{symbol(kernel)} is {known}, the launch says {list(sizes)}")
+    known = sizes_of(kernel, key)
+    if known is not None and any(isinstance(size, int) and size != n for size, n in zip(sizes, known, strict=True)):
+        raise host.error("W0737", op, f"{key} of @{symbol(kernel)} is {list(known)}, the launch says {list(sizes)}")
 
 
 def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:

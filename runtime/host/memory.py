@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...interpreter.ir.functions import segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import strided
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_bytes
-from .functions import array_type, symbol
+from .functions import array_type
 from .program import Host, HostValue, Token, rule
 from .values import collapse, expand, reduce_rank, row_major, subview
 
@@ -18,9 +19,7 @@ from .values import collapse, expand, reduce_rank, row_major, subview
 def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     type_ = ir.MemRefType(op.results[0].type)
     dtype, shape = array_type(type_, describe(op))
-    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    first = segments[0] if op.name == "gpu.alloc" else 0
-    dynamic = iter([host.size(v, op) for v in list(op.operands)[first : first + segments[-2]]])
+    dynamic = iter([host.size(v, op) for v in segments(op)[-2]])
     sizes = tuple(next(dynamic) if s is None else s for s in shape or ())
     name = f"temp{host.temporaries}"
     while name in host.buffers:

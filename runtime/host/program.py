@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir import mlir
+from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Launch, Scalar, Size, Value, used_buffers
-from .functions import symbol
 
 MAX_STEPS = 100_000
 TOKEN_TYPE = "!gpu.async.token"

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...interpreter.ir import mlir
+from ...interpreter.ir.functions import launch_sizes, symbol
 from ...interpreter.ir.mlir import ir
-from ..host.functions import called, launch_sizes, symbol
+from ..host.functions import called
 from ..reference.widening import change_types
 from .kernel import refused, serial_function
 
@@ -103,7 +104,7 @@ def _launch(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) 
     key = f"{outer}::{inner}"
     if key not in made:
         made[key] = serial_function(module, kernel, _free_name(module, f"{outer}__{inner}"))
-    sizes = [_index(v) for v in launch_sizes(view)]
+    sizes = [_index(v) for v in launch_sizes(op)]
     shared = view.dynamicSharedMemorySize
     size = mlir.arith.constant(ir.IndexType.get(), 0) if shared is None else _index(shared)
     given = view.kernelOperands

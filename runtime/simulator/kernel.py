@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
+from ...interpreter.ir.functions import sizes_of
 from ...interpreter.ir.mlir import ir, operations
-from ..kernel_form import sizes_of
 from ..kernel_lowering import LOWERED, normal
 from . import ops
 from .arguments import bind

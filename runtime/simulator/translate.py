@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...interpreter.ir.functions import given_name, inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import strided
-from ..kernel_form import given_name, inputs_of, refuse, workgroup_buffers
+from ..kernel_form import refuse
 from ..reference.rounding import own_rounding
 from .arguments import Argument
 from .report import Site

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 from ....dsl.diagnostics import fail
 from ...ir import mlir
+from ...ir.functions import argument_attributes, maker, symbol
 from ...ir.mlir import ir
 from ...memory.effects import is_memref
-from .windows import Buffer, argument_attributes
+from .windows import Buffer
 
 NOALIAS = "llvm.noalias"
 OWN = (NOALIAS, "bufferize.result")
@@ -46,13 +47,12 @@ class Aliasing:
             return not self._is_constant(buffer.key)
         if buffer.kind != "argument" or buffer.key in self.distinct:
             return False
-        attributes = argument_attributes(buffer.key)
-        return attributes is None or not any(name in attributes for name in OWN)
+        return argument_attributes(buffer.key).keys().isdisjoint(OWN)
 
     def _is_constant(self, name: str) -> bool:
         """Whether a global is one that nobody may write."""
         for op in mlir.operations(self.module.operation, "memref.global"):
-            if ir.StringAttr(op.attributes["sym_name"]).value == name:
+            if symbol(op) == name:
                 return "constant" in op.attributes
         return False
 
@@ -74,14 +74,13 @@ def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.V
 
 def state(argument: ir.Value) -> None:
     """Mark an argument as memory that overlaps nothing else."""
-    function = argument.owner.owner.operation  # type: ignore[union-attr]
+    function = maker(argument)
     count = len(function.regions[0].blocks[0].arguments)
     given: list[ir.Attribute] = [ir.DictAttr.get({})] * count
     if "arg_attrs" in function.attributes:
         given = list(ir.ArrayAttr(function.attributes["arg_attrs"]))
     number = ir.BlockArgument(argument).arg_number
-    own = {named.name: named.attr for named in ir.DictAttr(given[number])}
-    given[number] = ir.DictAttr.get({**own, NOALIAS: ir.UnitAttr.get()})
+    given[number] = ir.DictAttr.get({**argument_attributes(argument), NOALIAS: ir.UnitAttr.get()})
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
 
 

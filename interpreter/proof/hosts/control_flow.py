@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...ir.mlir import ir
+from ...ir.nesting import made_within
 from ...memory.views import terminator
 from .events import Condition, Stream, Token, bits, both, contradict, one_of, unknown
 from .tokens import carried, constant, is_token, trip_count
@@ -69,13 +70,7 @@ def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Token
 
 def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
     """In which iterations of the loops around it `value` was made."""
-    owner = value.owner
-    holder = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation.parent
-    depth = 0
-    while holder is not None:
-        depth += holder.operation in history.loops
-        holder = holder.operation.parent
-    return tuple(history.path[:depth])
+    return tuple(history.path[: sum(made_within(value, loop) for loop in history.loops)])
 
 
 def walk_loop(history: History, op: ir.Operation) -> None:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ...ir import mlir
+from ...ir.functions import arguments, callee, inputs_of, symbol
 from ...ir.mlir import ir
-from ...memory.effects import CALLS, accesses, arguments, is_known, is_memref, is_pointer, takes_tensors
-from ..kernels.launches import symbol
-from .tracing import HostValues, parameter_count, traced
+from ...ir.nesting import made_within
+from ...memory.effects import CALLS, accesses, is_known, is_memref, is_pointer, takes_tensors
+from .tracing import HostValues, traced
 from .windows import Buffer, Window
 
 DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
@@ -159,7 +160,7 @@ class Effects:
         return self._summaries[name]
 
     def _summarized(self, function: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
-        passed = list(function.regions[0].blocks[0].arguments)[: parameter_count(function)]
+        passed = list(function.regions[0].blocks[0].arguments)[: inputs_of(function)]
         parameters = {a: i for i, a in enumerate(passed)}
         found: dict[tuple[Done, int | Buffer], None] = {}
         if self.unseen(function) is not None:
@@ -184,13 +185,6 @@ def compiled_kernels(module: ir.Module) -> tuple[str, ...]:
     return tuple(dict.fromkeys("@" + callee(op).replace("::", "::@") for op in launches))
 
 
-def callee(op: ir.Operation) -> str:
-    """`f`, or `module::kernel`."""
-    if op.name == "func.call":
-        return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-    return "::".join(ir.SymbolRefAttr(op.attributes["kernel"]).value)
-
-
 def _is_handed_pointers(op: ir.Operation) -> bool:
     return op.name == "gpu.launch_func" and any(map(is_pointer, arguments(op)))
 
@@ -198,12 +192,4 @@ def _is_handed_pointers(op: ir.Operation) -> bool:
 def _inside(buffer: Buffer, op: ir.Operation) -> bool:
     """Whether the buffer is an allocation inside of a region of `op`."""
     value = buffer.key
-    if buffer.kind != "allocation" or not len(op.regions) or isinstance(value, str):
-        return False
-    owner = value.owner
-    holder = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
-    while holder is not None:
-        if holder.operation == op:
-            return True
-        holder = holder.operation.parent
-    return False
+    return buffer.kind == "allocation" and len(op.regions) > 0 and not isinstance(value, str) and made_within(value, op)

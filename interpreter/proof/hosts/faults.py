@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import Diagnostic, Source, Span
+from ...ir.functions import callee, maker
 from ...ir.mlir import ir
 from ...session.rewriter import describe
 from ..places import first_few, quoted, span
-from .effects import DEVICE, Effect, Effects, callee
+from .effects import DEVICE, Effect, Effects
 from .events import Event
 from .history import History
 from .memory_order import MemoryFault, MemoryOrder
@@ -78,7 +79,7 @@ class _Speaker:
         first, second = fault.first, fault.second
         again = first is not None and second is not None and first == second
         if fault.kind == "never":
-            return self._said("W0620", f"the token `{name}` is never waited for", fault.made or self._owner(fault.value),
+            return self._said("W0620", f"the token `{name}` is never waited for", fault.made or maker(fault.value),
                               "nothing says when the work behind it is done, and its stream is never given back",
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
@@ -86,7 +87,7 @@ class _Speaker:
                               hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "some paths":
             return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
-                              fault.made or self._owner(fault.value),
+                              fault.made or maker(fault.value),
                               *self._at("it is used by", first), "a branch or a loop around that use may not run",
                               hint="wait for the token in both arms, or after the branch or loop")  # fmt: skip
         if fault.kind == "synchronous":
@@ -181,10 +182,6 @@ class _Speaker:
 
     def op(self, op: ir.Operation | None) -> str:
         return "an op" if op is None else describe(op)
-
-    def _owner(self, value: ir.Value) -> ir.Operation:
-        owner = value.owner
-        return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
     def _at(self, what: str, op: ir.Operation | None) -> tuple[str, ...]:
         return () if op is None else (f"{what} {self.op(op)}{quoted(self.source, self.op(op))}",)

@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import Literal
 
 from ...ir import mlir
+from ...ir.functions import maker
 from ...ir.mlir import ir
+from ...ir.nesting import ancestors
 from ...memory.effects import accesses, is_memref
 from ...memory.views import way
 from ..races.footprints import Footprints, Meeting
@@ -17,6 +19,7 @@ from .effects import Effect
 from .events import Event, bits
 from .history import History
 from .moving import apart
+from .tokens import LOOPS
 from .windows import Buffer, Window
 
 Hazard = Literal["RAW", "WAR", "WAW"]
@@ -126,11 +129,8 @@ class MemoryOrder:
     def _iteration(self, buffer: Buffer, event: Event, loose: bool) -> tuple[int, ...] | None:
         if buffer.kind != "allocation" or isinstance(buffer.key, str):
             return ()
-        made, around = mlir.producer(buffer.key), 0
-        holder = made.parent if made is not None else None
-        while holder is not None:
-            around += holder.operation.name in ("scf.for", "affine.for")
-            holder = holder.operation.parent
+        made = mlir.producer(buffer.key)
+        around = sum(op.name in LOOPS for op in ancestors(made)) if made is not None else 0
         if not around:
             return ()
         return None if loose or len(event.path) < around else event.path[:around]
@@ -233,5 +233,4 @@ def _may_free(op: ir.Operation) -> bool:
 
 def _came_through_a_loop(value: ir.Value) -> bool:
     """Whether a memref may be one that an earlier iteration made."""
-    owners = (at.owner.owner.operation if isinstance(at.owner, ir.Block) else at.owner.operation for at in way(value))
-    return any(owner.name in ("scf.for", "affine.for", "scf.while") for owner in owners)
+    return any(maker(at).name in (*LOOPS, "scf.while") for at in way(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ir import mlir
+from ...ir.functions import KERNEL_OPERANDS, segments
 from ...ir.mlir import ir
 
 TOKEN = "!gpu.async.token"
@@ -41,9 +42,7 @@ def uses_tokens(root: ir.Operation) -> bool:
 
 def takes_a_stream(op: ir.Operation) -> bool:
     """`gpu.launch_func <%stream : i64>`: the caller's stream; nobody here knows when the work is done."""
-    if op.name != "gpu.launch_func":
-        return False
-    return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[12] > 0
+    return op.name == "gpu.launch_func" and bool(segments(op)[KERNEL_OPERANDS + 1])
 
 
 def constant(value: ir.Value) -> int | None:

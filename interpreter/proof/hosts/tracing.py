@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ....dsl.diagnostics import WeftError
 from ...ir import mlir
+from ...ir.functions import inputs_of, maker
 from ...ir.mlir import DYNAMIC, ir
 from ...memory.strides import strided
 from ...memory.views import VIEWS, shown, sources
@@ -63,14 +64,9 @@ def _root(value: ir.Value) -> Window:
         if op.name == "memref.get_global":
             return _whole(value, Buffer("global", ir.FlatSymbolRefAttr(op.attributes["name"]).value))
         return _whole(value, Buffer("allocation", value))
-    holder, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
-    attributed = holder.name == "gpu.launch" or (holder.name == "gpu.func" and number >= parameter_count(holder))
+    holder, number = maker(value), ir.BlockArgument(value).arg_number
+    attributed = holder.name == "gpu.launch" or (holder.name == "gpu.func" and number >= inputs_of(holder))
     return _whole(value, Buffer("allocation" if attributed else "argument", value))
-
-
-def parameter_count(function: ir.Operation) -> int:
-    """How many arguments a caller passes; a kernel's body has more, its attributions."""
-    return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
 
 
 def _whole(value: ir.Value, buffer: Buffer) -> Window:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import prod
 from typing import Literal
 
+from ...ir.functions import argument_attributes, maker
 from ...ir.mlir import ir
 from ..forms.linear import Linear
 
@@ -33,30 +34,15 @@ class Buffer:
         if isinstance(self.key, str):
             return f"@{self.key}"
         own = argument_attributes(self.key)
-        if own is not None and "weft.name" in own:
+        if "weft.name" in own:
             return ir.StringAttr(own["weft.name"]).value
-        return _number(self.key) or self.key.get_name(use_local_scope=True)
+        if isinstance(self.key.owner, ir.Block) and maker(self.key).name == "func.func":
+            return f"%arg{ir.BlockArgument(self.key).arg_number}"  # as MLIR prints it: to number all values for it takes long
+        return self.key.get_name(use_local_scope=True)
 
     def distinct(self, other: Buffer) -> bool:
         """Whether the two are different memory. Arguments are taken as distinct."""
         return self != other and "unknown" not in (self.kind, other.kind)
-
-
-def argument_attributes(value: ir.Value) -> ir.DictAttr | None:
-    """Those of a function's argument, if it has any."""
-    if not isinstance(value.owner, ir.Block):
-        return None
-    holder = value.owner.owner.operation
-    if "arg_attrs" not in holder.attributes:
-        return None
-    return ir.DictAttr(ir.ArrayAttr(holder.attributes["arg_attrs"])[ir.BlockArgument(value).arg_number])
-
-
-def _number(value: ir.Value) -> str | None:
-    """An argument of a function as MLIR prints it. (To number all values of a function for one name takes long.)"""
-    if isinstance(value.owner, ir.Block) and value.owner.owner.operation.name == "func.func":
-        return f"%arg{ir.BlockArgument(value).arg_number}"
-    return None
 
 
 @dataclass(frozen=True)

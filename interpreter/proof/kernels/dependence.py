@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ...ir.functions import maker
 from ...ir.mlir import ir
+from ...ir.nesting import ancestors
 from ...memory.effects import ALLOCATIONS, STORED, only_computes
 from ...memory.views import terminator
 from ..forms.algebra import Algebra
@@ -65,7 +67,7 @@ class Dependence(Algebra):
         self._depends = before | dict.fromkeys(arguments, out)
 
     def _find_depends(self, value: ir.Value) -> Depends:
-        owner = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+        owner = maker(value)
         if owner.name not in _KERNELS and not in_kernel(owner):
             return NOTHING  # the host computes it once for all threads
         if isinstance(value.owner, ir.Block):
@@ -115,7 +117,4 @@ def _axis(op: ir.Operation) -> str:
 
 def in_kernel(op: ir.Operation) -> bool:
     """Whether the op stands in the body of a kernel, not on the host."""
-    parent = op.parent
-    while parent is not None and parent.operation.name not in _KERNELS:
-        parent = parent.operation.parent
-    return parent is not None
+    return any(around.name in _KERNELS for around in ancestors(op))

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
+from ...ir.functions import (
+    arguments,
+    given_name,
+    inputs_of,
+    launch_sizes,
+    segments,
+    sizes_of,
+    symbol,
+    workgroup_buffers,
+)
 from ...ir.mlir import ir
-from ...memory.effects import arguments
+from ...ir.nesting import ancestors
+from ...memory.effects import is_memref
 from ...session.rewriter import describe
 from ..forms.algebra import AXES
 from ..forms.linear import NOTHING
@@ -18,6 +29,7 @@ from .uniformity import split_uniform
 from .values import Values
 
 Names = Callable[["ir.Value"], "str | None"]
+
 
 def kernel_model(
     kernel: ir.Operation | ir.OpView,
@@ -44,34 +56,31 @@ def kernel_model(
     op = kernel.operation
     if op.name == "gpu.launch":
         return _launch_body(op, block, grid, names, may_alias)
-    known = known_size(op, "known_block_size") or block or (None, None, None)
-    shape = LaunchShape(known, known_size(op, "known_grid_size") or grid or (None, None, None))
-    reader = Reader(str(ir.StringAttr(op.attributes["sym_name"]).value), shape, names, may_alias=may_alias)
+    known = sizes_of(op, "known_block_size") or block or (None, None, None)
+    shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None))
+    reader = Reader(symbol(op), shape, names, may_alias=may_alias)
     body = only_block(op.regions[0], op)
-    count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
-    shared = _shared(op)
+    count, shared = inputs_of(op), workgroup_buffers(op)
     given = arguments(launch) if launch is not None else [None] * count
     if launch is not None:
         _bind_host(reader, launch)
-    called = _argument_names(op, count)
     for number, argument in enumerate(body.arguments):
         operand = given[number] if number < count else None
         if operand is not None:
             _pass(reader, argument, operand)
         elif isinstance(argument.type, ir.MemRefType):
             space = None if number < count else "workgroup" if number < count + shared else "private"
-            reader.views.root(argument, called.get(number), space, foreign=number < count)
+            place = (number, "arg_attrs") if number < count else (number - count, "workgroup_attrib_attrs")
+            reader.views.root(argument, given_name(op, *place), space, foreign=number < count)
         else:
             _scalar(reader.values, argument)
     return _read(reader, op, body)
 
 
-def launch_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
+def stated_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
     """The block and grid sizes (x, y, z) that a `gpu.launch` or `gpu.launch_func` states, None where they are not constant."""
-    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
-    first = segments[0]  # asynchronous dependencies come first
     host = Values(LaunchShape(), lambda _: NOTHING)
-    forms = [host.linear(v) for v in list(launch.operands)[first : first + 6]]
+    forms = [host.linear(v) for v in launch_sizes(launch)]
     gx, gy, gz, bx, by, bz = (f.constant if f.is_constant else None for f in forms)
     return (bx, by, bz), (gx, gy, gz)
 
@@ -89,33 +98,28 @@ def _pass(reader: Reader, argument: ir.Value, operand: ir.Value) -> None:
 
 def _launch_body(op: ir.Operation, block: Sizes | None, grid: Sizes | None, names: Names, may_alias: bool) -> KernelModel:
     """A `gpu.launch`: block arguments are ids (block, thread) and sizes (grid, block), then what it attributes."""
-    own_block, own_grid = launch_sizes(op)
+    own_block, own_grid = stated_sizes(op)
     reader = Reader("gpu.launch", LaunchShape(block or own_block, grid or own_grid), names, may_alias=may_alias)
     body = only_block(op.regions[0], op)
     arguments = list(body.arguments)
-    if sum(list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[7:10]):
+    if any(segments(op)[7:10]):
         raise fail("W0640", f"the race analysis does not know clusters of blocks: {describe(op)}",
                    hint="launch it without a cluster size")  # fmt: skip
     for group, what in enumerate(("block_id", "thread_id", "grid_dim", "block_dim")):
         for axis, argument in zip(AXES, arguments[3 * group : 3 * group + 3], strict=True):
             reader.values.bind(argument, reader.values.hardware(what, axis))
-    shared = _shared(op)
     for number, argument in enumerate(arguments[12:]):
-        reader.views.root(argument, space="workgroup" if number < shared else "private")
+        reader.views.root(argument, space="workgroup" if number < workgroup_buffers(op) else "private")
     _bind_host(reader, op)
     return _read(reader, op, body)
 
 
 def _bind_host(reader: Reader, launch: ir.Operation) -> None:
     """Numbers among the arguments of what stands around the launch: the same for all of its threads."""
-    parent = launch.parent
-    while parent is not None:
-        for region in parent.operation.regions:
-            for block in region.blocks:
-                for argument in block.arguments:
-                    if not isinstance(argument.type, ir.MemRefType | ir.UnrankedMemRefType):
-                        _scalar(reader.values, argument)
-        parent = parent.operation.parent
+    for around in ancestors(launch):
+        for argument in (a for region in around.regions for block in region.blocks for a in block.arguments):
+            if not is_memref(argument):
+                _scalar(reader.values, argument)
 
 
 def _read(reader: Reader, op: ir.Operation, body: ir.Block) -> KernelModel:
@@ -129,27 +133,3 @@ def _read(reader: Reader, op: ir.Operation, body: ir.Block) -> KernelModel:
 
 def _scalar(values: Values, argument: ir.Value) -> None:
     values.bind(argument, values.opaque(NOTHING), NOTHING)
-
-
-def _shared(op: ir.Operation) -> int:
-    """How many of the attributions are shared memory."""
-    return int(ir.IntegerAttr(op.attributes["workgroup_attributions"])) if "workgroup_attributions" in op.attributes else 0
-
-
-def known_size(op: ir.Operation, attribute: str) -> Sizes | None:
-    if attribute not in op.attributes:
-        return None
-    x, y, z = list(ir.DenseI32ArrayAttr(op.attributes[attribute]))
-    return (x, y, z)
-
-
-def _argument_names(op: ir.Operation, arguments: int) -> dict[int, str]:
-    """`weft.name` of the function's arguments, and of its workgroup attributions, which follow them."""
-    out: dict[int, str] = {}
-    for attribute, first in (("arg_attrs", 0), ("workgroup_attrib_attrs", arguments)):
-        if attribute in op.attributes:
-            for number, attributes in enumerate(ir.ArrayAttr(op.attributes[attribute])):
-                entry = ir.DictAttr(attributes)
-                if "weft.name" in entry:
-                    out[first + number] = ir.StringAttr(entry["weft.name"]).value
-    return out

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
 from ...ir import mlir
+from ...ir.functions import segments, sizes_of, symbol
 from ...ir.mlir import ir
+from ...ir.nesting import ancestors
 from ...session.rewriter import describe
 from ..forms.shape import Sizes
-from .kernels import Names, kernel_model, known_size, launch_sizes
+from .kernels import Names, kernel_model, stated_sizes
 from .model import KernelModel
 
 MOST_THREADS = 1024
@@ -78,9 +80,10 @@ def model_of(
     """
     stated: list[tuple[str, Sizes | None, Sizes | None]] = []
     if use.launch is not None:
-        stated.append((use.launch.name, *launch_sizes(use.launch)))
-    known = known_size(use.kernel, "known_block_size"), known_size(use.kernel, "known_grid_size")
-    stated.append(("the kernel's attributes", *known))
+        stated.append((use.launch.name, *stated_sizes(use.launch)))
+    stated.append(
+        ("the kernel's attributes", sizes_of(use.kernel, "known_block_size"), sizes_of(use.kernel, "known_grid_size"))
+    )
     stated.append(("the command line", block, grid))
     chosen_block = _agreed(use, "block", [(who, b) for who, b, _ in stated])
     chosen_grid = _agreed(use, "grid", [(who, g) for who, _, g in stated])
@@ -107,9 +110,8 @@ def same_use(use: KernelUse) -> Hashable:
     launch = use.launch
     if launch is None or launch.name != "gpu.launch_func":
         return use
-    segments = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
     attributes = tuple((name, launch.attributes[name]) for name in launch.attributes if name != "operandSegmentSizes")
-    return attributes, tuple(segments[1:]), tuple(map(_same_value, list(launch.operands)[segments[0] :]))
+    return attributes, tuple(tuple(map(_same_value, group)) for group in segments(launch)[1:])
 
 
 def _same_value(value: ir.Value) -> Hashable:
@@ -120,12 +122,10 @@ def _same_value(value: ir.Value) -> Hashable:
 
 
 def _expect_sequential(launch: ir.Operation) -> None:
-    parent = launch.parent
-    while parent is not None:
-        if parent.operation.name not in _HOST:
-            raise fail("W0640", f"the race analysis does not know the order of launches in {describe(parent.operation)}",
+    for around in ancestors(launch):
+        if around.name not in _HOST:
+            raise fail("W0640", f"the race analysis does not know the order of launches in {describe(around)}",
                        hint="launch from straight code, scf.for, scf.while or scf.if")  # fmt: skip
-        parent = parent.operation.parent
 
 
 def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -> Sizes:
@@ -160,7 +160,3 @@ def _expect_possible(use: KernelUse, block: Sizes, grid: Sizes) -> None:
         what = f"a block of {threads} threads" if not wrong else f"a size of {wrong[0]}"
         raise fail("W0613", f"{use.name} is launched with {what}",
                    hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip
-
-
-def symbol(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
 from ...ir import mlir
+from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory import effects
 from ...memory.views import terminator
@@ -134,10 +135,10 @@ class Reader:
         return [low], [high], step
 
     def _affine_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
-        segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        forms = [self.values.linear(v) for v in list(op.operands)[: segments[0] + segments[1]]]
-        lows = self.values.affine_map(op.attributes["lowerBoundMap"].value, forms[: segments[0]])
-        highs = self.values.affine_map(op.attributes["upperBoundMap"].value, forms[segments[0] :])
+        lows, highs = (
+            self.values.affine_map(op.attributes[f"{end}BoundMap"].value, [self.values.linear(v) for v in operands])
+            for end, operands in zip(("lower", "upper"), segments(op)[:2], strict=True)
+        )
         return lows, highs, Linear.of(int(op.attributes["step"]))
 
     def _counted(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ....dsl.diagnostics import Diagnostic, WeftError
 from ...ir import mlir
 from ...ir.clone import PROVEN, UNPROVEN, without_tags
+from ...ir.functions import symbol
 from ...ir.mlir import ir
 from ...launch.kernel import outline
 from ..forms.shape import Sizes
@@ -113,8 +114,7 @@ def symbol_of(kernel: ir.Operation) -> str:
     """`matmul_kernel::matmul`."""
     if kernel.name == "gpu.launch" or kernel.parent is None:
         return kernel.name
-    names = [ir.StringAttr(op.attributes["sym_name"]).value for op in (kernel.parent.operation, kernel)]
-    return "::".join(names)
+    return f"{symbol(kernel.parent.operation)}::{symbol(kernel)}"
 
 
 def _of_loop(module: ir.Module, root: ir.Operation) -> str:

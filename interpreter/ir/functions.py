@@ -1,0 +1,79 @@
+"""What functions, kernels and launches say of themselves: symbols, arguments and their names, sizes, operands by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .mlir import ir
+
+KERNEL_OPERANDS = 11
+"""The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
+cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`). A `gpu.launch` ends before it."""
+
+
+def symbol(op: ir.Operation | ir.OpView) -> str:
+    return ir.StringAttr(op.operation.attributes["sym_name"]).value
+
+
+def inputs_of(function: ir.Operation) -> int:
+    """How many of its block's arguments are the function's; the others are memory that a kernel declares."""
+    return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+
+
+def workgroup_buffers(function: ir.Operation) -> int:
+    """How many of those are shared."""
+    attribute = function.attributes.get("workgroup_attributions")
+    return 0 if attribute is None else ir.IntegerAttr(attribute).value
+
+
+def sizes_of(function: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
+    """`known_block_size` or `known_grid_size`."""
+    if attribute not in function.attributes:
+        return None
+    x, y, z = (int(n) for n in function.attributes[attribute])
+    return x, y, z
+
+
+def attributes_of(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> Mapping[str, ir.Attribute]:
+    """Those of an argument; of a result (`res_attrs`), of shared memory (`workgroup_attrib_attrs`)."""
+    given = ir.ArrayAttr(function.attributes[attributes]) if attributes in function.attributes else ()
+    return {named.name: named.attr for named in ir.DictAttr(given[number])} if number < len(given) else {}
+
+
+def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> str | None:
+    """The `weft.name` of an argument, a result or shared memory."""
+    own = attributes_of(function, number, attributes)
+    return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+
+
+def argument_attributes(value: ir.Value) -> Mapping[str, ir.Attribute]:
+    """Those of a function's argument; none of any other value."""
+    return attributes_of(maker(value), ir.BlockArgument(value).arg_number) if isinstance(value.owner, ir.Block) else {}
+
+
+def maker(value: ir.Value) -> ir.Operation:
+    """The op whose result a value is, or of whose block it is an argument."""
+    return (value.owner.owner if isinstance(value.owner, ir.Block) else value.owner).operation
+
+
+def segments(op: ir.Operation) -> list[list[ir.Value]]:
+    """The operands of an op that says how many of them belong together."""
+    operands = iter(list(op.operands))
+    return [[next(operands) for _ in range(n)] for n in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
+
+
+def launch_sizes(launch: ir.Operation) -> list[ir.Value]:
+    """The grid's x, y, z, then the block's."""
+    return [size for group in segments(launch)[1:7] for size in group]
+
+
+def arguments(op: ir.Operation) -> list[ir.Value]:
+    """The values that a `func.call` or a `gpu.launch_func` passes."""
+    return list(op.operands) if op.name == "func.call" else segments(op)[KERNEL_OPERANDS]
+
+
+def callee(op: ir.Operation) -> str:
+    """What it calls or launches: `f`, or `module::kernel`."""
+    if op.name == "func.call":
+        return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    return "::".join(ir.SymbolRefAttr(op.attributes["kernel"]).value)
