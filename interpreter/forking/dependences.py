@@ -154,11 +154,11 @@ class Dependences:
 
     def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[Buffer]:
         """The two buffers for which one with these effects waits for `op`, should they overlap."""
-        pairs = ((effect, other, changes) for effect in effects for other, changes in self._loose[op].items())
-        return next(
-            frozenset((other, effect.buffer)) for effect, other, changes in pairs
-            if other != effect.buffer and self.loose(effect.buffer) and (changes or effect.changes)
-        )  # fmt: skip
+        for effect in effects:
+            for other, changes in self._loose[op].items():
+                if other != effect.buffer and self.loose(effect.buffer) and (changes or effect.changes):
+                    return frozenset((other, effect.buffer))
+        raise AssertionError("it waits for no such operation")
 
     def _where(self, effect: Effect) -> Iterator[tuple[_Windows, Window]]:
         """Where the effect's window may be; memory that cannot be followed may be in any buffer."""
