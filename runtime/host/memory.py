@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ...interpreter.ir.functions import segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.memory.layouts import mixed, reshaped
 from ...interpreter.memory.strides import strided
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_bytes
 from .functions import array_type
 from .program import Host, HostValue, Token, rule
-from .values import collapse, expand, reduce_rank, row_major, subview
+from .values import fold, reduce_rank, row_major, subview
 
 
 @rule("memref.alloc", "memref.alloca", "gpu.alloc")
@@ -114,13 +116,13 @@ def _dim(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     return [view.shape[axis]]
 
 
-def _mixed(host: Host, op: ir.Operation, *names: str) -> list[tuple[Size, ...]]:
-    """The static values of each attribute, with those operands behind the first that stand for its dynamic entries."""
-    dynamic = iter(list(op.operands)[1:])
-    return [
-        tuple(host.size(next(dynamic), op) if s == DYNAMIC else s for s in ir.DenseI64ArrayAttr(op.attributes[name]))
-        for name in names
-    ]
+def _number(host: Host, op: ir.Operation, entry: int | ir.Value) -> Size:
+    return entry if isinstance(entry, int) else host.size(entry, op)
+
+
+def _window(host: Host, op: ir.Operation) -> list[tuple[Size, ...]]:
+    """The offsets, sizes and strides of a view."""
+    return [tuple(_number(host, op, n) for n in entries) for entries in mixed(op, *WINDOW)]
 
 
 WINDOW = ("static_offsets", "static_sizes", "static_strides")
@@ -131,7 +133,7 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
     type_ = ir.MemRefType(op.results[0].type)
     wanted, _ = static_strides(type_, describe(op))
-    reduced = reduce_rank(subview(view, *_mixed(host, op, *WINDOW)), array_type(type_, describe(op))[1] or (), wanted)
+    reduced = reduce_rank(subview(view, *_window(host, op)), array_type(type_, describe(op))[1] or (), wanted)
     if reduced is None:
         raise host.error("W0731", op, f"cannot tell which dimensions this subview drops ({type_})")
     return [reduced]
@@ -140,7 +142,7 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 @rule("memref.reinterpret_cast")
 def _reinterpret(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
-    (offset,), sizes, strides = _mixed(host, op, *WINDOW)
+    (offset,), sizes, strides = _window(host, op)
     return [BufferView(view.buffer, offset, sizes, strides)]
 
 
@@ -150,28 +152,11 @@ def _metadata(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     return [BufferView(view.buffer, 0, (), ()), view.offset, *view.shape, *view.strides]
 
 
-@rule("memref.collapse_shape")
-def _collapse(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    return [collapse(host.view(op.operands[0], op), _groups(op))]
-
-
-@rule("memref.expand_shape")
-def _expand(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    (shape,) = _mixed(host, op, "static_output_shape")
-    return [expand(host.view(op.operands[0], op), _groups(op), shape)]
-
-
-def _groups(op: ir.Operation) -> list[list[int]]:
-    return [[ir.IntegerAttr(i).value for i in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])]
-
-
-@rule("memref.transpose")
-def _transpose(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+@rule("memref.collapse_shape", "memref.expand_shape", "memref.transpose")
+def _reshaped(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
-    order = [ir.AffineDimExpr(e).position for e in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
-    return [
-        BufferView(view.buffer, view.offset, tuple(view.shape[i] for i in order), tuple(view.strides[i] for i in order))
-    ]
+    number, times = partial(_number, host, op), partial(fold, "mul")
+    return [BufferView(view.buffer, view.offset, *reshaped(op, view.shape, view.strides, number, times, lambda size: size == 1))]
 
 
 def static_strides(type_: ir.MemRefType, what: str) -> tuple[tuple[int | None, ...], int | None]:

@@ -90,28 +90,3 @@ def reduce_rank(view: BufferView, shape: Sequence[int | None], strides: Sequence
             kept_shape, kept_strides = tuple(view.shape[i] for i in kept), tuple(view.strides[i] for i in kept)
             return BufferView(view.buffer, view.offset, kept_shape, kept_strides)
     return None
-
-
-def collapse(view: BufferView, groups: Sequence[Sequence[int]]) -> BufferView:
-    """`memref.collapse_shape`: the op's verifier has seen to it that each group is contiguous."""
-    shape = [product([view.shape[i] for i in group]) for group in groups]
-    strides = [_group_stride(view, group) for group in groups]
-    return BufferView(view.buffer, view.offset, tuple(shape), tuple(strides))
-
-
-def _group_stride(view: BufferView, group: Sequence[int]) -> Size:
-    """The stride of a collapsed group: that of its last dimension which has more than one element."""
-    for i in reversed(group):
-        if view.shape[i] != 1:
-            return view.strides[i]
-    return view.strides[group[-1]] if group else 1
-
-
-def expand(view: BufferView, groups: Sequence[Sequence[int]], shape: Sequence[Size]) -> BufferView:
-    """`memref.expand_shape` to `shape`."""
-    strides: list[Size] = [1] * len(shape)
-    for stride, group in zip(view.strides, groups, strict=True):
-        for i in reversed(group):
-            strides[i] = stride
-            stride = fold("mul", stride, shape[i])
-    return BufferView(view.buffer, view.offset, tuple(shape), tuple(strides))

@@ -13,7 +13,7 @@ from ...memory.views import VIEWS, shown, sources
 from ..forms.linear import NOTHING, Linear, Symbol
 from ..forms.shape import LaunchShape
 from ..kernels.values import Values
-from ..kernels.views import mixed
+from ..kernels.views import window
 from .windows import Buffer, Part, Window
 
 Known = dict[ir.Value, tuple[Window, ...]]
@@ -99,7 +99,7 @@ def _shown(value: ir.Value, window: Window, host: HostValues) -> Window:
 
 def _cut(op: ir.Operation, buffer: Buffer, first: int, steps: Sequence[int] | None, host: HostValues) -> Window:
     """The elements at the op's offsets, sizes and strides, in units of `steps`, of what begins at the element `first`."""
-    offsets, sizes, strides = mixed(op, host)
+    offsets, sizes, strides = window(op, host)
     if steps is None or not all(form.is_constant for form in (*sizes, *strides)):
         return Window(buffer, part=Part())
     start = sum((offset * step for offset, step in zip(offsets, steps, strict=False)), start=Linear.of(first))

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from ...ir.mlir import DYNAMIC, ir
-from ...ir.structured import segments
+from ...ir.functions import segments
+from ...ir.mlir import ir
+from ...memory.layouts import mixed
 from ..forms.algebra import at_or_above
 from ..forms.carried import progression
 from ..forms.comparisons import compare
@@ -51,6 +52,10 @@ class Values(Integers):
         if form is None:
             form = self._forms[value] = self._evaluate(value)
         return form
+
+    def number(self, entry: int | ir.Value) -> Linear:
+        """The form of what an op says as an attribute, or as an operand."""
+        return Linear.of(entry) if isinstance(entry, int) else self.linear(entry)
 
     def _evaluate(self, value: ir.Value) -> Linear:
         if isinstance(value.owner, ir.Block):
@@ -113,9 +118,7 @@ class Values(Integers):
     def _digit(self, op: ir.Operation, number: int) -> Linear:
         """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""
         digit = self.linear(op.operands[0])
-        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
-        dynamic = list(op.operands)[1:]
-        sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
+        sizes = [self.number(size) for size in mixed(op, "static_basis")[0]]
         lower = sizes[len(sizes) - (len(op.results) - 1 - number) :] if number < len(op.results) - 1 else []
         for size in reversed(lower):
             digit = self._divided_by("quotient", digit, size, op.results[number])
@@ -133,11 +136,9 @@ class Values(Integers):
 
     def _linearized(self, op: ir.Operation) -> Linear:
         """`affine.linearize_index`: a number of its digits, the most significant first."""
-        count = segments(op)[0]
-        dynamic = list(op.operands)[count:]
-        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
-        sizes = [self.linear(dynamic.pop(0)) if size == DYNAMIC else Linear.of(size) for size in basis]
-        out, *lower = (self.linear(v) for v in list(op.operands)[:count])
+        digits = segments(op)[0]
+        sizes = [self.number(size) for size in mixed(op, "static_basis", first=len(digits))[0]]
+        out, *lower = map(self.linear, digits)
         for digit, size in zip(lower, sizes[len(sizes) - len(lower) :], strict=True):
             out = self.product(out, size) + digit
         return out

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ...ir.mlir import DYNAMIC, ir
+from ...ir.mlir import ir
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
-from ...memory.layouts import element_bytes, kept_dimensions, static_strides, value_name
+from ...memory.layouts import element_bytes, kept_dimensions, mixed, static_strides, value_name
 from ...memory.spaces import Space, memory_space
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 from ..forms.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
@@ -228,7 +228,7 @@ class Views:
 
     def _subview(self, op: ir.Operation, source: View) -> View:
         assert source.axes is not None
-        offsets, _, steps = mixed(op, self.values)
+        offsets, _, steps = window(op, self.values)
         kept = kept_dimensions(
             list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
         )
@@ -277,7 +277,7 @@ class Views:
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
         """Offset and strides count from the start of the buffer, whatever the source's own were."""
-        (offset,), _, steps = mixed(op, self.values)
+        (offset,), _, steps = window(op, self.values)
         strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
         return replace(source, axes=(Axis(source.base + offset * source.unit, strides),), flat=True)
 
@@ -315,11 +315,10 @@ class Views:
         return tuple(sum(steps, start=axis.offset) for axis, steps in zip(view.axes, moved, strict=True))
 
 
-def mixed(op: ir.Operation, values: Values) -> list[list[Linear]]:
+def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
     """The offsets, sizes and strides of a view, static or dynamic."""
-    dynamic = iter(list(op.operands)[1:])
-    lists = [ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"]) for what in ("offsets", "sizes", "strides")]
-    return [[values.linear(next(dynamic)) if e == DYNAMIC else Linear.of(e) for e in entries] for entries in lists]
+    lists = mixed(op, "static_offsets", "static_sizes", "static_strides")
+    return [[values.number(entry) for entry in entries] for entries in lists]
 
 
 def _whole(rank: int) -> tuple[Axis, ...]:

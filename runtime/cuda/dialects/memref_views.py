@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory.layouts import kept_dimensions
-from ...kernel_form import RESHAPING, integers, mixed, refuse, reshaped
+from ....interpreter.memory.layouts import RESHAPING, kept_dimensions, mixed, reshaped
+from ...kernel_form import integers, refuse
 from ..kernel import Kernel
 from ..registry import writes
 from ..values.expression import Expr
