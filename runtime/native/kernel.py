@@ -14,10 +14,10 @@ from functools import partial
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir import mlir
+from ...interpreter.ir.functions import inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
-from ..kernel_form import inputs_of, workgroup_buffers
 from .ids import BLOCK_IDS, THREAD_IDS, Triple, block_id, constant, linear_thread, loops, placeholders, thread_id
 from .memory import allocated, byte_size, private_memory, turn_memory
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from weft.interpreter.ir import mlir
+from weft.interpreter.memory.layouts import RESHAPING
 from weft.runtime.cuda import dialects, emit
 from weft.runtime.cuda.registry import WRITERS
-from weft.runtime.kernel_form import ARRANGING, EMITTER_ALONE, FORM, RESHAPING, SIMULATOR_ALONE
+from weft.runtime.kernel_form import ARRANGING, EMITTER_ALONE, FORM, SIMULATOR_ALONE
 from weft.runtime.kernel_lowering import LOWERED
 from weft.runtime.simulator import SimKernel, ops
 from weft.runtime.simulator.translate import HANDLERS
