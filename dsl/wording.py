@@ -25,5 +25,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 name`, `2 names`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """`1 name`, `2 names`, `3 launches`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"

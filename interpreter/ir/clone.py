@@ -35,9 +35,21 @@ def strip_tags(module: ir.Module) -> ir.Module:
 
     copy = clone_module(module)
     for op in mlir.operations(copy.operation):
-        for name in [n for n in op.attributes if n == PROVEN or (n.startswith("weft.h") and n[6:].isdigit())]:
+        for name in [n for n in op.attributes if n == PROVEN or _handle_number(n) is not None]:
             del op.attributes[name]
     return copy
+
+
+def tagged(module: ir.Module) -> dict[int, ir.Operation]:
+    """The ops of a module by the number of the handle on them."""
+    from . import mlir
+
+    ops = mlir.operations(module.operation)
+    return {number: op for op in ops for name in op.attributes if (number := _handle_number(name)) is not None}
+
+
+def _handle_number(name: str) -> int | None:
+    return int(name[6:]) if name.startswith("weft.h") and name[6:].isdigit() else None
 
 
 def without_tags(text: str) -> str:

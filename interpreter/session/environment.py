@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,16 @@ Environment = Mapping[str, Value]
 def is_handle(value: object) -> bool:
     """Whether a name stands for handles: one, those of a `match*`, or the results of a statement."""
     return isinstance(value, (Handle, Bundle)) or (isinstance(value, tuple) and any(isinstance(v, Handle) for v in value))
+
+
+def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
+    """The handles there are, by the name a user writes: `gemm`, `t.loop`; those of a `match*` as `sums.0`, for showing."""
+    for name, value in env.items():
+        if isinstance(value, Handle) and not value.absent:
+            yield name, value
+        elif isinstance(value, (Bundle, tuple)):
+            parts = value.results if isinstance(value, Bundle) else {str(n): part for n, part in enumerate(value)}
+            yield from ((f"{name}.{part}", handle) for part, handle in named_handles(parts))
 
 
 def as_handle(value: tree.Expr | tree.HandleRef, env: Environment) -> tree.Expr | tree.HandleRef:

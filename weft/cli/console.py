@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -22,6 +22,8 @@ from .supervisor import answered
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+T = TypeVar("T")
 
 INTERRUPTED = 130
 
@@ -94,6 +96,19 @@ def guarded(command: Callable[[], int | None]) -> int:
     except (MemoryError, RecursionError) as error:
         show(exhausted(error, "--set m=256").diagnostics)
         return 1
+
+
+def each(things: Iterable[T], do: Callable[[T], object]) -> int:
+    """Do something with each thing, whatever is wrong with others: that is shown, and the exit code then 1, as it is where `do`
+    gives something true."""
+    wrong = 0
+    for thing in things:
+        try:
+            wrong |= bool(do(thing))
+        except WeftError as error:
+            show(error.diagnostics)
+            wrong = 1
+    return wrong
 
 
 def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:

@@ -1,8 +1,9 @@
-"""What `weft run` shows in a terminal: the steps, the launches, the kernels' text, the comparison, and where the
-time went."""
+"""What `weft run` shows in a terminal: the steps, the launches, the kernels' text, the comparison, and where the time went; and
+what `weft apply` shows of the steps."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,14 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from ..dsl.wording import count
 from ..result import Report
+from ..runtime.trace.text import Kind, rows
 from .banks import conflicts
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step
+    from ..pipeline import Applied
     from ..runtime.trace.timeline import Timeline
 
 WIDEST = 108
@@ -45,19 +49,17 @@ def show_report(
     if steps:
         total = sum(step.seconds for step in steps)
         parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
-    parts += _section("Launch", _count(len(report.kernels), "launch", "launches") + _on_streams(report), _launches(report))
+    parts += _section("Launch", count(len(report.kernels), "launch") + _on_streams(report), _launches(report))
     if cuda:
         lines = len(cuda.rstrip().splitlines())
-        parts += _section("Kernel text", f"CUDA C++, {_count(lines, 'line', 'lines')}", _kernel(cuda))
+        parts += _section("Kernel text", f"CUDA C++, {count(lines, 'line')}", _kernel(cuda))
     parts += _section("Comparison", f"with {report.reference}", _comparison(report))
     parts += _section("Synchronization", None, _synchronization(report))
     if report.bank_conflicts:
         parts += _section("Shared memory", "counted exactly, all warps", _banks(report))
     if timeline is not None:
-        from .streamview import streams
-
-        aside = f"{_count(len(timeline.bars), 'step', 'steps')} on {_count(len(timeline.streams), 'stream', 'streams')}"
-        parts += _section("Streams", aside, streams(timeline, width - INDENT))
+        aside = f"{count(len(timeline.bars), 'step')} on {count(len(timeline.streams), 'stream')}"
+        parts += _section("Streams", aside, _streams(timeline, width - INDENT))
     parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
     parts.append(_verdict(report))
     console.print(Group(*parts), width=width)
@@ -68,7 +70,7 @@ def _on_streams(report: Report) -> str:
     if report.fewest_streams is None:
         return ""
     bound = "" if report.fewest_streams == report.streams_created else f"; no fewer than {report.fewest_streams} can do"
-    return f" on {_count(report.streams_created, 'stream', 'streams')}{bound}"
+    return f" on {count(report.streams_created, 'stream')}{bound}"
 
 
 def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[RenderableType]:
@@ -164,6 +166,18 @@ def _banks(report: Report) -> RenderableType:
     return Group(*lines)
 
 
+_STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "label": "dim", "shared": "yellow"}
+
+
+def _streams(shown: Timeline, width: int) -> RenderableType:
+    """Rows of blocks `width` characters wide, and what they come to."""
+    if not shown.bars:
+        return Text("nothing was launched or copied", "dim")
+    lines = [Text.assemble(*((piece.text, _STREAMS[piece.kind]) for piece in row), no_wrap=True) for row in rows(shown, width)]
+    makespan, serial, overlap = shown.summary()
+    return Group(*lines, Text(f"{makespan}; {serial}"), Text(overlap), Text(shown.note, "dim"))
+
+
 def _time(report: Report) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column()
@@ -183,8 +197,8 @@ def _verdict(report: Report) -> Text:
         kernels = list(dict.fromkeys(kernel.name for kernel in report.kernels if kernel.unproven is not None))
         unproven = (f"; not proven race-free: {', '.join(kernels)}", "yellow") if kernels else ""
         return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}", unproven)
-    reasons = [_count(len(report.races or ()), "race", "races")] if report.races else []
-    reasons += [_count(len(report.faults or ()), "fault", "faults")] if report.faults else []
+    reasons = [count(len(report.races or ()), "race")] if report.races else []
+    reasons += [count(len(report.faults or ()), "fault")] if report.faults else []
     reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]
     return Text.assemble(("✗ wrong", "bold red"), f" on {report.device}: {', '.join(reasons)}")
 
@@ -195,6 +209,35 @@ def columns(*names: str) -> Table:
     for name in names:
         table.add_column(name, overflow="fold")
     return table
+
+
+# ---- the steps alone --------------------------------------------------------------------------------------------------
+
+_SIGNS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_steps(done: Applied, console: Console, *, snapshots: bool, diffs: bool) -> None:
+    """Print every step with its remarks, and the module after it or what changed in it."""
+    before = str(done.payload)
+    for number, step in enumerate(done.session.steps, 1):
+        console.print(Text(f"// {number}: {step.text}  ({duration(step.seconds)})", "bold"), soft_wrap=True)
+        for remark in step.remarks:
+            console.print(Text(f"//   {remark}", "dim"), soft_wrap=True)
+        for text in step.shown:
+            console.print(Text("\n".join(f"//   {line}" for line in text.splitlines())), soft_wrap=True)
+        after = step.ir
+        if snapshots:
+            console.print(Text(after.rstrip()), soft_wrap=True)
+        if diffs:
+            for line in diff(before, after):
+                console.print(Text(line, _SIGNS.get(line[:1], "")), soft_wrap=True)
+        before = after
+
+
+def diff(before: str, after: str) -> Iterator[str]:
+    """A unified diff of two modules, without the file names that a schedule's steps do not have."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
+    yield from (line for line in lines if not line.startswith(("---", "+++")))
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------
@@ -210,9 +253,9 @@ def duration(seconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
 
 
-def size(count: int) -> str:
+def size(number: int) -> str:
     """`512 B`, `2 KiB`, `16.5 KiB`."""
-    return f"{count} B" if count < 1024 else f"{count / 1024:.4g} KiB"
+    return f"{number} B" if number < 1024 else f"{number / 1024:.4g} KiB"
 
 
 def extent(dims: tuple[int, int, int]) -> str:
@@ -228,6 +271,3 @@ def bar(fraction: float, width: int) -> str:
     eighths = round(max(0.0, min(1.0, fraction)) * width * 8)
     return "█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")
 
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import WeftError, fail
+from ..dsl.wording import count
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step
@@ -62,7 +63,7 @@ def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Ste
         return fail("W0905", f"`{words}` names {len(found)} steps of `{golden.schedule}`", span=golden.span,
                     notes=(f"they are\n{shown}",), hint=hint)  # fmt: skip
     if found:
-        return fail("W0905", f"`{words}` names {len(found)} step{'s' * (len(found) > 1)} of `{golden.schedule}`, not {number}",
+        return fail("W0905", f"`{words}` names {count(len(found), 'step')} of `{golden.schedule}`, not {number}",
                     span=golden.span, notes=(f"found\n{shown}",))  # fmt: skip
     names = [name for step in steps for name in (*bound(step.text)[0], bound(step.text)[1])]
     close = difflib.get_close_matches(words, names, 1)

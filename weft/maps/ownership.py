@@ -61,10 +61,11 @@ class Ownership:
 
 def ownership(live: LiveMap) -> Ownership:
     """Evaluate a map. Raises W0973 for sizes that only a run knows, and what a launch of the maps refuses (W035x)."""
-    from ..interpreter.ir.clone import clone_module
-    from ..interpreter.ir.mlir import ir, operations
+    from ..interpreter.ir.clone import clone_module, tagged
+    from ..interpreter.ir.mlir import ir
     from ..interpreter.launch.kernel import outline
     from ..interpreter.mapping.geometry import geometry_of
+    from ..interpreter.mapping.mapping import enclosing_maps
     from ..interpreter.mapping.readiness import mapped_things
     from ..interpreter.session.rewriter import describe
     from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
@@ -73,12 +74,13 @@ def ownership(live: LiveMap) -> Ownership:
     with module.context, ir.Location.unknown():
         if not is_bufferized(module):
             bufferize_module(module)
-        kernel = outline(module, _root(live.find(module)), views_inside=True)
+        op = tagged(module)[live.handle.number]
+        kernel = outline(module, next((outer for outer, _ in reversed([*enclosing_maps(op)])), op), views_inside=True)
         mapped = mapped_things(kernel.root)
-        (target,) = (one for one in mapped if live.tag in one.op.attributes)
-        what = describe(next(op for op in operations(kernel.root) if live.tag in op.attributes))
+        (target,) = (one for one in mapped if live.handle.tag in one.op.attributes)
+        what = describe(target.op)
         geometry = geometry_of(mapped)
-        chain = [target] if target.mapping.space in ("blocks", "grid") else _within_block(mapped, target)
+        chain = [target] if target.mapping.space in ("blocks", "grid") else [*_around(mapped, target), target]
         banks = banks_of(target.op)
         owners = _Trial(kernel, geometry, chain).run()
     labels = _labels(target, owners.ndim)
@@ -87,20 +89,12 @@ def ownership(live: LiveMap) -> Ownership:
     return Ownership(live.name, spelled, what, target.mapping.space, owners, labels, block, grid, banks)
 
 
-def _root(op: ir.Operation) -> ir.Operation:
-    """The outermost mapped op around `op`."""
-    from ..interpreter.mapping.mapping import enclosing_maps
-
-    return next((outer for outer, _ in reversed([*enclosing_maps(op)])), op)
-
-
-def _within_block(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
-    """The maps within a block that lead to `target`, outermost first."""
+def _around(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
+    """The maps around `target` within a block, outermost first."""
     from ..interpreter.mapping.mapping import enclosing_maps
 
     around = {outer for outer, _ in enclosing_maps(target.op)}
-    chain = [one for one in mapped if one.op in around and one.mapping.space != "blocks"]
-    return [*chain, target]
+    return [one for one in mapped if one.op in around and one.mapping.space != "blocks"]
 
 
 def _labels(target: Mapped, rank: int) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ..interpreter.ir.clone import tagged
 from . import handles
 from .command import COMMANDS, Desk
 from .kernels import TARGETS
@@ -78,7 +79,7 @@ def _parts(desk: Desk, name: str) -> list[str]:
     alive = handles.live(desk.bench.session)
     parts = [full.removeprefix(f"{name}.") for full in alive if full.startswith(f"{name}.")]
     if name in alive:
-        op = handles.tagged(desk.bench.session.module)[alive[name].number]
+        op = tagged(desk.bench.session.module)[alive[name].number]
         parts += operands_of(op) if op.name.startswith("linalg.") else ()
     return parts
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Span, fail
 from ..dsl.wording import did_you_mean, quoted
+from ..interpreter.ir.clone import tagged
+from ..interpreter.session.environment import named_handles
 from ..pipeline import TYPED
 
 if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
     from ..interpreter.session.session import Session
     from ..interpreter.session.statement import Handle
 
@@ -51,19 +51,8 @@ def known(session: Session) -> list[Known]:
 
 
 def named(session: Session) -> dict[str, Handle]:
-    """The handles in scope by the name a user writes: `gemm`, `t.loop`; those of a `match*` as `sums.0`, for showing."""
-    from ..interpreter.session.environment import Bundle
-    from ..interpreter.session.statement import Handle
-
-    def found(name: str, value: object) -> Iterator[tuple[str, Handle]]:
-        if isinstance(value, Handle):
-            if not value.absent:
-                yield name, value
-        elif isinstance(value, (Bundle, tuple)):
-            for part, inner in value.results.items() if isinstance(value, Bundle) else enumerate(value):
-                yield from found(f"{name}.{part}", inner)
-
-    return dict(one for name, value in session.environment.items() for one in found(name, value))
+    """The handles in scope by the name a user writes."""
+    return dict(named_handles(session.environment))
 
 
 def live(session: Session) -> dict[str, Handle]:
@@ -82,18 +71,6 @@ def find(session: Session, name: str) -> Handle:
     message = f"`{name}` names no op any more" if gone else f"there is no live handle `{name}`"
     names = quoted(alive) or "none yet: `step`, or `let x = match …`"
     raise fail("W0065", message, notes=(*notes, f"alive: {names}"), hint=did_you_mean(name, alive))
-
-
-def tagged(module: ir.Module) -> dict[int, ir.Operation]:
-    """The ops of a module by the number of the handle on them."""
-    from ..interpreter.ir.mlir import operations
-
-    return {
-        int(name[6:]): op
-        for op in operations(module.operation)
-        for name in op.attributes
-        if name.startswith("weft.h") and name[6:].isdigit()
-    }
 
 
 def _place(span: Span) -> str:

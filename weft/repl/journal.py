@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..dsl.diagnostics import fail
+from ..dsl.wording import count
 from ..pipeline import Choice
 from .reading import state_folder
 
@@ -78,9 +79,8 @@ class Found:
     @property
     def summary(self) -> str:
         """`simt, 12 lines, of 2026-11-22 11:02`."""
-        count = len(self.lines)
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.start.began))
-        return f"{self.start.name}, {count} line{'s' * (count != 1)}, of {when}"
+        return f"{self.start.name}, {count(len(self.lines), 'line')}, of {when}"
 
 
 def digest(bench: Workbench) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 from ..clock import Clock
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.wording import count
+from ..interpreter.ir.clone import tagged
 from . import colors, handles
 from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line
@@ -136,5 +137,5 @@ def _launchable(session: Session) -> list[str]:
     """The names of the live handles of mapped loops that `launch` could be told."""
     from ..interpreter.proof.kernels.trial import mapped_roots
 
-    roots, ops = mapped_roots(session.module), handles.tagged(session.module)
+    roots, ops = mapped_roots(session.module), tagged(session.module)
     return [name for name, handle in handles.live(session).items() if any(ops[handle.number] == root for root in roots)]

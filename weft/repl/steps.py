@@ -10,8 +10,9 @@ from rich.text import Text
 
 from ..cli.report import duration
 from ..dsl.wording import count
+from ..interpreter.ir.clone import tagged
 from ..interpreter.session.state import State
-from . import changes, colors, handles
+from . import changes, colors
 from .command import Desk, Misuse, command, number_of
 
 AT_END = "the schedule is at its end"
@@ -126,7 +127,7 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
 
 def _names(before: State, after: State) -> list[Text]:
     """`made tiles (scf.forall), tile_mm (linalg.matmul); consumed gemm`."""
-    ops = handles.tagged(after.module)
+    ops = tagged(after.module)
     made = [f"{m.name} ({ops[n].name})" for n, m in after.made.items() if n not in before.made and n in ops]
     gone = [before.made[n].name for n in after.dead if n not in before.dead and n in before.made]
     parts: list[tuple[str, str]] = [("made ", "dim"), (", ".join(made), "green")] if made else []

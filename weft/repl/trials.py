@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..cli.report import columns
 from ..dsl.diagnostics import WeftError
+from ..interpreter.ir.clone import tagged
 from . import colors, handles
 from .command import Desk, command
 from .views import NO_HANDLES
@@ -41,7 +42,7 @@ Wording = list[tuple[str, str | None]]
 def show_next(desk: Desk, text: str) -> None:
     session = desk.bench.session
     if text:
-        op = handles.tagged(session.module)[handles.find(session, text).number]
+        op = tagged(session.module)[handles.find(session, text).number]
         desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
     elif desk.bench.coming:
         desk.say(Text("the schedule goes on with  ", "dim") + colors.weft(desk.bench.coming))
@@ -75,7 +76,7 @@ class _Trials:
 
     def __init__(self, session: Session, name: str | None) -> None:
         self.session, self.name = session, name
-        self.alive, self.ops = handles.live(session), handles.tagged(session.module)
+        self.alive, self.ops = handles.live(session), tagged(session.module)
         self.op = self.ops.get(self.alive[name].number) if name is not None else None
 
     def all(self) -> Iterator[Tried]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from ..dsl.diagnostics import fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..dsl.wording import did_you_mean
+from ..interpreter.ir.clone import tagged
 from . import changes, colors, handles
 from .command import COMMANDS, Desk, Misuse, command, number_of
 
@@ -44,11 +46,11 @@ def show(desk: Desk, text: str) -> None:
     if not name or rest not in ("", "all"):
         raise Misuse("`show` needs the name of a handle")
     handle = handles.find(desk.bench.session, name)
-    op = handles.tagged(desk.bench.session.module)[handle.number]
+    op = tagged(desk.bench.session.module)[handle.number]
     place = str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")
     aside = "" if "unknown" in place or "(" in place else f", from {place}"
     desk.say(Text.assemble((name, "bold"), f" is {op.name}", (aside, "dim")))
-    for line, own in _marked(desk.bench.session.module, handle.tag, None if rest else desk.folded):
+    for line, own in _marked(desk.bench.session.module, op, handle.tag, None if rest else desk.folded):
         bar = Text("▌", "bold cyan") if own else Text(" ")
         if line is None:
             desk.say(bar + Text("   ⋯" + (f" `show {name} all` shows all of it" if own else ""), "dim"))
@@ -134,13 +136,13 @@ def _hanging(line: str) -> int:
 # ---- one op inside the IR around it ----------------------------------------------------------------------------------------
 
 
-def _marked(module: ir.Module, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:
+def _marked(module: ir.Module, op: ir.Operation, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:
     """The lines of the op that bears `tag` (at most `most`), the blocks it stands in, and a few lines around; whether each is
     its own. None stands for lines left out."""
     from ..interpreter.ir.clone import without_tags
 
     lines = module.operation.get_asm(use_local_scope=True).splitlines()
-    first, last = _extent(lines, tag)
+    first, last = _extent(lines, op, tag)
     shown = {*changes.around(lines[first], _above(lines, first)), *range(max(0, first - AROUND), last + 1 + AROUND)}
     if most is not None and last - first + 1 > most:
         shown -= {*range(first + most * 2 // 3, last - most // 3)}
@@ -154,16 +156,11 @@ def _marked(module: ir.Module, tag: str, most: int | None) -> Iterator[tuple[str
         left_out = number not in shown
 
 
-def _extent(lines: list[str], tag: str) -> tuple[int, int]:
-    """The first and the last line of the op: its attributes stand on the first line of most ops, and behind the `}` of loops."""
-    at = next(n for n, line in enumerate(lines) if f"{tag}," in line or f"{tag}}}" in line)
-    if lines[at].lstrip().startswith("}"):
-        return changes.opening(lines[at], _above(lines, at)) or 0, at
-    if not lines[at].rstrip().endswith("{"):
-        return at, at
-    depth = changes.indent(lines[at])
-    ends = (n for n in range(at + 1, len(lines)) if changes.indent(lines[n]) == depth and lines[n].lstrip().startswith("}"))
-    return at, next(ends)
+def _extent(lines: list[str], op: ir.Operation, tag: str) -> tuple[int, int]:
+    """The first and the last line of the op, which stands in the module as it is printed alone."""
+    own = op.get_asm(use_local_scope=True).splitlines()
+    at, before = (next(n for n, line in enumerate(text) if re.search(rf"{tag}[,}}]", line)) for text in (lines, own))
+    return at - before, at - before + len(own) - 1
 
 
 def _above(lines: list[str], at: int) -> Iterable[tuple[int, str]]:

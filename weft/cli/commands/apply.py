@@ -31,7 +31,7 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
             expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
         done = applied(recipe)
     if every or diff:
-        from ..stepview import show_steps
+        from ..report import show_steps
 
         show_steps(done, stderr(), snapshots=every, diffs=diff)
     else:

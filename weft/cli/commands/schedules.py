@@ -14,22 +14,17 @@ def check(files: tuple[str, ...]) -> int:
 
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file is there.
     """
-    from ...dsl.diagnostics import WeftError
+    from ...dsl.wording import count
     from ...payloads.payload import check_payload
     from ...pipeline import read_schedule
-    from ..console import say, shortened, show
+    from ..console import each, say, shortened
 
-    failed = 0
-    for name in files:
-        try:
-            file = read_schedule(name)
-            check_payload(file)
-        except WeftError as error:
-            show(error.diagnostics)
-            failed += 1
-        else:
-            say(f"{shortened(file.source.name)}: right, {len(file.schedules)} schedule{'s' * (len(file.schedules) != 1)}")
-    return 1 if failed else 0
+    def one(name: str) -> None:
+        file = read_schedule(name)
+        check_payload(file)
+        say(f"{shortened(file.source.name)}: right, {count(len(file.schedules), 'schedule')}")
+
+    return each(files, one)
 
 
 @click.command(short_help="Format schedules in place.")
@@ -40,30 +35,24 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
 
     A recipe that ships can be checked by its name, and is not rewritten.
     """
-    from ...dsl.diagnostics import WeftError, fail
+    from ...dsl.diagnostics import fail
     from ...dsl.files import read_source
     from ...dsl.formatter import format_text
-    from ..console import say, shortened, show
+    from ..console import each, say, shortened
     from ..files import resolve_schedule, write_atomically
 
-    wrong = 0
-    for name in files:
-        try:
-            path = resolve_schedule(name)
-            if path != Path(name) and not check:
-                hint = f"`weft fmt --check {name}` looks at it; a copy of `{path}` can be changed"
-                raise fail("W0051", f"`{name}` is a recipe that ships, and is not rewritten", hint=hint)
-            text = read_source(path).text
-            formatted = format_text(text, str(path))
-            if formatted == text:
-                continue
-            if check:
-                say(f"{shortened(str(path))}: would change")
-                wrong += 1
-            else:
-                write_atomically(path, formatted.encode())
-                say(f"{path}: formatted")
-        except WeftError as error:
-            show(error.diagnostics)
-            wrong += 1
-    return 1 if wrong else 0
+    def one(name: str) -> bool:
+        path = resolve_schedule(name)
+        if path != Path(name) and not check:
+            hint = f"`weft fmt --check {name}` looks at it; a copy of `{path}` can be changed"
+            raise fail("W0051", f"`{name}` is a recipe that ships, and is not rewritten", hint=hint)
+        text = read_source(path).text
+        formatted = format_text(text, str(path))
+        if formatted != text and check:
+            say(f"{shortened(str(path))}: would change")
+        elif formatted != text:
+            write_atomically(path, formatted.encode())
+            say(f"{path}: formatted")
+        return check and formatted != text
+
+    return each(files, one)

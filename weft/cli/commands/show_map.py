@@ -28,22 +28,22 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     from rich.console import Console
 
     from ...maps.alive import live_maps
+    from ...maps.drawing import drawn, picture
     from ...maps.ownership import ownership
-    from ...maps.svg import picture
-    from ...maps.terminal import show
     from ...pipeline import applied
     from ...runtime.files.writing import Output
     from ..console import progress
     from ..files import expect_outputs, write_atomically
 
     with progress(f"weft show-map {chosen.file}") as clock:
-        recipe = replace(chosen.open(clock), unproven=True)  # what is shown is not built
+        recipe = replace(chosen, unproven=True).open(clock)  # what is shown is not built
         if output is not None:
             expect_outputs([Output("-o", output, ".svg")], recipe.reads)
         done = applied(recipe)
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     console = Console(highlight=False, soft_wrap=True)
     for one in shown:
-        show(console, one, banks=banks, thread=thread)
+        for line in drawn(one, console.width, banks=banks, thread=thread):
+            console.print(line)
     if output is not None:
         write_atomically(output, picture(shown, banks=banks, thread=thread).encode())

@@ -77,11 +77,7 @@ def _alike(kernels: Sequence[Judged]) -> list[list[Judged]]:
 def _said(group: Sequence[Judged]) -> list[Diagnostic]:
     """What is wrong with these launches, said once."""
     first, *more = group
-    return [replace(d, notes=(*d.notes, f"and so by {_more(more)}")) if more else d for d in first.diagnostics]
-
-
-def _more(launches: Sequence[Judged]) -> str:
-    return f"{len(launches)} more launch{'es' * (len(launches) != 1)}"
+    return [replace(d, notes=(*d.notes, f"and so by {count(len(more), 'more launch')}")) if more else d for d in first.diagnostics]
 
 
 def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
@@ -102,7 +98,7 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
 
 
 def _line(kernel: Judged, more: Sequence[Judged]) -> str:
-    place = f"{kernel.place} and {_more(more)}" if more else kernel.place
+    place = f"{kernel.place} and {count(len(more), 'more launch')}" if more else kernel.place
     verdict = f"✗ {kernel.name}: not race-free" if kernel.diagnostics else f"✓ {kernel.name}: race-free"
     barriers = count(kernel.barriers, "barrier")
     return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place})"
