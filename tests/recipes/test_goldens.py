@@ -57,7 +57,8 @@ def test_it_holds_and_a_changed_word_is_found(path: Path, maker: Maker, tmp_path
     for changed in changed_words(golden, kept):
         (tmp_path / path.name).write_text(changed)
         assert cannot_pass(tmp_path / path.name, golden, now), f"{path.name} passes with {set(changed.split()) - set(kept.split())}"
-    assert cli.run(["golden"]) == 1, "the command line sees the last of them, too"
+    if path == beside(schedules()[path.name.split(".")[0]])[0]:  # the command line sees the last of them, too: once a recipe
+        assert cli.run(["golden"]) == 1
 
 
 def changed_words(golden: Golden, text: str) -> list[str]:
