@@ -95,6 +95,18 @@ class Recipe:
     payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
 
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        payload: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        layer: str | None = None,
+        unproven: bool = False,
+    ) -> Recipe:
+        """Read a schedule and its payload, as `Choice.open` does."""
+        return Choice(name, payload, settings or {}, layer, unproven).open()
+
     @property
     def name(self) -> str:
         return self.file.main.name
