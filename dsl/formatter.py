@@ -153,11 +153,7 @@ class _Lines:
             return piece.newlines > 0
         if piece.kind == "ELSE" or (last.kind == "LBRACE" and piece.kind == "RBRACE"):
             return False
-        if last.kind == "LBRACE" or piece.kind == "RBRACE":
-            return True
-        if last.kind == "RBRACE":
-            return True
-        return piece.newlines > 0
+        return "RBRACE" in (last.kind, piece.kind) or last.kind == "LBRACE" or piece.newlines > 0
 
     def _space(self, piece: _Piece) -> str:
         """What stands between the last piece and this one on a line."""

@@ -16,11 +16,11 @@ import numpy as np
 from ..dsl.diagnostics import WeftError
 from .files.bundle import Bundle, comparable, read_bundle
 from .files.inputs import random_inputs, read_npz, write_npz
-from .files.writing import Output, expect_apart, expect_place, write_file
+from .files.writing import write_file
 from .run.compare import Comparison, compare
 from .run.cupy_device import CupyDevice
 from .run.runner import RunResult, run_plan
-from .trace.files import outputs, picture_path, trace_files
+from .trace.files import expect_results, picture_path, trace_files
 from .trace.text import plain
 from .trace.timeline import Timeline, timeline
 
@@ -77,7 +77,7 @@ def _count(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    _expect_places(options)
+    expect_results(options.save, options.trace, options.inputs, {options.bundle: "the bundle"})
     bundle = read_bundle(options.bundle)
     for warning in bundle.warnings:
         print(f"warning[{warning.code}]: {warning.message}", file=sys.stderr)
@@ -95,17 +95,6 @@ def _run(options: argparse.Namespace) -> int:
     else:
         print("\n".join([*_lines(bundle, result, comparison), *_streams(shown)]))
     return 0 if comparison is None or comparison.ok else 1
-
-
-def _expect_places(options: argparse.Namespace) -> None:
-    """Refuse what can't be written before anything runs."""
-    written = [] if options.save is None else [Output("--save", options.save, ".npz")]
-    if options.trace is not None:
-        expect_place(options.trace)
-        written += outputs(options.trace)
-    for output in written:
-        expect_place(output.path)
-    expect_apart(written, {options.bundle: "the bundle", **({} if options.inputs is None else {options.inputs: "--inputs"})})
 
 
 def _traced(path: Path | None, bundle: Bundle, result: RunResult) -> Timeline | None:

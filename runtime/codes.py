@@ -70,8 +70,6 @@ W0716 arrays of the wrong names
     attribute, else `arg0`, `arg1`, …; the message lists what is expected.
 W0717 an array of the wrong type or shape
     Arrays are taken as they are, never converted: f32 wants float32. bf16 comes as uint16, its 16 bits.
-W0718 a result cannot be written
-    The folder is missing or not writable. Nothing half written stays.
 W0719 random inputs need shapes
     The function has dynamic dimensions (`?`), so there is nothing to make random arrays of. Give them: `--inputs
     x.npz`.

@@ -43,11 +43,12 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except OSError as error:
         from .cli.console import show, silence_stdout
-        from .cli.files import unwritable
+        from .runtime.files.reading import reason
+        from .runtime.files.writing import unwritable
 
         silence_stdout()
         if code == 0:  # otherwise what went wrong has been said
-            show(unwritable("standard output", error).diagnostics)
+            show(unwritable("standard output", reason(error)).diagnostics)
             return 1
     return code
 

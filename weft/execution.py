@@ -51,15 +51,9 @@ class RunOptions:
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
         """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
-        from .cli.files import expect_outputs, expect_writable
-        from .runtime.files.writing import Output
-        from .runtime.trace.files import outputs
+        from .runtime.trace.files import expect_results
 
-        written = [] if self.save is None else [Output("--save", self.save, ".npz")]
-        if self.trace is not None:
-            expect_writable(self.trace)
-            written += outputs(self.trace)
-        expect_outputs(written, {**read, **({} if self.inputs is None else {self.inputs: "--inputs"})})
+        expect_results(self.save, self.trace, self.inputs, read)
 
 
 @dataclass(frozen=True)
@@ -254,7 +248,7 @@ def physical_memory() -> int | None:
 
 def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
     """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
-    from .cli.files import write_atomically
+    from .runtime.files.writing import write_file
     from .runtime.trace.files import trace_files
     from .runtime.trace.timeline import timeline
 
@@ -262,7 +256,7 @@ def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> 
         return None
     shown = timeline(plan.steps, result.timeline or (), result.device, plan.entry, counted=counted)
     for target, data in trace_files(path, shown).items():
-        write_atomically(target, data)
+        write_file(target, data)
     return shown
 
 

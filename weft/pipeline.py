@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .clock import Clock
 from .dsl import tree
-from .dsl.diagnostics import Source
+from .dsl.diagnostics import Source, fail
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -23,9 +23,22 @@ if TYPE_CHECKING:
     from .runtime.plan.plan import Plan
 
 
+def resolve_schedule(name: str) -> Path:
+    """The path of a schedule: a path as it stands, or a recipe that ships, by its name. Raises W0050."""
+    from .dsl.wording import did_you_mean
+    from .recipes import schedules
+
+    path = Path(name)
+    if path.exists() or path.is_symlink():
+        return path
+    if (shipped := schedules().get(name)) is not None:
+        return shipped
+    notes = (f"recipes that ship: {', '.join(schedules())}",)
+    raise fail("W0050", f"there is no file and no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
+
+
 def read_schedule(name: str) -> tree.File:
     """Parse and check a schedule by path or recipe name. Raises all that is wrong with it at once."""
-    from .cli.files import resolve_schedule
     from .dsl.checker import expect_right
     from .dsl.parser import parse_file
     from .interpreter.session.statement import signatures

@@ -79,7 +79,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
-        lists = {name: _plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
+        lists = {name: plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
         error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
         seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
         return {**vars(self), "max_rel_error": error, **lists, "seconds": seconds}
@@ -94,11 +94,12 @@ _KEYS = {
 """What is said of each thing of a list."""
 
 
-def _plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:
+def plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:
+    """These attributes of each, for `json.dumps`."""
     return None if things is None else [{key: _value(getattr(thing, key)) for key in keys.split()} for thing in things]
 
 
 def _value(value: object) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
-    return value if value is None or isinstance(value, (int, tuple)) else str(value)
+    return value if value is None or isinstance(value, (int, tuple, list)) else str(value)

@@ -10,18 +10,36 @@ from typing import TYPE_CHECKING, Any
 from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module
+from .result import plain
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
     from .interpreter.proof.kernels.launches import KernelUse
     from .interpreter.proof.kernels.model import KernelModel
-    from .interpreter.proof.races.findings import Findings
 
 Sizes = tuple[int | None, int | None, int | None]
 
 
-@dataclass(frozen=True)
-class Judged:
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """A part of a module that was judged. `distinct`: what was taken as distinct memory, of buffers from outside or arguments."""
+
+    name: str
+    place: str
+    diagnostics: tuple[Diagnostic, ...]
+    distinct: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.diagnostics
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        return [_diagnostic_json(d) for d in self.diagnostics]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(_Part):
     """One kernel, as one launch uses it.
 
     Args:
@@ -29,18 +47,13 @@ class Judged:
         block, grid: sizes; None where they are not known, and the verdict holds for all.
         barriers: how many its text has; `superfluous`: those that could go.
         races: as `weft run --json` writes them, and whether each is only assumed.
-        distinct: the buffers from outside that were taken as distinct memory.
     """
 
-    name: str
-    place: str
     block: Sizes
     grid: Sizes
     barriers: int
     superfluous: tuple[str, ...]
     races: tuple[dict[str, Any], ...]
-    diagnostics: tuple[Diagnostic, ...]
-    distinct: tuple[str, ...]
 
     def launched_by(self, place: str, said: bool) -> Judged:
         """The same of another launch. `said`: each diagnostic names it, because the kernel is launched more than once."""
@@ -54,22 +67,17 @@ class Judged:
         return self.name, self.block, self.grid, self.barriers, self.superfluous, said
 
 
-@dataclass(frozen=True)
-class JudgedHost:
+@dataclass(frozen=True, kw_only=True)
+class JudgedHost(_Part):
     """One host function that uses tokens or frees memory.
 
     Args:
         operations: launches, copies, allocations and frees in its text.
         tokens: how many it makes.
-        distinct: arguments that were taken as distinct memory.
     """
 
-    name: str
-    place: str
     operations: int
     tokens: int
-    diagnostics: tuple[Diagnostic, ...]
-    distinct: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -91,31 +99,18 @@ class Verdict:
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """Buffers taken as distinct, of all kernels and host functions."""
+        """What was taken as distinct memory, of all kernels and host functions."""
         return tuple(dict.fromkeys(name for part in (*self.kernels, *self.hosts) for name in part.distinct))
 
     def to_json(self) -> dict[str, Any]:
         return {
             "ok": self.ok,
-            "kernels": [
-                {
-                    "name": k.name, "place": k.place, "block": k.block, "grid": k.grid, "barriers": k.barriers,
-                    "superfluous": list(k.superfluous), "ok": not k.diagnostics, "races": list(k.races),
-                }
-                for k in self.kernels
-            ],
-            "functions": [
-                {
-                    "name": h.name, "place": h.place, "operations": h.operations, "tokens": h.tokens,
-                    "ok": not h.diagnostics,
-                    "faults": [_diagnostic_json(d) for d in h.diagnostics],
-                }
-                for h in self.hosts
-            ],
+            "kernels": plain(self.kernels, "name place block grid barriers superfluous ok races"),
+            "functions": plain(self.hosts, "name place operations tokens ok faults"),
             "assumed_distinct": list(self.distinct),
             "assumed_compiled": list(self.compiled),
             "diagnostics": [_diagnostic_json(d) for d in self.diagnostics],
-        }  # fmt: skip
+        }
 
 
 def verify_source(
@@ -196,8 +191,12 @@ def _judge_hosts(
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
         found = judge_host(function, effects, source=source, names=names, may_alias=may_alias)
-        said = tuple(found.diagnostics)
-        out.append(JudgedHost(f"@{name}", describe(function), found.operations, found.tokens, said, found.distinct))
+        out.append(
+            JudgedHost(
+                name=f"@{name}", place=describe(function), diagnostics=tuple(found.diagnostics), distinct=found.distinct,
+                operations=found.operations, tokens=found.tokens,
+            )
+        )  # fmt: skip
     return out
 
 
@@ -206,27 +205,23 @@ def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) 
 
     found = Findings(model, source)
     return Judged(
-        use.name,
-        use.place,
-        model.shape.block,
-        model.shape.grid,
-        len(model.barriers) + len(model.divergent),
-        tuple(b.op for b in found.superfluous()),
-        _races(found),
-        tuple(found.diagnostics()),
-        () if may_alias else _assumed_distinct(model),
-    )
-
-
-def _races(found: Findings) -> tuple[dict[str, Any], ...]:
-    return tuple(
-        {
-            "kind": c.kind, "buffer": c.buffer, "element": list(c.element), "assumed": c.assumed,
-            "between": "blocks" if c.across_blocks else "threads",
-            "first": c.first_op if c.first is None else str(c.first),
-            "second": c.second_op if c.second is None else str(c.second),
-        }
-        for c in found.conflicts
+        name=use.name,
+        place=use.place,
+        diagnostics=tuple(found.diagnostics()),
+        distinct=() if may_alias else _assumed_distinct(model),
+        block=model.shape.block,
+        grid=model.shape.grid,
+        barriers=len(model.barriers) + len(model.divergent),
+        superfluous=tuple(b.op for b in found.superfluous()),
+        races=tuple(
+            {
+                "kind": c.kind, "buffer": c.buffer, "element": list(c.element), "assumed": c.assumed,
+                "between": "blocks" if c.across_blocks else "threads",
+                "first": c.first_op if c.first is None else str(c.first),
+                "second": c.second_op if c.second is None else str(c.second),
+            }
+            for c in found.conflicts
+        ),
     )  # fmt: skip
 
 
@@ -257,10 +252,6 @@ def _inline_launchers(module: ir.Module) -> set[str]:
 
 
 def _diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    return {
-        "code": diagnostic.code,
-        "message": diagnostic.message,
-        "place": str(diagnostic.span) if diagnostic.span is not None else None,
-        "notes": list(diagnostic.notes),
-        "hint": diagnostic.hint,
-    }
+    place = str(diagnostic.span) if diagnostic.span is not None else None
+    notes, hint = list(diagnostic.notes), diagnostic.hint
+    return {"code": diagnostic.code, "message": diagnostic.message, "place": place, "notes": notes, "hint": hint}

@@ -16,7 +16,7 @@ from ...dsl.diagnostics import WeftError, fail
 from ..plan.dtypes import BF16, NUMPY, is_float, narrow
 from ..plan.signature import Argument, FunctionSignature, type_text
 from .reading import open_regular, reason
-from .writing import write_whole
+from .writing import unwritable, write_whole
 
 SMALL_INTEGERS = (-8, 8)
 """Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in f32."""
@@ -144,9 +144,9 @@ def _as_bf16(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dic
 
 
 def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Save arrays as `.npz`: the file is there whole, or not at all. Error: W0718."""
+    """Save arrays as `.npz`: the file is there whole, or not at all. Error: W0054."""
     plain = {name: array.view(np.uint16) if array.dtype == BF16 else array for name, array in arrays.items()}
     try:
         write_whole(Path(path), lambda file: np.savez(file, allow_pickle=False, **plain))
     except (OSError, ValueError) as error:
-        raise fail("W0718", f"cannot write {path}: {_reason(error)}") from error
+        raise unwritable(path, _reason(error)) from error

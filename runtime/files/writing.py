@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import WeftError, fail
 from .reading import reason
 
 KINDS = frozenset({".check", ".cu", ".json", ".mlir", ".npy", ".npz", ".py", ".svg", ".weft"})
@@ -77,22 +77,43 @@ def _expect_kind(output: Output) -> None:
             )
 
 
+def expect_outputs(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
+    """Refuse outputs that can't be written, or that would overwrite what must stay, before the work for them begins.
+
+    Args:
+        read: the files and folders that the command reads, and what to call each.
+
+    Raises:
+        WeftError: W0054 it can't be written, W0714 it is an input, another output, or a file of another kind.
+    """
+    outputs = tuple(outputs)
+    for output in outputs:
+        expect_place(output.path)
+    expect_apart(outputs, read)
+
+
 def expect_place(target: Path) -> None:
-    """Refuse a place that no file can be written to. Raises W0718."""
+    """Refuse a place that no file can be written to. Raises W0054."""
     if target.is_dir():
-        raise fail("W0718", f"cannot write {target}: it is a directory", hint="name a file")
-    if not target.parent.exists():
-        raise fail("W0718", f"cannot write {target}: the folder `{target.parent}` does not exist")
-    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
-        raise fail("W0718", f"cannot write {target}: permission denied or not a folder")
+        raise fail("W0054", f"cannot write `{target}`: it is a directory", hint="name a file")
+    there = target if target.exists() else target.parent
+    if not there.exists():
+        raise fail("W0054", f"cannot write `{target}`: the folder `{target.parent}` does not exist")
+    if not os.access(there, os.W_OK) or not target.parent.is_dir():
+        raise fail("W0054", f"cannot write `{target}`: permission denied or not a folder")
 
 
 def write_file(target: Path, data: bytes) -> None:
-    """Write a whole file, or nothing. Raises W0718."""
+    """Write a whole file or nothing: beside it first, then renamed over it. Raises W0054."""
+    expect_place(target)
     try:
         write_whole(target, lambda file: file.write(data))
     except OSError as error:
-        raise fail("W0718", f"cannot write {target}: {reason(error)}") from error
+        raise unwritable(target, reason(error)) from error
+
+
+def unwritable(target: Path | str, why: str) -> WeftError:
+    return fail("W0054", f"cannot write `{target}`: {why}")
 
 
 def write_whole(target: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from ...dsl.diagnostics import fail
-from ..files.writing import Output
+from ..files.writing import Output, expect_outputs, expect_place
 from .svg import picture
 from .timeline import Timeline, chrome_trace
 
@@ -25,6 +26,15 @@ def outputs(trace: Path) -> tuple[Output, ...]:
     if trace.exists() and not trace.is_file():
         raise fail("W0714", f"`{trace}` is no file, and the picture of the trace goes beside it", hint="name a file")
     return Output("--trace", trace, ".json"), Output("the picture of --trace", picture_path(trace), ".svg")
+
+
+def expect_results(save: Path | None, trace: Path | None, inputs: Path | None, read: Mapping[Path, str]) -> None:
+    """Refuse a run's files where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
+    written = [] if save is None else [Output("--save", save, ".npz")]
+    if trace is not None:
+        expect_place(trace)
+        written += outputs(trace)
+    expect_outputs(written, {**read, **({} if inputs is None else {inputs: "--inputs"})})
 
 
 def trace_files(trace: Path, shown: Timeline) -> dict[Path, bytes]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.cli import files
 from weft.dsl.diagnostics import WeftError
+from weft.pipeline import resolve_schedule
+from weft.runtime.files import writing
 
 
 def code(caught: pytest.ExceptionInfo[WeftError]) -> str:
@@ -19,7 +20,7 @@ def test_a_write_replaces_the_file_and_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "out.mlir"
     path.write_text("old")
     path.chmod(0o640)
-    files.write_atomically(path, b"new")
+    writing.write_file(path, b"new")
     assert path.read_bytes() == b"new" and path.stat().st_mode & 0o777 == 0o640
     assert list(tmp_path.iterdir()) == [path]
 
@@ -27,7 +28,7 @@ def test_a_write_replaces_the_file_and_keeps_its_mode(tmp_path: Path) -> None:
 def test_a_link_is_written_through(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    files.write_atomically(tmp_path / "link", b"new")
+    writing.write_file(tmp_path / "link", b"new")
     assert (tmp_path / "real").read_bytes() == b"new" and (tmp_path / "link").is_symlink()
 
 
@@ -40,7 +41,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(WeftError) as caught:
-        files.write_atomically(path, b"new")
+        writing.write_file(path, b"new")
     assert code(caught) == "W0054" and "no space left" in caught.value.diagnostics[0].message
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
@@ -49,7 +50,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 def test_outputs_are_refused_early(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WeftError) as caught:
-        files.expect_writable(tmp_path / name)
+        writing.expect_place(tmp_path / name)
     assert code(caught) == "W0054"
 
 
@@ -58,12 +59,12 @@ def test_a_device_that_is_full(tmp_path: Path) -> None:
     if not full.exists():  # only Linux has it; elsewhere the failed replacement above covers the message
         return
     with pytest.raises(WeftError) as caught:
-        files.write_atomically(full, b"new")
+        writing.write_file(full, b"new")
     assert code(caught) == "W0054"
 
 
 def test_a_recipe_is_found_by_name_and_a_wrong_name_gets_a_hint(tmp_path: Path) -> None:
-    assert files.resolve_schedule("shared").name == "shared.weft"
+    assert resolve_schedule("shared").name == "shared.weft"
     with pytest.raises(WeftError) as caught:
-        files.resolve_schedule("shraed")
+        resolve_schedule("shraed")
     assert caught.value.diagnostics[0].hint == "did you mean `shared`?"

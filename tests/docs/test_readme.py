@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from weft import cli
-from weft.cli.files import resolve_schedule
 from weft.dsl.parser import parse_text
+from weft.pipeline import resolve_schedule
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 BLOCKS = re.findall(r"(?:`([\w.]+)`:\n\n)?```(\w+)\n(.*?)```", README, re.DOTALL)

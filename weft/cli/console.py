@@ -34,9 +34,10 @@ def emit(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except OSError as error:
-        from .files import unwritable
+        from ..runtime.files.reading import reason
+        from ..runtime.files.writing import unwritable
 
-        raise unwritable("standard output", error) from error
+        raise unwritable("standard output", reason(error)) from error
 
 
 def stderr(width: int | None = None) -> Console:
@@ -89,9 +90,10 @@ def guarded(command: Callable[[], int | None]) -> int:
     except OSError as error:
         if error.filename is not None:  # of a file, and whoever writes one says so
             raise
-        from .files import unwritable
+        from ..runtime.files.reading import reason
+        from ..runtime.files.writing import unwritable
 
-        show(unwritable("standard output", error).diagnostics)
+        show(unwritable("standard output", reason(error)).diagnostics)
         return 1
     except (MemoryError, RecursionError) as error:
         show(exhausted(error, "--set m=256").diagnostics)

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..cli.files import resolve_schedule
 from ..dsl.diagnostics import WeftError, fail
+from ..pipeline import resolve_schedule
 from .golden import HEADER, read_golden, suffix_of, text_of
 
 GENERATED = frozenset({"build", "dist", "node_modules", "__pycache__"})

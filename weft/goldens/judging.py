@@ -6,10 +6,9 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..cli.files import write_atomically
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.render import printable
-from ..runtime.files.writing import Output, expect_apart
+from ..runtime.files.writing import Output, expect_apart, write_file
 from . import checks
 from .golden import Golden, read_golden, text_of
 from .making import Maker
@@ -79,10 +78,10 @@ def update(golden: Golden, maker: Maker) -> Change | None:
     if golden.path.exists():
         read_golden(golden.path)
     else:
-        write_atomically(golden.path, f"{golden.header}\n{now}".encode())
+        write_file(golden.path, f"{golden.header}\n{now}".encode())
         return Change(str(golden.path), (), new=True)
     if (change := _change(golden, now)) is not None:
-        write_atomically(golden.path, f"{golden.header}\n{now}".encode())
+        write_file(golden.path, f"{golden.header}\n{now}".encode())
     return change
 
 

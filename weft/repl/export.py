@@ -20,8 +20,7 @@ from .workbench import Workbench
 
 @command("save FILE [--overwrite]", "write what was done as a schedule", "file")
 def save(desk: Desk, text: str) -> None:
-    from ..cli.files import write_atomically
-    from ..runtime.files.writing import Output, expect_apart
+    from ..runtime.files.writing import Output, expect_apart, write_file
 
     words = text.split()
     names = [word for word in words if word != "--overwrite"]
@@ -41,7 +40,7 @@ def save(desk: Desk, text: str) -> None:
     written = saved_text(desk.bench, path)
     if there and "--overwrite" not in words:
         raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
-    write_atomically(path, written.encode())
+    write_file(path, written.encode())
     aside = f": {count(desk.bench.position, 'statement')}; `weft run {path}` runs it"
     desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
 

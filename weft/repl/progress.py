@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from ..dsl import tree
 from ..dsl.diagnostics import WeftError
@@ -14,43 +13,35 @@ from ..interpreter.session.session import Session
 
 def total(session: Session) -> str:
     """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
-    parts = [(len(session.states) - 1, True)]
+    found: list[int] = []
     for frame in session.state.frames:
-        parts.append(_items(frame.items[frame.index :], frame.env, session.schedules))
+        found += _items(frame.items[frame.index :], frame.env, session.schedules)
         if (turns := frame.turns) is not None and (left := len(turns.values) - turns.number - 1):
-            more, known = _items(turns.item.body, frame.env, session.schedules)
-            parts.append((more * left, known))
-    count, exact = _sum(parts)
-    return f"{count}" if exact else f"{count}+"
+            found += [*_items(turns.item.body, frame.env, session.schedules)] * left
+    return f"{len(session.states) - 1 + sum(found)}{'+' * (_UNKNOWN in found)}"
 
 
-def _sum(parts: Iterable[tuple[int, bool]]) -> tuple[int, bool]:
-    counts, known = zip((0, True), *parts, strict=True)
-    return sum(counts), all(known)
+_UNKNOWN = 0
+"""Stands for statements of which nobody knows yet whether they are done."""
 
 
-def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[str, tree.Schedule]) -> tuple[int, bool]:
-    return _sum(_item(item, env, schedules) for item in items)
-
-
-def _item(item: tree.Item, env: Environment, schedules: Mapping[str, tree.Schedule]) -> tuple[int, bool]:
-    value: Any = item.value if isinstance(item, tree.Let) else item
-    match value:
-        case tree.Statement():
-            return 1, True
-        case tree.Call():
-            called = schedules.get(value.schedule)
-            return _items(called.body, {}, schedules) if called is not None else (0, True)
-        case tree.If():
-            try:
-                return _items(value.then if condition(value.condition, env) else value.otherwise, env, schedules)
-            except WeftError:  # a handle that is not made yet, or a value of a called schedule
-                ways = (_items(value.then, env, schedules), _items(value.otherwise, env, schedules))
-                return min(ways[0][0], ways[1][0]), ways[0] == ways[1] and ways[0][1]
-        case tree.Foreach():
-            each, known = _items(value.body, env, schedules)
-            try:
-                return each * len(elements(value.iterable, env)), known
-            except WeftError:
-                return 0, False
-    return 0, True
+def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[str, tree.Schedule]) -> Iterator[int]:
+    """1 for each statement that is going to be done."""
+    for item in items:
+        match item.value if isinstance(item, tree.Let) else item:
+            case tree.Statement():
+                yield 1
+            case tree.Call(schedule=name) if name in schedules:
+                yield from _items(schedules[name].body, {}, schedules)
+            case tree.If() as choice:
+                try:
+                    way = choice.then if condition(choice.condition, env) else choice.otherwise
+                    yield from _items(way, env, schedules)
+                except WeftError:  # a handle that is not made yet, or a value of a called schedule
+                    one, other = sorted(([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise)), key=sum)
+                    yield from one if one == other else (*one, _UNKNOWN)
+            case tree.Foreach() as loop:
+                try:
+                    yield from [*_items(loop.body, env, schedules)] * len(elements(loop.iterable, env))
+                except WeftError:
+                    yield _UNKNOWN

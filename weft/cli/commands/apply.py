@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
     from ...pipeline import applied
-    from ...runtime.files.writing import Output
+    from ...runtime.files.writing import Output, expect_outputs, write_file
     from ..console import emit, progress, say, stderr
-    from ..files import expect_outputs, write_atomically
 
     with progress(f"weft apply {chosen.file}") as clock:
         recipe = chosen.open(clock)
@@ -41,6 +40,6 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
     for remark in done.unproven:
         say(remark)
     if output is not None:
-        write_atomically(output, done.text.encode())
+        write_file(output, done.text.encode())
     else:
         emit(done.text)

@@ -148,7 +148,7 @@ class Run:
 def _has_goldens(file: str) -> bool:
     """Whether `--update` finds something to write anew: checks it leaves alone."""
     from ...goldens.discovery import beside
-    from ..files import resolve_schedule
+    from ...pipeline import resolve_schedule
 
     return any(path.suffix != ".check" for path in beside(resolve_schedule(file)))
 
@@ -157,7 +157,7 @@ def _new(chosen: Choice, name: str | None, after: str | None, cuda: bool) -> Gol
     """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
     from ...goldens.discovery import without_golden
     from ...goldens.golden import Golden, new_path
-    from ..files import resolve_schedule
+    from ...pipeline import resolve_schedule
 
     schedule = resolve_schedule(chosen.file)
     if not Path(chosen.file).exists():

@@ -38,8 +38,9 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
     from ...dsl.diagnostics import fail
     from ...dsl.files import read_source
     from ...dsl.formatter import format_text
+    from ...pipeline import resolve_schedule
+    from ...runtime.files.writing import write_file
     from ..console import each, say, shortened
-    from ..files import resolve_schedule, write_atomically
 
     def one(name: str) -> bool:
         path = resolve_schedule(name)
@@ -51,7 +52,7 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
         if formatted != text and check:
             say(f"{shortened(str(path))}: would change")
         elif formatted != text:
-            write_atomically(path, formatted.encode())
+            write_file(path, formatted.encode())
             say(f"{path}: formatted")
         return check and formatted != text
 

@@ -31,9 +31,8 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     from ...maps.drawing import drawn, picture
     from ...maps.ownership import ownership
     from ...pipeline import applied
-    from ...runtime.files.writing import Output
+    from ...runtime.files.writing import Output, expect_outputs, write_file
     from ..console import progress
-    from ..files import expect_outputs, write_atomically
 
     with progress(f"weft show-map {chosen.file}") as clock:
         recipe = replace(chosen, unproven=True).open(clock)  # what is shown is not built
@@ -46,4 +45,4 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
         for line in drawn(one, console.width, banks=banks, thread=thread):
             console.print(line)
     if output is not None:
-        write_atomically(output, picture(shown, banks=banks, thread=thread).encode())
+        write_file(output, picture(shown, banks=banks, thread=thread).encode())

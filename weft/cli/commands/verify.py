@@ -37,13 +37,7 @@ class SizesParameter(click.ParamType):
 @click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
 @click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
 @json_option
-def verify(
-    file: Path,
-    block: Sizes | None,
-    grid: Sizes | None,
-    may_alias: bool,
-    as_json: bool,
-) -> int:
+def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool, as_json: bool) -> int:
     """Prove a module that already has its barriers or tokens free of races and of token, stream and memory faults.
 
     What is wrong is shown by a case of it: two threads, or two launches, that nothing orders.
