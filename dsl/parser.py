@@ -6,8 +6,10 @@ import os
 from dataclasses import dataclass, field, replace
 
 from . import tree
+from .builder import Builder
 from .diagnostics import Source, fail
 from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
+from .syntax import read
 
 
 def parse_text(text: str, name: str) -> tree.File:
@@ -30,18 +32,12 @@ def parse_file(path: str | os.PathLike[str]) -> tree.File:
 
 def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
     """Parse the inside of a schedule, such as a line of the REPL."""
-    from .builder import Builder
-    from .syntax import read
-
     source = Source(name, text)
     return Builder(source).build(read(source, "body")[0])
 
 
 def parse_source(source: Source) -> tree.File:
     """Parse one text alone: `include`s are not followed."""
-    from .builder import Builder
-    from .syntax import read
-
     return Builder(source).build(read(source, "file")[0])
 
 

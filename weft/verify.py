@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
+from .interpreter.ir import mlir
+from .interpreter.ir.mlir import ir
+from .interpreter.memory.effects import FREEING
+from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
+from .interpreter.proof.hosts.faults import judge_host
+from .interpreter.proof.hosts.tokens import uses_tokens
+from .interpreter.proof.kernels.launches import KernelUse, kernel_uses, model_of, same_use
+from .interpreter.proof.kernels.model import KernelModel
+from .interpreter.proof.races.findings import Findings
+from .interpreter.session.rewriter import describe
 from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module
 from .result import plain
-
-if TYPE_CHECKING:
-    from .interpreter.ir.mlir import ir
-    from .interpreter.proof.kernels.launches import KernelUse
-    from .interpreter.proof.kernels.model import KernelModel
 
 Sizes = tuple[int | None, int | None, int | None]
 
@@ -130,9 +135,6 @@ def verify_source(
         WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
             be judged.
     """
-    from .interpreter.proof.hosts.effects import compiled_kernels
-    from .interpreter.proof.kernels.launches import kernel_uses, model_of, same_use
-
     module = parse_module(source)
     called = _inline_launchers(module)
     names = WrittenNames(source)
@@ -175,13 +177,6 @@ def _judge_hosts(
     called: set[str],
 ) -> list[JudgedHost]:
     """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
-    from .interpreter.ir import mlir
-    from .interpreter.memory.effects import FREEING
-    from .interpreter.proof.hosts.effects import Effects
-    from .interpreter.proof.hosts.faults import judge_host
-    from .interpreter.proof.hosts.tokens import uses_tokens
-    from .interpreter.session.rewriter import describe
-
     effects = Effects(module)
     out: list[JudgedHost] = []
     for function in mlir.operations(module.operation, "func.func"):
@@ -201,8 +196,6 @@ def _judge_hosts(
 
 
 def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) -> Judged:
-    from .interpreter.proof.races.findings import Findings
-
     found = Findings(model, source)
     return Judged(
         name=use.name,
@@ -235,11 +228,6 @@ def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
 def _inline_launchers(module: ir.Module) -> set[str]:
     """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be the same,
     and what it waits for too. Returns the functions that are called."""
-    from .interpreter.ir import mlir
-    from .interpreter.memory.effects import FREEING
-    from .interpreter.proof.hosts.effects import DEVICE
-    from .interpreter.proof.hosts.tokens import uses_tokens
-
     inlined = {
         str(mlir.ir.StringAttr(f.attributes["sym_name"]).value)
         for f in mlir.operations(module.operation, "func.func")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from weft import cli
+from weft import cli, verify
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.proof.kernels import launches
 from weft.verify import Judged, Sizes, Verdict, verify_source
 
 SHARED = "#gpu.address_space<workgroup>"
@@ -345,8 +344,8 @@ def test_launches_that_are_alike_are_judged_once(monkeypatch: pytest.MonkeyPatch
     """Each gets its verdict, but a kernel is modelled once for equal sizes and operands; not for other buffers or numbers."""
     modelled: list[str] = []
     judged_one_by_one = [[k.name, *codes(OUTLINED.format(host=one, attributes=""))] for k, one in each_alone()]
-    plain = launches.model_of
-    monkeypatch.setattr(launches, "model_of", lambda use, **options: modelled.append(use.place) or plain(use, **options))
+    plain = verify.model_of
+    monkeypatch.setattr(verify, "model_of", lambda use, **options: modelled.append(use.place) or plain(use, **options))
     verdict = judge(many(20))
     assert len(modelled) == len(MANY) - 1, "`c1` and `one` are equal"
     assert [[k.name, *(d.code for d in k.diagnostics)] for k in verdict.kernels] == judged_one_by_one * 20

@@ -16,12 +16,12 @@ from rich.text import Text
 
 from ..dsl.wording import count
 from ..result import Report
-from ..runtime.trace.text import Kind, rows
 from .banks import conflicts
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step
     from ..pipeline import Applied
+    from ..runtime.trace.text import Kind
     from ..runtime.trace.timeline import Timeline
 
 WIDEST = 108
@@ -171,6 +171,10 @@ _STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "l
 
 def _streams(shown: Timeline, width: int) -> RenderableType:
     """Rows of blocks `width` characters wide, and what they come to."""
+    from ..runtime.trace.text import (
+        rows,  # the picture of a trace imports an XML library, which imports half of the standard one
+    )
+
     if not shown.bars:
         return Text("nothing was launched or copied", "dim")
     lines = [Text.assemble(*((piece.text, _STREAMS[piece.kind]) for piece in row), no_wrap=True) for row in rows(shown, width)]

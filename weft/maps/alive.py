@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import fail
 from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.mlir import ir
 from ..interpreter.mapping.mapping import mapping_of
 from ..interpreter.session.environment import named_handles
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
-    from ..interpreter.session.session import Session
-    from ..interpreter.session.statement import Handle
+from ..interpreter.session.session import Session
+from ..interpreter.session.statement import Handle
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..interpreter.ir.mlir import ir
+from ..interpreter.ir.structured import is_structured, structure
+from ..interpreter.memory.shared import bytes_of
+from ..interpreter.memory.spaces import is_shared
 from ..interpreter.memory.strides import strided
 from ..runtime.simulator.machine.banks import BANKS, WORD
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
 
 
 def banks_of(op: ir.Operation) -> np.ndarray | None:
     """The bank where each element that a linalg op writes begins; None where it writes no shared memory of static shape."""
-    from ..interpreter.ir.mlir import ir
-    from ..interpreter.ir.structured import is_structured, structure
-    from ..interpreter.memory.shared import bytes_of
-    from ..interpreter.memory.spaces import is_shared
-
     if not is_structured(op) or not is_shared(op.operands[-1].type):
         return None
     kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents

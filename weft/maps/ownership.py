@@ -10,20 +10,27 @@ import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dsl.diagnostics import fail
+from ..interpreter.indices.arithmetic import Bound, Sum
+from ..interpreter.ir.clone import clone_module, tagged
+from ..interpreter.ir.mlir import DYNAMIC, affine, arith, ir, linalg, memref
+from ..interpreter.launch.kernel import Outlined, outline
+from ..interpreter.launch.lowering import lower
+from ..interpreter.launch.realise import Realiser
+from ..interpreter.mapping.geometry import Geometry, geometry_of
+from ..interpreter.mapping.hardware import Hardware
+from ..interpreter.mapping.mapping import ATTRIBUTE, enclosing_maps
+from ..interpreter.mapping.readiness import mapped_things
+from ..interpreter.mapping.space import Mapped, extents, loop_dimensions, most_extents
+from ..interpreter.session.rewriter import describe
+from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
+from ..runtime.plan.dtypes import NUMPY
+from ..runtime.simulator import SimKernel
 from .alive import LiveMap
 from .banking import banks_of
-
-if TYPE_CHECKING:
-    from ..interpreter.indices.arithmetic import Bound
-    from ..interpreter.ir.mlir import ir
-    from ..interpreter.launch.kernel import Outlined
-    from ..interpreter.mapping.geometry import Geometry
-    from ..interpreter.mapping.space import Mapped
 
 NOBODY = -1
 MOST_ELEMENTS = 1 << 22
@@ -61,15 +68,6 @@ class Ownership:
 
 def ownership(live: LiveMap) -> Ownership:
     """Evaluate a map. Raises W0973 for sizes that only a run knows, and what a launch of the maps refuses (W035x)."""
-    from ..interpreter.ir.clone import clone_module, tagged
-    from ..interpreter.ir.mlir import ir
-    from ..interpreter.launch.kernel import outline
-    from ..interpreter.mapping.geometry import geometry_of
-    from ..interpreter.mapping.mapping import enclosing_maps
-    from ..interpreter.mapping.readiness import mapped_things
-    from ..interpreter.session.rewriter import describe
-    from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
-
     module = clone_module(live.module)
     with module.context, ir.Location.unknown():
         if not is_bufferized(module):
@@ -91,8 +89,6 @@ def ownership(live: LiveMap) -> Ownership:
 
 def _around(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
     """The maps around `target` within a block, outermost first."""
-    from ..interpreter.mapping.mapping import enclosing_maps
-
     around = {outer for outer, _ in enclosing_maps(target.op)}
     return [one for one in mapped if one.op in around and one.mapping.space != "blocks"]
 
@@ -119,10 +115,6 @@ class _Trial:
             raise fail("W0973", f"{math.prod(self.shape):,} iterations are too many to show", hint="take a smaller payload")
 
     def run(self) -> np.ndarray:
-        from ..interpreter.launch.lowering import lower
-        from ..interpreter.launch.realise import Realiser
-        from ..runtime.simulator import SimKernel
-
         probe, number = self._argument(), self._number()
         path = self._path()
         if self.target.op.name == "scf.forall":
@@ -144,8 +136,6 @@ class _Trial:
     # ---- pieces of the kernel ---------------------------------------------------------------------------------------
 
     def _most(self, one: Mapped) -> list[int]:
-        from ..interpreter.mapping.space import loop_dimensions, most_extents
-
         loop = one.op.name == "scf.forall"
         trips = [d.most_trips for d in loop_dimensions(one.op)] if loop else most_extents(one.op)
         known = [trip for trip in trips if trip is not None]
@@ -161,8 +151,6 @@ class _Trial:
 
     def _argument(self) -> ir.Value:
         """The array of owners, as the kernel's last argument."""
-        from ..interpreter.ir.mlir import ir
-
         function, i64 = self.kernel.function, ir.IntegerType.get_signless(64)
         kind = ir.MemRefType.get(self.shape, i64)
         probe = self.kernel.entry.add_argument(kind, ir.Location.unknown())
@@ -177,10 +165,6 @@ class _Trial:
 
     def _number(self) -> ir.Value:
         """The linear number of the processor that runs the code, as an i64, ahead of the loops."""
-        from ..interpreter.indices.arithmetic import Sum
-        from ..interpreter.ir.mlir import arith, ir
-        from ..interpreter.mapping.hardware import Hardware
-
         hardware = Hardware(self.kernel.entry, self.geometry)
         with ir.InsertionPoint(self.kernel.root):
             block, blocks = Sum(), 1
@@ -206,8 +190,6 @@ class _Trial:
         return path
 
     def _store_in_loop(self, probe: ir.Value, number: ir.Value) -> None:
-        from ..interpreter.ir.mlir import ir, memref
-
         block = self.target.op.regions[0].blocks[0]
         for inner in reversed(list(block.operations)[:-1]):
             inner.operation.erase()
@@ -216,9 +198,6 @@ class _Trial:
 
     def _place(self) -> list[ir.Value]:
         """The subscripts of the iteration of all the loops of the chain."""
-        from ..interpreter.ir.mlir import affine, ir
-        from ..interpreter.mapping.space import loop_dimensions
-
         steps: list[list[tuple[ir.AffineExpr, ir.Value, int]]] = [[] for _ in self.shape]
         first = 0
         for one, trips in zip(self.chain, self.trips, strict=True):
@@ -243,10 +222,6 @@ class _Trial:
 
     def _store_in_op(self, probe: ir.Value, number: ir.Value, path: list[ir.Operation]) -> None:
         """In the op's place, one that writes the number to each element of the same iteration space."""
-        from ..interpreter.ir.mlir import ir, linalg
-        from ..interpreter.mapping.mapping import ATTRIBUTE
-        from ..interpreter.mapping.space import extents
-
         op = self.target.op
         with ir.InsertionPoint(op):
             view = self._window(probe, extents(op))
@@ -266,8 +241,6 @@ class _Trial:
 
     def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
         """The part of the array that the op fills in the iteration of the maps around it, as large as the op is there."""
-        from ..interpreter.ir.mlir import DYNAMIC, ir, memref
-
         outer = self._place()
         sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
         strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(outer), len(self.shape))]
@@ -297,9 +270,6 @@ def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:
 
 def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
     """An argument that is never looked into."""
-    from ..interpreter.ir.mlir import ir
-    from ..runtime.plan.dtypes import NUMPY
-
     if not isinstance(kind, ir.MemRefType):
         return NUMPY[str(kind)].type(1)
     shape = [1 if kind.is_dynamic_dim(axis) else kind.get_dim_size(axis) for axis in range(kind.rank)]

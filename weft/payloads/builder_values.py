@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..dsl import tree
 from ..dsl.diagnostics import Span, fail
+from ..dsl.expressions import evaluate
 from ..dsl.wording import did_you_mean
 from ..recipes import builders
 from ..recipes.builder import Builder, BuilderParameter, Value
@@ -97,8 +98,6 @@ def builder_values(
 
 def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
     """The arguments that the schedule writes, evaluated and checked. Raises W0486."""
-    from ..dsl.expressions import evaluate
-
     values: dict[str, Value] = {}
     for parameter, argument in _arguments(builder, payload):
         if isinstance(argument.value, tree.HandleRef):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, Source, WeftError
+from ..interpreter.ir.mlir import ir, memref, operations
+from ..interpreter.session.rewriter import describe
+from ..runtime.host.functions import is_written
 from .naming import span_of
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
 
 NAME, ENTRY = "krnl.global", "krnl.entry_point"
 _RESOURCE = re.compile(r"dense_resource<([\w$.-]+|\"[^\"]*\")>")
@@ -32,8 +31,6 @@ def read_constants(module: ir.Module, source: Source) -> None:
         WeftError: W0410 for one without a value, W0411 for a value that is not of the constant's type, W0412 for elements that
             are not in the text, W0413 for a constant that is written to.
     """
-    from ..interpreter.ir.mlir import ir, memref, operations
-
     constants = [_Constant(op, source) for op in operations(module.operation, NAME)]
     if constants:
         symbols, made = ir.SymbolTable(module.operation), dict[tuple[ir.Attribute, ...], ir.StringAttr]()
@@ -62,16 +59,11 @@ class _Constant:
     source: Source
 
     def refusal(self, code: str, message: str, hint: str | None = None) -> WeftError:
-        from ..interpreter.session.rewriter import describe
-
         place = span_of(self.op.location, self.source)
         return WeftError(Diagnostic(code, f"`{NAME}`: {message}", place, hint=hint, payload=describe(self.op)))
 
     def attributes(self) -> dict[str, ir.Attribute]:
         """Those of a `memref.global` with the same elements."""
-        from ..interpreter.ir.mlir import ir
-        from ..runtime.host.functions import is_written
-
         type_ = self.type()
         value = self.value(type_)
         if is_written(self.op.results[0]):
@@ -90,8 +82,6 @@ class _Constant:
 
     def type(self) -> ir.MemRefType:
         """A static memref of plain layout, as the constant's `shape` says."""
-        from ..interpreter.ir.mlir import ir
-
         op = self.op
         shown = op.results[0].type if len(op.results) == 1 and not len(op.operands) else None
         if not isinstance(shown, ir.MemRefType) or not (type_ := ir.MemRefType(shown)).has_static_shape:
@@ -111,8 +101,6 @@ class _Constant:
 
     def value(self, type_: ir.MemRefType) -> ir.Attribute:
         """The elements, as a dense attribute of the memref's shape and element type."""
-        from ..interpreter.ir.mlir import ir
-
         value = self.op.attributes.get("value", None)
         if value is None:
             raise self.refusal("W0410", "this constant has no value", "print it with its elements: `value = dense<…>`")
@@ -129,8 +117,6 @@ class _Constant:
 
     def blob(self, key: str, type_: ir.RankedTensorType) -> ir.Attribute:
         """The elements of a `dense_resource<key>`, from the hex digits at the end of the text (the bindings don't show them)."""
-        from ..interpreter.ir.mlir import ir
-
         digits = _resources(self.source.text).get(key)
         if digits is None:
             hint = "print the module without eliding its constants"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Source, Span
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
+from ..interpreter.ir.mlir import ir
 
 _RESULT = re.compile(r"%([\w$.-]++)(?::\d+)?+\s*+(?:,\s*+)?")
 _PLACE = re.compile(r":(\d+):(\d+)\)?$")
@@ -47,8 +44,6 @@ class WrittenNames:
         self.source = source
 
     def __call__(self, value: ir.Value) -> str | None:
-        from ..interpreter.ir.mlir import ir
-
         if isinstance(value.owner, ir.Block):
             op, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
             if (given := _given_name(op, number)) is not None:
@@ -84,8 +79,6 @@ def results(before: str) -> list[str]:
 
 def _given_name(op: ir.Operation, number: int) -> str | None:
     """The `weft.name` of a function's argument: what Weft calls it when it writes a module."""
-    from ..interpreter.ir.mlir import ir
-
     if "arg_attrs" not in op.attributes:
         return None
     attributes = list(ir.ArrayAttr(op.attributes["arg_attrs"]))

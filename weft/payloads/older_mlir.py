@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dsl.diagnostics import Source
+from ..interpreter.ir import mlir
 
 REJECTED = "cannot be used as a symbol"
 """What today's verifier says of such an operand."""
@@ -75,8 +76,6 @@ class Older:
 
 def rewritten(source: Source) -> Older | None:
     """`source` with the symbols of affine accesses made dimensions; None where there is none to make."""
-    from ..interpreter.ir import mlir
-
     context = mlir.context()
 
     def affine(written: str) -> bool:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
 from ..dsl.files import read_source
+from ..interpreter.ir import mlir
+from ..interpreter.ir.mlir import ir, operations
 from ..recipes.builder import Value
 from .builder_values import Layer, builder_of, builder_values
 from .naming import WrittenNames, span_of
 
 if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
     from .older_mlir import Older
 
 
@@ -65,8 +66,6 @@ def payload_path(file: tree.File, override: Path | None) -> Path | None:
 def parse_payload(source: Source) -> ir.Module:
     """Parse and verify a payload in a fresh context; its ops bear `source`'s name in their locations, its functions'
     arguments and results a `weft.name` each. Raises W0487 with the parser's messages, line and column."""
-    from ..interpreter.ir import mlir
-
     module = parse_module(source)
     if not any(mlir.operations(module.operation, "func.func")):
         raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
@@ -80,7 +79,6 @@ def parse_module(source: Source) -> ir.Module:
     Text of older MLIR is read where it can be (`older_mlir.py`, `foreign_constants.py`). Raises W0487, W0625 … W0628,
     W0410 … W0413.
     """
-    from ..interpreter.ir import mlir
     from .foreign_constants import read_constants
     from .older_mlir import REJECTED, rewritten
     from .refusals import expect_known_holders, expect_order
@@ -123,8 +121,6 @@ def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None 
 def _name_locations(module: ir.Module, name: str, older: Older | None = None) -> None:
     """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it. Places in text
     that was rewritten become those of the user's."""
-    from ..interpreter.ir import mlir
-
     with module.context:
         for op in mlir.operations(module.operation):
             location = op.location
@@ -146,7 +142,6 @@ _OF_ARGUMENTS = ("arg_attrs", "res_attrs", "workgroup_attrib_attrs", "private_at
 def _expect_no_marks(module: ir.Module) -> None:
     """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would be misread.
     Raises W0489."""
-    from ..interpreter.ir.mlir import operations
     from ..interpreter.session.rewriter import describe
 
     for op in operations(module.operation):
@@ -167,8 +162,6 @@ def _expect_no_marks(module: ir.Module) -> None:
 
 def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
     """The attributes in Weft's name on an op and, of names, those on its arguments and results."""
-    from ..interpreter.ir.mlir import ir
-
     for name in op.attributes:
         if name.startswith("weft."):
             yield name, op.attributes[name]
@@ -180,8 +173,6 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
 
 def _says(name: str, value: ir.Attribute) -> bool:
     """Whether the value of a mark is of its kind."""
-    from ..interpreter.ir.mlir import ir
-
     if name == "weft.name":
         return isinstance(value, ir.StringAttr)
     number = isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
@@ -194,8 +185,6 @@ def _name_values(module: ir.Module, source: Source) -> None:
     An argument's is its SSA name in the text (`%lhs` → `lhs`), where that shows it, else it is `arg0`, `arg1`, …; a result is
     `result0`, `result1`, ….
     """
-    from ..interpreter.ir.mlir import ir, operations
-
     written = WrittenNames(source)
     for op in operations(module.operation, "func.func"):
         types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)

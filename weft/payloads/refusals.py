@@ -11,13 +11,12 @@ import graphlib
 import itertools
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from ..interpreter.ir import mlir
+from ..interpreter.ir.mlir import ir
+from ..interpreter.proof.hosts.tokens import uses_tokens
 from .naming import span_of
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
 
 SAYS = "the payload does not parse: "
 
@@ -154,9 +153,6 @@ def _circle(span: Span) -> Iterator[str]:
 
 def expect_order(module: ir.Module, source: Source) -> None:
     """Refuse tokens outside of functions (W0628): they may go round in circles."""
-    from ..interpreter.ir import mlir
-    from ..interpreter.proof.hosts.tokens import uses_tokens
-
     for top in module.body.operations:
         if top.operation.name in _ORDERED or not uses_tokens(top.operation):
             continue

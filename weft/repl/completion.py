@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ..dsl.syntax import accepted, language
 from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.mlir import operations
+from ..interpreter.session.statement import signatures
 from . import handles
 from .command import COMMANDS, Desk
 from .kernels import TARGETS
@@ -38,9 +41,6 @@ def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
 
 def _expected(desk: Desk, before: str) -> Iterator[str]:
     """Words that the grammar accepts behind `before`."""
-    from ..dsl.syntax import accepted, language
-    from ..interpreter.session.statement import signatures
-
     lang = language()
     accepts = accepted(before, "body")
     known = signatures()
@@ -60,8 +60,6 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
 
 def _behind(desk: Desk, command: str) -> Iterable[str]:
     """What can stand behind a command."""
-    from ..interpreter.session.statement import signatures
-
     match COMMANDS[command].argument:
         case "handle":
             return handles.live(desk.bench.session)
@@ -85,8 +83,6 @@ def _parts(desk: Desk, name: str) -> list[str]:
 
 
 def _op_names(desk: Desk) -> list[str]:
-    from ..interpreter.ir.mlir import operations
-
     names = {op.name for op in operations(desk.bench.session.module.operation)}
     return sorted(names - {"builtin.module", "func.func", "func.return"})
 

@@ -10,18 +10,21 @@ from pathlib import Path
 from rich.text import Text
 
 from ..dsl import tree
+from ..dsl.checker import expect_right
 from ..dsl.diagnostics import Source, fail
 from ..dsl.expressions import show
+from ..dsl.formatter import format_text
+from ..dsl.parser import parse_text
 from ..dsl.wording import count
+from ..interpreter.session.statement import signatures
 from ..pipeline import TYPED
+from ..runtime.files.writing import Output, expect_apart, write_file
 from .command import Desk, Misuse, command
 from .workbench import Workbench
 
 
 @command("save FILE [--overwrite]", "write what was done as a schedule", "file")
 def save(desk: Desk, text: str) -> None:
-    from ..runtime.files.writing import Output, expect_apart, write_file
-
     words = text.split()
     names = [word for word in words if word != "--overwrite"]
     if len(names) != 1:
@@ -52,11 +55,6 @@ def leave(desk: Desk, text: str) -> None:
 
 def saved_text(bench: Workbench, path: Path) -> str:
     """The formatted text of a schedule at `path` that does what was done. Raises W0063 where no schedule can say it."""
-    from ..dsl.checker import expect_right
-    from ..dsl.formatter import format_text
-    from ..dsl.parser import parse_text
-    from ..interpreter.session.statement import signatures
-
     text = format_text("\n".join(_lines(bench, path.parent)) + "\n", str(path))
     expect_right(parse_text(text, str(path)), signatures())
     return text

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Span, fail
 from ..dsl.wording import did_you_mean, quoted
 from ..interpreter.ir.clone import tagged
 from ..interpreter.session.environment import named_handles
+from ..interpreter.session.session import Session
+from ..interpreter.session.statement import Handle
 from ..pipeline import TYPED
-
-if TYPE_CHECKING:
-    from ..interpreter.session.session import Session
-    from ..interpreter.session.statement import Handle
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from ..dsl.diagnostics import fail
 from ..dsl.wording import count
 from ..pipeline import Choice
 from .reading import state_folder
-
-if TYPE_CHECKING:
-    from .workbench import Workbench
+from .workbench import Workbench
 
 KEPT, KEPT_DAYS = 20, 30
 """How many journals of sessions that were cut off are kept, and how long."""

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 
+from ..cli.report import show_report
 from ..clock import Clock
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.wording import count
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.clone import strip_tags, tagged
+from ..interpreter.ir.mlir import operations
+from ..interpreter.session.session import Session
+from ..pipeline import Applied
 from . import colors, handles
 from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line
@@ -18,7 +22,6 @@ from .workbench import Workbench, do, first_line
 if TYPE_CHECKING:
     from ..execution import Target
     from ..interpreter.proof.races.findings import Findings
-    from ..interpreter.session.session import Session
 
 TARGETS = ("auto", "sim", "cuda")
 
@@ -27,7 +30,6 @@ TARGETS = ("auto", "sim", "cuda")
 def sync(desk: Desk, text: str) -> None:
     """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what keeps it
     from being launched."""
-    from ..interpreter.ir.mlir import operations
     from ..interpreter.mapping.readiness import independent
     from ..interpreter.proof import kernel_model
     from ..interpreter.proof.kernels.trial import mapped_roots, trials
@@ -75,7 +77,6 @@ def cuda(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is mapped either, and what the emitter or the `launch` that is supposed refuse."""
     from rich.syntax import Syntax
 
-    from ..interpreter.ir.clone import strip_tags
     from ..runtime.cuda import emit
 
     fork = desk.bench.session.fork(unproven=True)
@@ -101,9 +102,7 @@ def cuda(desk: Desk, text: str) -> None:
 @command("run [auto|sim|cuda]", "run what is launched so far, and compare with the payload", "target")
 def run(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is launched."""
-    from ..cli.report import show_report
     from ..execution import RunOptions, open_device, run_applied
-    from ..pipeline import Applied
 
     if text and text not in TARGETS:
         raise Misuse(f"there is no target `{text}`")
@@ -118,8 +117,6 @@ def run(desk: Desk, text: str) -> None:
 
 
 def _launched(session: Session) -> bool:
-    from ..interpreter.ir.mlir import operations
-
     return any(True for _ in operations(session.module.operation, "gpu.func", "gpu.launch"))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..dsl.diagnostics import WeftError
+from ..dsl.parser import parse_items
 
 _CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
 _WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
@@ -27,8 +28,6 @@ def command_of(text: str, commands: Iterable[str]) -> tuple[str, str] | None:
 
 def incomplete(text: str, commands: Iterable[str]) -> bool:
     """Whether a statement goes on in the next line: a bracket is open, or the line ends with an operator."""
-    from ..dsl.parser import parse_items
-
     if not text.strip() or command_of(text, commands) is not None:
         return False
     last = text.rstrip().rpartition("\n")[2]

@@ -12,6 +12,7 @@ from ..cli.report import duration
 from ..dsl.wording import count
 from ..interpreter.ir.clone import tagged
 from ..interpreter.session.state import State
+from ..settings import parse_settings
 from . import changes, colors
 from .command import Desk, Misuse, command, number_of
 
@@ -83,8 +84,6 @@ def _jump(desk: Desk, number: int) -> None:
 
 @command("set name=value …", "set parameters; what was done is done again with them", "parameter")
 def set_values(desk: Desk, text: str) -> None:
-    from ..settings import parse_settings
-
     pairs = re.sub(r"\s*=\s*", "=", text).split()
     if not pairs:
         raise Misuse("`set` needs a name and a value")

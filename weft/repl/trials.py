@@ -8,22 +8,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from ..cli.report import columns
 from ..dsl.diagnostics import WeftError
+from ..dsl.signature import Field, Signature
+from ..dsl.syntax import language
 from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.mlir import ir
+from ..interpreter.ir.structured import is_structured, operand_names, structure
+from ..interpreter.session.session import Session
+from ..interpreter.session.statement import signatures
 from . import colors, handles
 from .command import Desk, command
 from .views import NO_HANDLES
 from .workbench import do, first_line
-
-if TYPE_CHECKING:
-    from ..dsl.signature import Field, Signature
-    from ..interpreter.ir.mlir import ir
-    from ..interpreter.session.session import Session
 
 SPACES = (
     "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic", "threads(x: 32) cyclic",
@@ -80,8 +80,6 @@ class _Trials:
         self.op = self.ops.get(self.alive[name].number) if name is not None else None
 
     def all(self) -> Iterator[Tried]:
-        from ..interpreter.session.statement import signatures
-
         for keyword, signature in signatures().items():
             roles = [f for f in signature.fields if f.kind in ("handle", "operand") and not f.optional]
             texts = any(f.kind in ("str", "raw", "word") and not f.optional for f in signature.fields)
@@ -153,8 +151,6 @@ def _kind(text: str) -> str:
 
 def _wording(keyword: str, signature: Signature) -> Wording | None:
     """The shortest way to write a statement."""
-    from ..dsl.syntax import language
-
     lang = language()
     required = {f.name for f in signature.fields if not f.optional}
     rules: dict[str, list[list[str]]] = {}
@@ -177,12 +173,8 @@ def _wording(keyword: str, signature: Signature) -> Wording | None:
 
 
 def _rank(op: ir.Operation | None) -> int:
-    from ..interpreter.ir.structured import is_structured, structure
-
     return structure(op).rank if op is not None and is_structured(op) else 0
 
 
 def operands_of(op: ir.Operation) -> tuple[str, ...]:
-    from ..interpreter.ir.structured import is_structured, operand_names
-
     return operand_names(op) if is_structured(op) else ("in0",)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -14,12 +13,12 @@ from ..dsl.diagnostics import fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..dsl.wording import did_you_mean
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.clone import strip_tags, tagged, without_tags
+from ..interpreter.ir.mlir import ir
+from ..interpreter.session.statement import signatures
+from ..payloads.builder_values import builder_of
 from . import changes, colors, handles
 from .command import COMMANDS, Desk, Misuse, command, number_of
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
 
 AROUND = 2
 """Lines shown above and below an op."""
@@ -62,8 +61,6 @@ def show(desk: Desk, text: str) -> None:
 
 @command("ir [n]", "the module as it stands, or as it stood after n statements", "number")
 def show_ir(desk: Desk, text: str) -> None:
-    from ..interpreter.ir.clone import strip_tags
-
     module = desk.bench.ir_at(number_of(text, desk.bench.position))
     for line in str(strip_tags(module)).rstrip().splitlines():
         desk.say(*colors.wrapped(colors.ir(line), desk.width, _hanging(line)))
@@ -84,8 +81,6 @@ def diff(desk: Desk, text: str) -> None:
 
 @command("params", "the parameters of the schedule and of its payload")
 def params(desk: Desk, text: str) -> None:
-    from ..payloads.builder_values import builder_of
-
     recipe, choice = desk.bench.recipe, desk.bench.choice
     builder = builder_of(recipe.file, choice.payload)
     layer = builder.layers[choice.layer] if builder is not None and choice.layer is not None else {}
@@ -107,8 +102,6 @@ def params(desk: Desk, text: str) -> None:
 
 @command("help [NAME]", "this list, a command or a statement", "topic")
 def show_help(desk: Desk, text: str) -> None:
-    from ..interpreter.session.statement import signatures
-
     known = signatures()
     if text in COMMANDS:
         desk.say(Text.assemble((COMMANDS[text].usage, "bold"), f"  {COMMANDS[text].summary}"))
@@ -139,8 +132,6 @@ def _hanging(line: str) -> int:
 def _marked(module: ir.Module, op: ir.Operation, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:
     """The lines of the op that bears `tag` (at most `most`), the blocks it stands in, and a few lines around; whether each is
     its own. None stands for lines left out."""
-    from ..interpreter.ir.clone import without_tags
-
     lines = module.operation.get_asm(use_local_scope=True).splitlines()
     first, last = _extent(lines, op, tag)
     shown = {*changes.around(lines[first], _above(lines, first)), *range(max(0, first - AROUND), last + 1 + AROUND)}

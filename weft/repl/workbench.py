@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from ..cli.supervisor import doing
 from ..dsl import tree
+from ..dsl.checker import check
 from ..dsl.diagnostics import Source, WeftError, fail
+from ..dsl.parser import parse_items
+from ..interpreter.ir.mlir import ir
 from ..interpreter.session.control import statement_text
-from ..interpreter.session.state import SKIP
+from ..interpreter.session.session import Session, tell_statements
+from ..interpreter.session.state import SKIP, Step
+from ..interpreter.session.statement import signatures
+from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
 
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
-    from ..interpreter.session.session import Session
-    from ..interpreter.session.state import Step
 
 @dataclass
 class Workbench:
@@ -38,10 +40,6 @@ class Workbench:
     @classmethod
     def open(cls, choice: Choice) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
-        from ..cli.supervisor import doing
-        from ..interpreter.session.session import Session, tell_statements
-        from ..payloads.payload import parse_payload
-
         tell_statements(doing)
         recipe = choice.open()
         payload = parse_payload(recipe.payload)
@@ -89,8 +87,6 @@ class Workbench:
 
     def type(self, text: str) -> tuple[Step, ...]:
         """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of it."""
-        from ..dsl.parser import parse_items
-
         items = parse_items("\n" * self.lines + text, TYPED)
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()
@@ -107,9 +103,6 @@ class Workbench:
 
         Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than once.
         """
-        from ..dsl.checker import check
-        from ..interpreter.session.statement import signatures
-
         frame, *inner = self.session.state.frames
         if inner or not items:
             return
@@ -148,8 +141,6 @@ class Workbench:
 
 def do(fork: Session, text: str) -> tuple[Step, ...]:
     """Do a statement on a copy."""
-    from ..dsl.parser import parse_items
-
     return fork.do(parse_items(text, "<tried>"))
 
 
