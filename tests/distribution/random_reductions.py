@@ -84,7 +84,8 @@ class Body:
             if kind == "i1":
                 name = "andi"
             else:
-                right = self.op(f"arith.ori {right}, {self.op(f'arith.constant 1 : {kind}')} : {kind}")
+                for how, number in (("andi", 6), ("ori", 1)):  # nor by -1: of the least number that is undefined
+                    right = self.op(f"arith.{how} {right}, {self.op(f'arith.constant {number} : {kind}')} : {kind}")
         return self.op(f"arith.{name} {left}, {right} : {kind}")
 
 
@@ -133,7 +134,8 @@ def case(r: random.Random) -> Case:
         if name not in ("subf", "subi") and r.random() < 0.4:
             operands.reverse()
         results.append(body.op(f"arith.{name} {', '.join(operands)} : {total}"))
-    if outs == 2 and r.random() < 0.5:  # the largest, and where it is: the second follows the first
+    ordered = outs == 2 and r.random() < 0.5
+    if ordered:  # the largest, and where it is: the second follows the first
         larger = body.op(f"arith.{'cmpf ogt' if real(total) else 'cmpi sgt'}, {term}, %o0 : {total}")
         place = body.converted(body.op(f"arith.index_cast {body.op('linalg.index 1 : index')} : index to i32"), "i32", total)
         results = [body.op(f"arith.select {larger}, {a}, %o{n} : {total}") for n, a in enumerate((term, place))]
@@ -166,12 +168,17 @@ def case(r: random.Random) -> Case:
     lines.append(f"}} -> ({returned})")
     lines.append("return " + ", ".join(["%r"] if outs == 1 else [f"%r#{n}" for n in range(outs)]) + f" : {returned}")
     payload = f"func.func @f({', '.join(given)}) -> ({returned}) {{\n" + "\n".join(lines) + "\n}\n"
-    return Case(payload, schedule(r, k, j, sums))
+    return Case(payload, schedule(r, k, j, sums, ordered))
 
 
-def schedule(r: random.Random, k: int, j: int | None, sums: bool) -> str:
-    """Ragged in rows and sums: staged or not, in parts or not, with the rows in threads or the whole op in one."""
+def schedule(r: random.Random, k: int, j: int | None, sums: bool, ordered: bool) -> str:
+    """Ragged in rows and sums: staged or not, in parts or not, with the rows in threads or the whole op in one.
+
+    `ordered`: the first of several that are equal counts, so that tiles of two dimensions must keep the order.
+    """
     bm, bk = r.randint(1, 5), r.randint(1, 6)
+    if ordered and j is not None:
+        bk = 1
     more = "" if j is None else f", {r.randint(1, 4)}"
     if sums and j is None and k > 3 and r.random() < 0.4:
         return "\n".join([

@@ -23,8 +23,8 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 
 SOAK = "WEFT_SOAK" in os.environ
-REFUSED = {"W0351", "W0730"}
-"""One fill of two results, which is fused into the loop of one."""
+REFUSED = {"W0330", "W0351", "W0730"}
+"""An input of what is a product is `lhs`; one fill of two results, which is fused into the loop of one."""
 
 
 @pytest.mark.parametrize("seed", range(1000 if SOAK else 50))

@@ -85,4 +85,6 @@ def _given(kind: ir.Type) -> Any:
     if isinstance(kind, ir.MemRefType):
         shape = tuple(DYNAMIC_EXTENT if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
         return np.ones(shape, NUMPY[str(kind.element_type)])
+    if str(kind) not in NUMPY:
+        raise fail("W0487", f"there is no argument of type {kind} to give")
     return NUMPY[str(kind)].type(1)
