@@ -43,58 +43,33 @@ def bind(
     """Give each argument its buffer. Arguments that are windows into one array share it. Raises W0752 and W0754."""
     if len(args) != len(parameters):
         raise fail("W0752", f"the kernel takes {len(parameters)} arguments, not {len(args)}")
-    masks = written or [None] * len(args)
-    roots: list[_Root] = []
-    slots: list[tuple[_Root, int, np.ndarray] | Any] = []
-    for number, (parameter, value, mask) in enumerate(zip(parameters, args, masks, strict=True)):
+    memories: list[Global] = []
+    values: list[Any] = []
+    for number, (parameter, value, mask) in enumerate(zip(parameters, args, written or [None] * len(args), strict=True)):
         name = names[number] if names else parameter.name
         if parameter.shape is None:
-            slots.append(_scalar(value, parameter, name))
+            values.append(_scalar(value, parameter, name))
             continue
         _fits(value, parameter, name)
-        root, offset = _place(roots, value, mask, name)
-        root.changes |= parameter.changes
-        root.windows.append(Window(name, offset, value.shape, _strides(value)))
-        slots.append((root, offset, value))
-    memories = {id(root): Global(root.windows, root.flat, root.written, root.changes) for root in roots}
-    values: list[Any] = []
-    for slot in slots:
-        if not isinstance(slot, tuple):
-            values.append(slot)
-            continue
-        root, offset, array = slot
-        memory = memories[id(root)]
-        values += [memory, offset, *array.shape, *_strides(array)]
-    return Bound(list(memories.values()), values)
+        memory, offset = _place(memories, value, mask, name)
+        memory.changes |= parameter.changes
+        memory.windows.append(Window(name, offset, value.shape, _strides(value)))
+        values += [memory, offset, *value.shape, *_strides(value)]
+    return Bound(memories, values)
 
 
-@dataclass
-class _Root:
-    """One stretch of memory, seen as a flat array."""
-
-    flat: np.ndarray
-    written: np.ndarray | None
-    windows: list[Window]
-    changes: bool = False
-
-    @property
-    def address(self) -> int:
-        return _address(self.flat)
-
-
-def _place(roots: list[_Root], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[_Root, int]:
-    """The root that the array lies in, made if there is none yet, and the offset of its first element."""
+def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[Global, int]:
+    """The memory that the array lies in, made if there is none yet, and the offset of its first element."""
     flat = _flatten(_owner(array))
-    low, high = _address(flat), _address(flat) + flat.size * flat.itemsize
-    for root in roots:
-        if low < root.address + root.flat.nbytes and root.address < high:
-            within = root.address <= low and high <= root.address + root.flat.nbytes
-            if root.flat.dtype != array.dtype or not within or (low - root.address) % flat.itemsize:
-                raise fail("W0754", f"`{name}` and `{root.windows[0].name}` overlap, with different types or bounds")
-            return root, (_address(array) - root.address) // array.itemsize
-    flags = None if mask is None else _flags(mask, array, flat, name)
-    roots.append(_Root(flat, flags, []))
-    return roots[-1], (_address(array) - low) // array.itemsize
+    low, high = _address(flat), _address(flat) + flat.nbytes
+    for memory in memories:
+        start, end = _address(memory.data), _address(memory.data) + memory.data.nbytes
+        if low < end and start < high:
+            if memory.dtype != array.dtype or not start <= low <= high <= end or (low - start) % flat.itemsize:
+                raise fail("W0754", f"`{name}` and `{memory.name}` overlap, with different types or bounds")
+            return memory, (_address(array) - start) // array.itemsize
+    memories.append(Global([], flat, None if mask is None else _flags(mask, array, flat, name)))
+    return memories[-1], (_address(array) - low) // array.itemsize
 
 
 def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> np.ndarray:

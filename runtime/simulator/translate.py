@@ -49,6 +49,11 @@ class Val:
     def rank(self) -> int:
         return len(self.shape)
 
+    @property
+    def pinned(self) -> str:
+        """Its text, with a NumPy type: for a variable that may hold another lane's value later."""
+        return f"N.typed({self.text})" if self.uniform and self.dtype in (INT64, BOOL) else self.text
+
 
 @dataclass(frozen=True)
 class Mem:
@@ -213,11 +218,6 @@ class Translator:
         made = self.define(expression, operands, dtype, shape, pure=pure)
         self.values[op.results[0]] = made
         return made
-
-    def pinned(self, value: Val) -> str:
-        """Its text, with a NumPy type: for a variable that may hold another lane's value later."""
-        wide = value.uniform and value.dtype in (INT64, BOOL)
-        return f"N.typed({value.text})" if wide else value.text
 
     def variable(self, like: ir.Value, depth: int, op: ir.Operation) -> Val:
         """A new variable of the type of `like`, not yet assigned."""

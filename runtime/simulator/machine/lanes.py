@@ -86,18 +86,20 @@ class Lanes:
         return (taken, other) if other.any() else (mask, False)
 
     @staticmethod
-    def merge(condition: Lane, taken: Any, other: Any, a: Lane, b: Lane, rank: int) -> Lane:
-        """The value after an if/else whose arms ran under the masks `taken` and `other`."""
+    def choose(where: Any, a: Any, b: Any, rank: int | None, taken: Any = None, other: Any = None) -> Any:
+        """`a` in the lanes of `where`, `b` elsewhere. Where that is a condition, `taken` and `other` are the lanes of its arms.
+
+        `rank`: that of the values' vector type; None for a part of a memref, which lanes that go on together share: else W0755.
+        """
         if taken is False:
             return b
-        if other is False:
+        if where is None or other is False or a is b:
             return a
-        return np.where(_beside(condition, rank), a, b)
-
-    @staticmethod
-    def pick(mask: Any, new: Lane, old: Lane, rank: int) -> Lane:
-        """`new` in the lanes of `mask`, `old` elsewhere."""
-        return new if mask is None else np.where(_beside(mask, rank), new, old)
+        if rank is not None:
+            return np.where(_beside(where, rank), a, b)
+        if isinstance(a, int) and a == b:
+            return a
+        raise fail("W0755", "threads that go on together have each a memref of their own")
 
     def full(self, mask: Any) -> np.ndarray:
         """The mask with all its lanes."""
@@ -166,31 +168,6 @@ class Lanes:
         if rounds % WATCHED == WATCHED - 1:
             self.watch()
         return rounds + 1
-
-    @staticmethod
-    def one(condition: Lane, a: Any, b: Any) -> Any:
-        """A choice that all lanes must agree about: which buffer. Raises W0755."""
-        if isinstance(condition, np.ndarray) and condition.ndim:
-            if not (condition.all() or not condition.any()):
-                raise fail("W0755", "threads choose between two memrefs, each its own")
-            condition = condition.flat[0]
-        return a if condition else b
-
-    @staticmethod
-    def agreed(mask: Any, new: Any, old: Any) -> Any:
-        """The part of a memref that a loop carries on. Raises W0755 if only some lanes do."""
-        if mask is None or new is old or (isinstance(new, int) and new == old):
-            return new
-        raise fail("W0755", "threads leave a loop at different times, each with a memref of its own")
-
-    @staticmethod
-    def agreed_arm(taken: Any, other: Any, a: Any, b: Any) -> Any:
-        """The part of a memref that the arms of an `if` yield. Raises W0755 if lanes took both and they differ."""
-        if taken is False:
-            return b
-        if other is False or a is b or (isinstance(a, int) and a == b):
-            return a
-        raise fail("W0755", "threads take different arms of an `if`, each with a memref of its own")
 
     # ---- barriers -----------------------------------------------------------------------------------------------------
 

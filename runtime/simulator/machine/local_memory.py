@@ -11,7 +11,7 @@ from ..report import Kind
 from ..values.vector_values import gather
 from .banks import BankCounter, Tally
 from .lanes import Lane, Lanes, first_lane
-from .memory import Memory, Tracked, Window, poison_of, row_major
+from .memory import Memory, Tracked, Window, poison_of, put, row_major, taking_part
 from .shadow import Index, KeyLayout, Mask, Shadow
 
 
@@ -56,10 +56,8 @@ class Shared(Tracked):
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
         lanes = self.lanes
         lanes.stores += 1
-        vector = np.shape(flat)[2:]
-        what = np.broadcast_to(value, (*lanes.shape, *vector))
-        rowwise = (np.ndim(flat) < 2 or np.shape(flat)[1] == 1) and (mask is None or mask.shape[1] == 1)
-        if rowwise and not vector:
+        if _alike(flat, mask) and np.ndim(flat) <= 2:
+            what = np.broadcast_to(value, lanes.shape)
             rows = np.broadcast_to(flat, (lanes.nt, 1))[:, 0]
             if mask is None:
                 self.data[rows] = what
@@ -67,9 +65,7 @@ class Shared(Tracked):
                 active = np.broadcast_to(mask, (lanes.nt, 1))[:, 0]
                 self.data[rows[active]] = what[active]
         else:
-            where = np.broadcast_to(self._linear(np.asarray(flat)), what.shape)
-            active = lanes.full(mask)
-            self.data.reshape(-1)[where[active]] = what[active]
+            put(self.data.reshape(-1), self._linear(np.asarray(flat)), value, mask, lanes)
         if self.banks is not None:
             (self.stores.get(site) or self._tally(self.banks, site, "store")).note(np.asarray(flat), mask, lanes.nb)
         self.note_write(flat, mask, site)
@@ -91,22 +87,12 @@ class Shared(Tracked):
             self.shadow.barrier(everyone)
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
-        lanes = self.lanes
-        vector = np.shape(flat)[2:]
-        interval = lanes.intervals["shared"]
-        agree = (np.ndim(flat) < 2 or np.shape(flat)[1] == 1) and (mask is None or mask.shape[1] == 1)
-        if not agree or isinstance(interval, np.ndarray):
+        interval = self.lanes.intervals["shared"]
+        if not _alike(flat, mask) or isinstance(interval, np.ndarray):
             self._widen()
         stamp = np.asarray(interval, dtype=np.int64) << self.layout.interval | site
-        columns = self.width
-        where = np.asarray(flat) if columns == 1 else self._linear(np.asarray(flat))
-        where = np.broadcast_to(where, (lanes.nt, columns, *vector))
-        keys = (self.keys[:, None] + stamp).reshape((lanes.nt, -1) + (1,) * len(vector))
-        keys = np.broadcast_to(keys, where.shape)
-        if mask is None:
-            return where.ravel(), keys.ravel()
-        active = np.broadcast_to(mask, (lanes.nt, columns))
-        return where[active].ravel(), keys[active].ravel()
+        where = np.asarray(flat) if self.width == 1 else self._linear(np.asarray(flat))
+        return taking_part(where, self.keys[:, None] + stamp, mask, (self.lanes.nt, self.width))
 
     def flat_of(self, position: int) -> int:
         return position // self.width
@@ -132,11 +118,16 @@ class Shared(Tracked):
         return flat * self.lanes.nb + columns
 
 
+def _alike(flat: Index, mask: Mask) -> bool:
+    """Whether all blocks access the same elements, in the same threads."""
+    return (np.ndim(flat) < 2 or np.shape(flat)[1] == 1) and (mask is None or mask.shape[1] == 1)
+
+
 class Private(Memory):
     """A thread's own memory: per element one value of all lanes, never changed in place.
 
     An access whose elements all lanes agree on (a scalar's, or a vector's) moves these values. The first whose element differs
-    between lanes turns all of them into one array.
+    between lanes puts all of them into one array, until a value is stored otherwise.
     """
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
@@ -146,8 +137,7 @@ class Private(Memory):
         self.check = lanes.check
         self.values: list[Lane] = [poison_of(dtype)] * size
         self.written: list[Any] = [False] * size  # False, None (in all lanes) or a mask
-        self.dense: np.ndarray | None = None
-        self.dense_written: np.ndarray | None = None
+        self.dense: tuple[np.ndarray, np.ndarray] | None = None  # `values` and `written` are their rows then
 
     def load(self, flat: Index, mask: Mask, site: int) -> Lane:
         if not isinstance(flat, np.ndarray) or not flat.ndim:
@@ -159,13 +149,12 @@ class Private(Memory):
             return self._load_one(same[0], mask, site)
         if self.check:
             self._check_written(same, mask, site)
-        each = self.values if self.dense is None else self.dense
-        return gather([each[at] for at in same], flat.shape[2:], self.dtype)
+        return gather([self.values[at] for at in same], flat.shape[2:], self.dtype)
 
     def _load_one(self, at: int, mask: Mask, site: int) -> Lane:
         if self.check and self.written[at] is not None:
             self._check_written([at], mask, site)
-        return self.values[at] if self.dense is None else self.dense[at].copy()
+        return self.values[at] if self.dense is None else self.values[at].copy()
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
         if not isinstance(flat, np.ndarray) or not flat.ndim:
@@ -182,11 +171,8 @@ class Private(Memory):
                 self._store_one(at, part, mask)
 
     def _store_one(self, at: int, value: Lane, mask: Mask) -> None:
-        if self.dense is not None and self.dense_written is not None:
-            active = self.lanes.full(mask)
-            np.copyto(self.dense[at], value, where=active)
-            self.dense_written[at] |= active
-        elif mask is None:
+        self.dense = None
+        if mask is None:
             self.values[at], self.written[at] = value, None
         else:
             self.values[at] = np.where(mask, value, self.values[at])
@@ -202,19 +188,17 @@ class Private(Memory):
             self._report(missing, site, np.asarray(unsure).reshape(1, 1, -1))
 
     def _where_written(self, at: int) -> np.ndarray:
-        if self.dense_written is not None:
-            return self.dense_written[at]
         return self.lanes.full(self.written[at]) if self.written[at] is not False else np.zeros(self.lanes.shape, bool)
 
     def _densify(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.dense is None or self.dense_written is None:
+        if self.dense is None:
             shape = (self.size, *self.lanes.shape)
-            dense, written = np.empty(shape, self.dtype), np.empty(shape, bool)
+            values, written = np.empty(shape, self.dtype), np.empty(shape, bool)
             for at, value in enumerate(self.values):
-                dense[at] = value
-                written[at] = self._where_written(at)
-            self.dense, self.dense_written = dense, written
-        return self.dense, self.dense_written
+                values[at], written[at] = value, self._where_written(at)
+            self.dense = values, written
+            self.values, self.written = list(values), list(written)
+        return self.dense
 
     def _positions(self, flat: np.ndarray) -> np.ndarray:
         nt, nb = self.lanes.shape
@@ -232,9 +216,8 @@ class Private(Memory):
     def _store_dense(self, flat: np.ndarray, value: Lane, mask: Mask) -> None:
         dense, written = self._densify()
         at = self._positions(flat)
-        active = self.lanes.full(mask)
-        dense.reshape(-1)[at[active]] = np.broadcast_to(value, at.shape)[active]
-        written.reshape(-1)[at[active]] = True
+        put(dense.reshape(-1), at, value, mask, self.lanes)
+        put(written.reshape(-1), at, True, mask, self.lanes)
 
     def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
         """`missing`: by lane and element read; `flat`: which elements these are."""
@@ -242,7 +225,5 @@ class Private(Memory):
             bad = np.asarray(missing.any(axis=-1))
             row, column = first_lane(bad)
             at = np.broadcast_to(flat, missing.shape)[row, column, missing[row, column].argmax()]
-            name, element = self.element(int(at))
-            message = f"`{name}`{list(element)} is read and this thread has not written it"
-            self.lanes.fault("uninitialized read", bad, site, message, name, element)
+            self.fault("uninitialized read", bad, site, int(at), " is read and this thread has not written it")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report import Race, RaceKind
+from ..report import FaultKind, Race, RaceKind
 from .lanes import Lane, Lanes, first_lane
 from .shadow import Index, KeyLayout, Mask, Shadow
 
@@ -68,6 +68,11 @@ class Memory:
                 return window.name, found
         return self.name, (flat,)
 
+    def fault(self, kind: FaultKind, bad: np.ndarray, site: int, flat: int, message: str) -> None:
+        """Record a fault of the lanes `bad` at an element."""
+        name, element = self.element(flat)
+        self.lanes.fault(kind, bad, site, f"`{name}`{list(element)}{message}", name, element)
+
     @property
     def poison(self) -> np.generic:
         """What a faulty read yields."""
@@ -105,10 +110,8 @@ class Memory:
         if wrong.any():
             bad = np.broadcast_to(wrong, self.lanes.shape) & self.lanes.full(mask)
             if bad.any():
-                row, column = first_lane(bad)
-                at = int(np.broadcast_to(flat, self.lanes.shape)[row, column])
-                name, element = self.element(at)
-                self.lanes.fault("misaligned access", bad, site, f"`{name}`{list(element)}: {MISALIGNED}", name, element)
+                at = np.broadcast_to(flat, self.lanes.shape)[first_lane(bad)]
+                self.fault("misaligned access", bad, site, int(at), f": {MISALIGNED}")
 
     def _inside(
         self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...], write: bool
@@ -168,12 +171,11 @@ class Tracked(Memory):
         unwritten = ~self.written.take(elements)
         if unwritten.any():
             at = int(unwritten.argmax())
-            name, element = self.element(self.flat_of(int(elements[at])))
             row = int(self.layout.threads_of(keys[at]))
             access_lanes = np.zeros(self.lanes.shape, dtype=bool)
             access_lanes[row, self.column_of(keys[at], int(elements[at]))] = True
-            message = f"`{name}`{list(element)} is read and nobody has written it"
-            self.lanes.fault("uninitialized read", access_lanes, site, message, name, element)
+            message = " is read and nobody has written it"
+            self.fault("uninitialized read", access_lanes, site, self.flat_of(int(elements[at])), message)
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
     def flat_of(self, position: int) -> int:
@@ -226,12 +228,7 @@ class Global(Tracked):
         self.updates = updates
 
     def _mark(self, does: str, flat: Index, mask: Mask) -> None:
-        touched = self.touched[does]
-        if mask is None:
-            touched[flat] = True
-        else:
-            where = np.broadcast_to(flat, (*self.lanes.shape, *np.shape(flat)[2:]))
-            touched[where[self.lanes.full(mask)]] = True
+        put(self.touched[does], flat, True, mask, self.lanes)
 
     def watch(self, layout: KeyLayout, atomics: frozenset[int], single_block: bool) -> None:
         """Look for races, in a launch of a single block or of more."""
@@ -256,13 +253,7 @@ class Global(Tracked):
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
         self.lanes.stores += 1
-        shape = (*self.lanes.shape, *np.shape(flat)[2:])
-        where, what = np.broadcast_to(flat, shape), np.broadcast_to(value, shape)
-        if mask is None:
-            self.data[where] = what
-        else:
-            active = self.lanes.full(mask)
-            self.data[where[active]] = what[active]
+        put(self.data, flat, value, mask, self.lanes)
         if self.touched:
             self._mark(self.updates.get(site, "write"), flat, mask)
         self.note_write(flat, mask, site)
@@ -278,16 +269,8 @@ class Global(Tracked):
             self.shadow.flush()
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
-        lanes = self.lanes
-        vector = np.shape(flat)[2:]
-        interval = np.asarray(lanes.intervals["global"], dtype=np.int64) << self.layout.interval
-        keys = (self.keys + (interval | site)).reshape(lanes.shape + (1,) * len(vector))
-        where = np.broadcast_to(flat, (*lanes.shape, *vector))
-        keys = np.broadcast_to(keys, where.shape)
-        if mask is None:
-            return where.ravel(), keys.ravel()
-        active = lanes.full(mask)
-        return where[active].ravel(), keys[active].ravel()
+        interval = np.asarray(self.lanes.intervals["global"], dtype=np.int64) << self.layout.interval
+        return taking_part(flat, self.keys + (interval | site), mask, self.lanes.shape)
 
     def column_of(self, key: Any, position: int) -> int:
         return int(np.flatnonzero(self.lanes.blocks == self.layout.blocks_of(key))[0])
@@ -302,6 +285,28 @@ def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:
     made.layout = lanes.layout
     made.attach(lanes)
     return made
+
+
+def put(data: np.ndarray, where: Index, value: Lane, mask: Mask, lanes: Lanes) -> None:
+    """Store in flat `data`, in the active lanes."""
+    shape = (*lanes.shape, *np.shape(where)[2:])
+    where, value = np.broadcast_to(where, shape), np.broadcast_to(value, shape)
+    if mask is None:
+        data[where] = value
+    else:
+        active = lanes.full(mask)
+        data[where[active]] = value[active]
+
+
+def taking_part(flat: Index, keys: np.ndarray, mask: Mask, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Elements and keys of the active lanes, one-dimensional."""
+    vector = np.shape(flat)[2:]
+    where = np.broadcast_to(flat, (*shape, *vector))
+    keys = np.broadcast_to(keys.reshape(keys.shape + (1,) * len(vector)), where.shape)
+    if mask is None:
+        return where.ravel(), keys.ravel()
+    active = np.broadcast_to(mask, shape)
+    return where[active].ravel(), keys[active].ravel()
 
 
 def poison_of(dtype: np.dtype) -> np.generic:

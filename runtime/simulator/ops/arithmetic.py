@@ -138,15 +138,12 @@ def select(t: Translator, op: ir.Operation) -> None:
         made = f"N.select({condition.text}, {yes.text}, {no.text}, {yes.rank if not condition.shape else 0})"
         t.result(op, made, [condition, yes, no])
     elif isinstance(yes, Mem) and isinstance(no, Mem):
-        parts = []
+        taken, other = t.fresh("m"), t.fresh("m")
+        t.emit(f"{taken}, {other} = L.split(None, {condition.text})")
+        arms, parts = f"{taken}, {other}", []
         for number, (a, b) in enumerate(zip(yes.parts, no.parts, strict=True)):
-            if a.text == b.text:
-                parts.append(a)
-                continue
-            made = f"L.one({condition.text}, {a.text}, {b.text})" if number != 2 else (
-                f"N.select({condition.text}, {a.text}, {b.text}, 0)"
-            )  # fmt: skip
-            parts.append(t.define(made, [condition, a, b], INT64))
+            made = f"L.choose({condition.text}, {a.text}, {b.text}, {0 if number == 2 else None}, {arms})"
+            parts.append(a if a.text == b.text else t.define(made, [condition, a, b], INT64, pure=False))
         t.values[op.results[0]] = yes.of(parts)
 
 

@@ -102,7 +102,7 @@ def store(
     t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], value: Val, shape: tuple[int, ...] = (), site: int | None = None
 ) -> None:
     t.stored.add(mem.root.text)
-    t.emit(_access(t, op, mem, indices, shape, site, "store", f"{t.pinned(value)}, "))
+    t.emit(_access(t, op, mem, indices, shape, site, "store", f"{value.pinned}, "))
 
 
 @handles("memref.load")
@@ -125,7 +125,7 @@ def atomic(t: Translator, op: ir.Operation) -> None:
     if (update := update_of(op)) != "":
         t.updates[site] = update
     t.stored.add(mem.root.text)
-    where = f"{flat.text}, {t.pinned(value)}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
+    where = f"{flat.text}, {value.pinned}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
     t.values[op.results[0]] = t.define(f"W.atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
 
 

@@ -65,7 +65,7 @@ def read(t: Translator, op: ir.Operation) -> None:
             t.emit(f"{part} = {load(t, op, mem, at, site=site).text}")
         with t.block("else:"):
             t.emit(f"{part} = None")
-        merged = f"L.merge({there.text}, {here}, {gone}, {part}, {other.text}, 0)"
+        merged = f"L.choose({there.text}, {part}, {other.text}, 0, {here}, {gone})"
         parts.append(t.define(merged, [], mem.dtype, pure=False))
     gather(t, op, parts)
 
