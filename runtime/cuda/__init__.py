@@ -1,25 +1,20 @@
 """Kernels as CUDA C++ text.
 
     text = emit(module)                  # all kernels of all gpu.modules, one text
-    made = emit_module(module)           # the text, and the signatures of its kernels by symbol ("module::function")
-    kernel_signature(gpu_func)           # the argument list of one kernel, see abi.py
 
-`abi` and `nvrtc` need no MLIR; what does is imported when it is used.
+How they are called is said in `abi`. That and `nvrtc` need no MLIR; what does is imported when it is used.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .module import Emitted, emit, emit_module, kernel_names, kernel_signature
-
-__all__ = ["Emitted", "emit", "emit_module", "kernel_names", "kernel_signature"]
+    from ...interpreter.ir.mlir import ir
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import module
+def emit(module: ir.Module) -> str:
+    """All kernels of the module as one CUDA C++ text."""
+    from .module import emit
 
-    return getattr(module, name)
+    return emit(module)

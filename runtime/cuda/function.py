@@ -1,4 +1,4 @@
-"""One kernel: its parameters, its shared memory, its head, its body."""
+"""One kernel: its parameters (as `abi` says), its shared memory, its head, its body."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from ...interpreter.ir.functions import given_name, inputs_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import is_plain, strided
 from ..kernel_form import refuse
 from ..kernel_lowering import normal
-from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT, KernelSignature, Parameter
+from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT
 from .dialects import memref
 from .kernel import Kernel
 from .names import identifier
@@ -30,33 +31,37 @@ THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number
 FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
 
 
+class Parameter(NamedTuple):
+    """One parameter of the emitted function, of argument number `argument` of the `gpu.func`."""
+
+    argument: int
+    name: str
+    cxx: str
+    pointer: bool = False
+
+
 def write_function(
     func: ir.Operation,
     kernel_name: str,
     need: Callable[[str], None],
     constant: Callable[[ir.Operation], Buffer],
     overlapping: list[set[int]],
-) -> tuple[str, KernelSignature]:
-    """The text of a `gpu.func`, and its signature. `overlapping`: groups of arguments that may be one buffer."""
+) -> str:
+    """The text of a `gpu.func`. `overlapping`: groups of arguments that may be one buffer."""
     func, _module = normal(func)
     kernel = Kernel(func, need, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
     block = kernel.single_block(func)
-    declared, parameters = _bind_arguments(kernel, func, block)
+    parameters = _bind_arguments(kernel, func, block)
     terminator = kernel.write_block(block)
     if terminator.name != "gpu.return" or len(terminator.operands):
         raise refuse("W0504", f"a kernel ends with `{terminator.name}`", terminator)
-    shared, static, dynamic = _shared_memory(kernel, func)
-    parameters = tuple(
-        Parameter(p.kind, p.argument, p.name, p.dtype, p.axis, p.kind == "pointer" and p.name in kernel.written)
-        for p in parameters
-    )
-    written = {p.argument for p in parameters if p.written}
+    shared = _shared_memory(kernel, func)
+    written = {p.argument for p in parameters if p.name in kernel.written}
     shared_writes = set().union(*(group for group in overlapping if group & written))  # those are no `__restrict__`
-    texts = [_parameter(p, declared[p.name], p.argument in shared_writes) for p in parameters]
+    texts = [_parameter(p, p.name in kernel.written, p.argument in shared_writes) for p in parameters]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
     lines = ["  " + line for line in _that_are_read((*shared, *head, *kernel.frames[0].lines))]
-    text = "\n".join([_opening(kernel, kernel_name, texts), *(part for line in lines for part in _wrapped(line)), "}"])
-    return text, KernelSignature(kernel_name, parameters, kernel.block, kernel.grid, static, dynamic)
+    return "\n".join([_opening(kernel, kernel_name, texts), *(part for line in lines for part in _wrapped(line)), "}"])
 
 
 _INDEX = re.compile(r"^\s*const (?:int|long long|bool) (\w+) = (.*);$")
@@ -122,50 +127,42 @@ def _open_brackets(text: str) -> int:
     return sum(text.count(c) for c in "([{") - sum(text.count(c) for c in ")]}")
 
 
-def _parameter(p: Parameter, cxx: str, overlaps: bool) -> str:
-    if p.kind != "pointer":
-        return f"{cxx} {p.name}"
-    return f"{'' if p.written else 'const '}{cxx}*{'' if overlaps else ' __restrict__'} {p.name}"
+def _parameter(p: Parameter, written: bool, overlaps: bool) -> str:
+    if not p.pointer:
+        return f"{p.cxx} {p.name}"
+    return f"{'' if written else 'const '}{p.cxx}*{'' if overlaps else ' __restrict__'} {p.name}"
 
 
 # ---- arguments --------------------------------------------------------------------------------------------------------
 
 
-def _bind_arguments(
-    kernel: Kernel, func: ir.Operation, block: ir.Block
-) -> tuple[dict[str, str], tuple[Parameter, ...]]:
+def _bind_arguments(kernel: Kernel, func: ir.Operation, block: ir.Block) -> list[Parameter]:
     """Bind the function's arguments, then its workgroup and private attributions."""
     count, arguments = inputs_of(func), list(block.arguments)
-    declared: dict[str, str] = {}
     parameters: list[Parameter] = []
     names = [kernel.fresh(identifier(given_name(func, number) or f"arg{number}", "arg")) for number in range(count)]
     for number, (argument, variable) in enumerate(zip(arguments[:count], names, strict=True)):
         if isinstance(argument.type, ir.MemRefType):
-            parameters += _bind_memref(kernel, func, number, argument, variable, declared)
+            parameters += _bind_memref(kernel, func, number, argument, variable)
             continue
         kind = scalar(argument.type, func)
-        declared[variable] = kind.cxx
         kernel.values[argument] = name(variable, kind.cxx, kind.full_range)
-        parameters.append(Parameter("scalar", number, variable, kind.name))
+        parameters.append(Parameter(number, variable, kind.cxx))
     for number, argument in enumerate(arguments[count:]):
         _bind_attribution(kernel, func, argument, number, shared=number < workgroup_buffers(func))
-    return declared, tuple(parameters)
+    return parameters
 
 
-def _bind_memref(
-    kernel: Kernel, func: ir.Operation, number: int, argument: ir.Value, variable: str, declared: dict[str, str]
-) -> list[Parameter]:
+def _bind_memref(kernel: Kernel, func: ir.Operation, number: int, argument: ir.Value, variable: str) -> list[Parameter]:
     """A pointer, and a parameter for each size, stride and offset that the type leaves open (abi.py)."""
     type = ir.MemRefType(argument.type)
     kind = scalar(type.element_type, func)
     static_strides, static_offset = strided(type, func)
-    declared[variable] = kind.cxx
-    parameters = [Parameter("pointer", number, variable, kind.name)]
+    parameters = [Parameter(number, variable, kind.cxx, pointer=True)]
 
     def extra(word: str, axis: int | None, known: Range) -> Expr:
         own = kernel.fresh(f"{variable}_{word}{'' if axis is None else axis}")
-        declared[own] = "long long"
-        parameters.append(Parameter(word, number, own, "i64", axis))  # type: ignore[arg-type]
+        parameters.append(Parameter(number, own, "long long"))
         return name(own, "long long", known)
 
     sizes = tuple(extra("size", d, SIZE) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
@@ -201,8 +198,8 @@ def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, nu
 # ---- shared memory ----------------------------------------------------------------------------------------------------
 
 
-def _shared_memory(kernel: Kernel, func: ir.Operation) -> tuple[list[str], int, int]:
-    """Declarations, static bytes, dynamic bytes. More than 48 KiB can only be had as dynamic shared memory."""
+def _shared_memory(kernel: Kernel, func: ir.Operation) -> list[str]:
+    """Declarations. More than 48 KiB can only be had as dynamic shared memory."""
     total = sum(-(-size // 16) * 16 for _, size in kernel.shared)
     if total > SHARED_LIMIT:
         raise refuse("W0506", f"the kernel needs {total} bytes of shared memory; a block gets {SHARED_LIMIT} at most", func,
@@ -212,7 +209,7 @@ def _shared_memory(kernel: Kernel, func: ir.Operation) -> tuple[list[str], int, 
         for buffer, _ in kernel.shared:
             align = "alignas(16) " if buffer.name in kernel.aligned else ""
             lines.append(f"{align}__shared__ {memref.declaration(buffer)};")
-        return lines, sum(size for _, size in kernel.shared), 0
+        return lines
     lines, offset = ["extern __shared__ float4 dynamic_shared[];"], 0
     for buffer, size in kernel.shared:
         rest = "".join(f"[{s.text}]" for s in buffer.sizes[1:])
@@ -220,4 +217,4 @@ def _shared_memory(kernel: Kernel, func: ir.Operation) -> tuple[list[str], int, 
         type = f"{buffer.element.cxx} (*){rest}" if rest else f"{buffer.element.cxx}*"
         lines.append(f"{pointer} = reinterpret_cast<{type}>(dynamic_shared + {offset // 16});")
         offset += -(-size // 16) * 16
-    return lines, 0, total
+    return lines

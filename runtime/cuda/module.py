@@ -1,4 +1,4 @@
-"""A module's kernels as one CUDA C++ text, with the signatures that a launch needs."""
+"""A module's kernels as one CUDA C++ text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
 from ..kernel_form import definition, refuse
-from .abi import KernelSignature
 from .dialects.arith import dense_values
 from .function import write_function
 from .names import KEYWORDS, identifier
@@ -23,14 +22,6 @@ from .values.types import constant, scalar
 from .values.views import Buffer
 
 CONSTANT_LIMIT = 65536
-
-
-@dataclass(frozen=True)
-class Emitted:
-    """The text, and the signatures of its kernels by their symbol, `module::function`."""
-
-    text: str
-    kernels: dict[str, KernelSignature]
 
 
 @dataclass
@@ -119,32 +110,14 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
     return found
 
 
-def emit_module(module: ir.Module) -> Emitted:
-    """Write all kernels of all `gpu.module`s. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
+def emit(module: ir.Module) -> str:
+    """All kernels of all `gpu.module`s as one text. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
     unit, names, overlapping = Unit(), kernel_names(module), overlapping_arguments(module)
-    texts: list[str] = []
-    signatures: dict[str, KernelSignature] = {}
-    for symbol, func in kernel_functions(module):
-        text, signature = write_function(
-            func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, [])
-        )
-        texts.append(text)
-        signatures[symbol] = signature
-    body = "\n\n".join(texts)
+    body = "\n\n".join(
+        write_function(func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, []))
+        for symbol, func in kernel_functions(module)
+    )
     constants = [text for _, text in unit.constants.values()]
     mentioned = {name for name in ("f16", "bf16", "f16_of_bits", "bf16_of_bits", "vec") if re.search(rf"\b{name}\b", body)}
     parts = [*prelude((unit.needed | mentioned) & PIECES.keys()), *constants, body]
-    return Emitted("\n\n".join(p for p in parts if p) + "\n", signatures)
-
-
-def emit(module: ir.Module) -> str:
-    """All kernels of the module as one CUDA C++ text."""
-    return emit_module(module).text
-
-
-def kernel_signature(func: ir.Operation | ir.OpView, name: str | None = None) -> KernelSignature:
-    """What a launch needs to know of a `gpu.func`: parameters, block, grid, shared memory."""
-    unit = Unit()
-    own = name or identifier(functions.symbol(func), "kernel")
-    _, signature = write_function(func.operation, own, unit.needed.add, unit.constant, [])
-    return signature
+    return "\n\n".join(p for p in parts if p) + "\n"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from weft.interpreter.ir.functions import sizes_of
 from weft.interpreter.ir.mlir import context, ir, parse
-from weft.runtime.cuda import Emitted, emit_module
+from weft.runtime.cuda import emit
+from weft.runtime.cuda.module import kernel_functions
 
 HERE = Path(__file__).parent
 MODULES = sorted(p.stem for p in (HERE / "kernels").glob("*.mlir"))
@@ -18,11 +20,19 @@ def module(name: str) -> ir.Module:
 
 
 @cache
-def emitted(name: str) -> Emitted:
-    return emit_module(module(name))
+def emitted(name: str) -> str:
+    return emit(module(name))
 
 
-def emit_text(text: str) -> Emitted:
+def emit_text(text: str) -> str:
     """The kernels of an MLIR text."""
     parsed = parse(text, context())
-    return emit_module(parsed)
+    return emit(parsed)
+
+
+def launch_sizes(name: str, kernel: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """The grid and the block that a kernel is made for."""
+    function = dict(kernel_functions(module(name)))[f"{name}::{kernel}"]
+    grid, block = (sizes_of(function, f"known_{what}_size") for what in ("grid", "block"))
+    assert grid is not None and block is not None
+    return grid, block

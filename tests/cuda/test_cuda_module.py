@@ -2,55 +2,46 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
-from cuda_cases import MODULES, emit_text, emitted, module
-
-from weft.runtime.cuda import kernel_signature
-from weft.runtime.cuda.abi import KernelSignature, Parameter
-from weft.runtime.cuda.module import kernel_functions
+from cuda_cases import emit_text, emitted
 
 
-def one(arguments: str, body: str = "", attributes: str = "") -> tuple[str, KernelSignature]:
-    made = emit_text(f"""gpu.module @m {{ gpu.func @k({arguments}) kernel {attributes} {{
+def one(arguments: str, body: str = "", attributes: str = "") -> str:
+    return emit_text(f"""gpu.module @m {{ gpu.func @k({arguments}) kernel {attributes} {{
       %c0 = arith.constant 0 : index
       %f = arith.constant 1.0 : f32
       {body}
       gpu.return }} }}""")
-    return made.text, made.kernels["m::k"]
+
+
+def parameters(text: str) -> list[str]:
+    """Of the one kernel of the text."""
+    found = re.search(r"__global__ void (?:__launch_bounds__\(.*?\) )?\w+\((.*?)\) {", text, re.DOTALL)
+    assert found is not None
+    return re.split(r",\s+", found[1].strip())
 
 
 def test_parameters_of_a_dynamic_memref_in_order() -> None:
-    text, known = one(
-        '%a: memref<?x4x?xf16, strided<[?, ?, 1], offset: ?>> {weft.name = "a"}, %n: index, %s: bf16, %p: i1'
-    )
-    assert known.parameters == (
-        Parameter("pointer", 0, "a", "f16"),
-        Parameter("size", 0, "a_size0", "i64", 0),
-        Parameter("size", 0, "a_size2", "i64", 2),
-        Parameter("stride", 0, "a_stride0", "i64", 0),
-        Parameter("stride", 0, "a_stride1", "i64", 1),
-        Parameter("offset", 0, "a_offset", "i64"),
-        Parameter("scalar", 1, "arg1", "index"),
-        Parameter("scalar", 2, "arg2", "bf16"),
-        Parameter("scalar", 3, "arg3", "i1"),
-    )
-    for declaration in ("const f16* __restrict__ a", "long long a_offset", "long long arg1", "bf16 arg2", "bool arg3"):
-        assert declaration in text
+    text = one('%a: memref<?x4x?xf16, strided<[?, ?, 1], offset: ?>> {weft.name = "a"}, %n: index, %s: bf16, %p: i1')
+    assert parameters(text) == [
+        "const f16* __restrict__ a", "long long a_size0", "long long a_size2", "long long a_stride0", "long long a_stride1",
+        "long long a_offset", "long long arg1", "bf16 arg2", "bool arg3",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "wanted"), [("A", "A"), ("my matrix", "my_matrix"), ("2d", "arg2d"), ("float", "float_"),
                                                ("tx", "tx_"), ("__x", "x"), ("é", "arg")])  # fmt: skip
 def test_names_are_identifiers(given: str, wanted: str) -> None:
-    _, known = one(f'%a: memref<4xf32> {{weft.name = "{given}"}}')
-    assert known.parameters[0].name == wanted
+    assert parameters(one(f'%a: memref<4xf32> {{weft.name = "{given}"}}')) == [f"const float* __restrict__ {wanted}"]
 
 
 def test_names_are_unique() -> None:
-    _, known = one('%a: memref<4xf32> {weft.name = "A"}, %b: memref<4xf32> {weft.name = "A"}')
-    assert [p.name for p in known.parameters] == ["A", "A1"]
+    text = one('%a: memref<4xf32> {weft.name = "A"}, %b: memref<4xf32> {weft.name = "A"}')
+    assert parameters(text) == ["const float* __restrict__ A", "const float* __restrict__ A1"]
 
 
 def test_kernels_of_one_name_in_two_modules() -> None:
@@ -58,14 +49,13 @@ def test_kernels_of_one_name_in_two_modules() -> None:
     made = emit_text(
         f"module {{ gpu.module @a {{ gpu.func @k{body} }}  gpu.module @b {{ gpu.func @k{body} gpu.func @exp{body} }} }}"
     )
-    assert {symbol: k.name for symbol, k in made.kernels.items()} == {"a::k": "k", "b::k": "b_k", "b::exp": "exp_"}
+    assert re.findall(r"void (\w+)\(", made) == ["k", "b_k", "exp_"]
 
 
 def test_only_what_is_written_is_not_const() -> None:
-    text, known = one("%a: memref<4xf32>, %b: memref<4xf32>", """
+    text = one("%a: memref<4xf32>, %b: memref<4xf32>", """
       %v = memref.subview %b[1] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
       memref.store %f, %v[%c0] : memref<2xf32, strided<[1], offset: 1>>""")  # fmt: skip
-    assert [p.written for p in known.parameters] == [False, True]
     assert "(const float* __restrict__ arg0, float* __restrict__ arg1)" in text
     assert "arg1[1] = 1.0f;" in text
 
@@ -87,13 +77,13 @@ ALIASED = """module attributes {{gpu.container_module}} {{
 def test_a_buffer_passed_twice_is_not_restrict_if_it_is_written() -> None:
     assert (
         "k(const float* arg0, const float* __restrict__ arg1, float* arg2)"
-        in emit_text(ALIASED.format(written="%c")).text
+        in emit_text(ALIASED.format(written="%c"))
     )
-    assert emit_text(ALIASED.format(written="%b")).text.count("__restrict__") == 3
+    assert emit_text(ALIASED.format(written="%b")).count("__restrict__") == 3
 
 
 def test_known_sizes_make_launch_bounds_and_constants() -> None:
-    text, known = one("%a: memref<4xindex>", """
+    text = one("%a: memref<4xindex>", """
       %n = gpu.block_dim x
       %m = gpu.grid_dim y
       %s = arith.addi %n, %m : index
@@ -101,13 +91,12 @@ def test_known_sizes_make_launch_bounds_and_constants() -> None:
       "attributes {known_block_size = array<i32: 32, 4, 1>, known_grid_size = array<i32: 7, 9, 1>}")  # fmt: skip
     assert "__launch_bounds__(128)" in text
     assert "arg0[0] = 41;" in text
-    assert (known.block, known.grid) == ((32, 4, 1), (7, 9, 1))
 
 
 @pytest.mark.parametrize("rows", [20000, 70000])
 def test_index_width_follows_the_size(rows: int) -> None:
     """20000 x 65536 elements are within 32 bits, 70000 x 65536 are not."""
-    text, _ = one(f"%a: memref<{rows}x65536xf32>", f"""
+    text = one(f"%a: memref<{rows}x65536xf32>", f"""
       %i = gpu.block_id x
       %j = gpu.thread_id x
       memref.store %f, %a[%i, %j] : memref<{rows}x65536xf32>""",
@@ -116,17 +105,9 @@ def test_index_width_follows_the_size(rows: int) -> None:
     assert ("[bx * 65536 + tx]" in text) == (rows == 20000)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_signature_alone(name: str) -> None:
-    for symbol, func in kernel_functions(module(name)):
-        known = emitted(name).kernels[symbol]
-        assert kernel_signature(func) == known
-
-
 def test_shared_memory_is_static_up_to_48_kib() -> None:
-    kernels = emitted("tiles").kernels
-    assert (kernels["tiles::reverse"].static_shared_bytes, kernels["tiles::reverse"].dynamic_shared_bytes) == (0, 65536)
-    assert emitted("matmul").kernels["matmul::shared"].static_shared_bytes == 4 * 16 * (16 + 17)
+    assert "  extern __shared__ float4 dynamic_shared[];" in emitted("tiles")
+    assert emitted("matmul").count("  __shared__ float ") >= 2 and "dynamic_shared" not in emitted("matmul")
 
 
 def test_abi_and_compiler_need_no_mlir() -> None:
@@ -150,5 +131,5 @@ def test_unroll(mark: str, pragma: str | None) -> None:
           memref.store %w, %x[%i] : memref<64xf32>
         }} {mark}
         gpu.return
-      }} }}""").text
+      }} }}""")
     assert [line.strip() for line in text.splitlines() if "#pragma" in line] == ([pragma] if pragma else [])

@@ -38,7 +38,7 @@ def elementwise(body: str, inputs: list[np.ndarray], result: type) -> np.ndarray
       memref.store %r, %m{len(inputs)}[%i] : {types[-1]}
       gpu.return }} }}"""
     assert count % N == 0
-    assert not run_native(emit_text(text).text, "k", (count // N,), (N,), arrays).diverged
+    assert not run_native(emit_text(text), "k", (count // N,), (N,), arrays).diverged
     return made
 
 
@@ -85,7 +85,7 @@ def test_an_index_is_compared_as_an_unsigned_number(name: str) -> None:
           %a = memref.load %m[%i] : {shape}
           {body}
           memref.store %r, %out[%i] : memref<{N}xi1>
-          gpu.return }} }}""").text
+          gpu.return }} }}""")
         assert spelled in cuda and cuda.count("unsigned") == spelled.count("unsigned")
 
 
@@ -150,7 +150,7 @@ def kernel(arguments: str, body: str, block: int = 32) -> str:
       %c0 = arith.constant 0 : index
       {body}
       gpu.return }} }}"""
-    return emit_text(text).text
+    return emit_text(text)
 
 
 def test_vectors_of_two_dimensions() -> None:

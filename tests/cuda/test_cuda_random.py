@@ -44,7 +44,7 @@ def inputs(seed: int) -> list[np.ndarray]:
 @pytest.mark.parametrize("batch", range(6))
 def test_arithmetic_against_the_jit(batch: int) -> None:
     seeds = list(range(100 * batch, 100 * batch + 25))
-    text = emit_text(kernels(seeds)).text
+    text = emit_text(kernels(seeds))
     module = parse(functions(seeds), context())
     run_passes(module, PIPELINE)
     engine = ExecutionEngine(module, opt_level=0)
@@ -102,7 +102,7 @@ def test_affine_expressions(symbol: int) -> None:
   }}
 }}"""
     out = np.zeros((len(made), 32, 7), np.int64)
-    run_native(emit_text(module).text, "affine", (1,), (32, 7), [out, symbol])
+    run_native(emit_text(module), "affine", (1,), (32, 7), [out, symbol])
     for n, (text, python) in enumerate(made):
         for d0 in range(32):
             for d1 in range(7):

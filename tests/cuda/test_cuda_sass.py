@@ -68,7 +68,7 @@ def test_straight_text_has_no_loop() -> None:
 def test_a_cap_on_registers_is_kept(cap: int, chip: str) -> None:
     """The head that the emitter writes for a cap, above a kernel that takes 115 registers or more if it may."""
     made = emit_text(f"""gpu.module @m {{ gpu.func @sgemm() kernel attributes {{
-        known_block_size = array<i32: 256, 1, 1>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""").text
+        known_block_size = array<i32: 256, 1, 1>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""")
     head = re.search(r"void (__\w+__\([^)]*\)) sgemm", made)
     assert head is not None
     text = SGEMM.replace("__launch_bounds__(256)", head[1])
@@ -90,5 +90,5 @@ def test_a_cap_on_registers_is_kept(cap: int, chip: str) -> None:
 )
 def test_the_head_of_a_capped_kernel(block: str, cap: int, head: str) -> None:
     text = emit_text(f"""gpu.module @m {{ gpu.func @f() kernel attributes {{
-        known_block_size = array<i32: {block}>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""").text
+        known_block_size = array<i32: {block}>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""")
     assert f"void {head} f(" in text

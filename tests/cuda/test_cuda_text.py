@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from cuda_cases import HERE, MODULES, emitted
+from cuda_cases import HERE, MODULES, emitted, module
 from pinned import pinned
 
+from weft.runtime.cuda.module import kernel_names
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_text(name: str, update: bool) -> None:
-    pinned(HERE / "golden" / f"{name}.cu", emitted(name).text, update)
+    pinned(HERE / "golden" / f"{name}.cu", emitted(name), update)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", MODULES)
 def test_compiles_without_spills(name: str, arch: str) -> None:
-    made = compile_cubin(emitted(name).text, arch)
-    assert set(made.kernels) == {k.name for k in emitted(name).kernels.values()}
+    made = compile_cubin(emitted(name), arch)
+    assert set(made.kernels) == set(kernel_names(module(name)).values())
     assert made.spill_bytes == 0, made.log
     assert all(k.stack_bytes == 0 for k in made.kernels.values()), "an array is in local memory"
     assert made.cubin.startswith(b"\x7fELF")

@@ -8,10 +8,8 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 import pytest
-from cuda_cases import emitted
+from cuda_cases import emitted, launch_sizes
 from native import run_native
-
-from weft.runtime.cuda.abi import KernelSignature
 
 RNG = np.random.default_rng(0)
 Arrays = list[np.ndarray]
@@ -25,14 +23,8 @@ def zeros(*shape: int, dtype: type = np.float32) -> np.ndarray:
     return np.zeros(shape, dtype)
 
 
-def signature(module: str, kernel: str) -> KernelSignature:
-    return emitted(module).kernels[f"{module}::{kernel}"]
-
-
 def run(module: str, kernel: str, args: list, **options: object):
-    known = signature(module, kernel)
-    assert known.grid is not None and known.block is not None
-    return run_native(emitted(module).text, known.name, known.grid, known.block, args, **options)  # type: ignore[arg-type]
+    return run_native(emitted(module), kernel, *launch_sizes(module, kernel), args, **options)  # type: ignore[arg-type]
 
 
 def half_chain(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
@@ -164,12 +156,10 @@ def test_dynamic_sizes_strides_and_offset_at_any_launch(grid: tuple, block: tupl
     rows, cols, row_stride, col_stride, offset = 17, 23, 5, 101, 7
     x = np.lib.stride_tricks.as_strided(buffer[offset:], (rows, cols), (row_stride * 4, col_stride * 4))
     y = zeros(cols, rows)
-    known = signature("tiles", "transpose")
-    assert [p.name for p in known.parameters] == [
-        "x", "x_size0", "x_size1", "x_stride0", "x_stride1", "x_offset", "y", "y_size0", "y_size1"
-    ]  # fmt: skip
+    sizes = "long long x_size0, long long x_size1, long long x_stride0, long long x_stride1, long long x_offset"
+    assert f"x, {sizes}, float* __restrict__ y, long long y_size0, long long y_size1)" in " ".join(emitted("tiles").split())
     args = [buffer, rows, cols, row_stride, col_stride, offset, y, cols, rows]
-    run_native(emitted("tiles").text, known.name, grid, block, args)
+    run_native(emitted("tiles"), "transpose", grid, block, args)
     assert np.array_equal(y, x.T)
 
 
@@ -179,7 +169,7 @@ BARRIER = "__syncthreads();"
 
 def own_text(module: str, kernel: str) -> str:
     """The text of one kernel alone."""
-    return next(t for t in emitted(module).text.split("\n\n") if f" {kernel}(" in t and t.startswith('extern "C"'))
+    return next(t for t in emitted(module).split("\n\n") if f" {kernel}(" in t and t.startswith('extern "C"'))
 
 
 def without_one_barrier(text: str, kernel: str) -> dict[str, str]:
@@ -205,7 +195,7 @@ def sanitized_text() -> str:
 @pytest.mark.parametrize(("module", "kernel", "make"), [v[:3] for v in RACY], ids=[v[1] for v in RACY])
 def test_sanitizer(module: str, kernel: str, make: Callable[[], Arrays]) -> None:
     """Clean as it is; a race as soon as any one barrier is gone."""
-    block = signature(module, kernel).block
+    _, block = launch_sizes(module, kernel)
     assert block is not None
     blocks = (1,) if kernel == "reverse" else (2,)
     assert run_native(sanitized_text(), kernel, blocks, block, make(), mode="tsan").races == ()

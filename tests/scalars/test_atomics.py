@@ -15,7 +15,7 @@ from numbers_of import BITS, FLOATS, NUMPY, signed, unsigned, wrapped
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof import conflicts, kernel_model
-from weft.runtime.cuda import emit_module
+from weft.runtime.cuda import emit
 from weft.runtime.simulator import SimKernel
 
 THREADS, ELEMENTS = 24, 5
@@ -83,10 +83,10 @@ def test_every_kind_on_every_type(kind: str, element: str) -> None:
     assert np.array_equal(got, wanted), "simulator"
     if element not in IN_TEXT.get(kind, ()):
         with pytest.raises(WeftError, match="W0503"):
-            emit_module(module)
+            emit(module)
         return
     got = start.copy()
-    run_native(emit_module(module).text, "k", (1,), (THREADS,), [given, got], mode="quick")
+    run_native(emit(module), "k", (1,), (THREADS,), [given, got], mode="quick")
     assert all(v in given[i::ELEMENTS] for i, v in enumerate(got)) if kind == "assign" else np.array_equal(got, wanted), "text"
 
 

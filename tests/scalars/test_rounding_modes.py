@@ -7,7 +7,7 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.runtime.cuda import emit_module
+from weft.runtime.cuda import emit
 from weft.runtime.reference.reference import reference
 from weft.runtime.reference.rounding import MODES
 from weft.runtime.simulator import SimKernel
@@ -41,6 +41,6 @@ def test_only_to_nearest_is_taken(op: str, mode: str) -> None:
     kernel = mlir.parse(KERNEL.format(**spelled), mlir.context())
     payload = mlir.parse(PAYLOAD.format(**spelled), mlir.context())
     nearest = mode == "to_nearest_even"
-    assert code(lambda: emit_module(kernel)) == (None if nearest else "W0503")
+    assert code(lambda: emit(kernel)) == (None if nearest else "W0503")
     assert code(lambda: SimKernel(next(mlir.operations(kernel.operation, "gpu.func")))) == (None if nearest else "W0750")
     assert code(lambda: reference(payload, None, {"arg0": np.full((), 1, np.float32)})) == (None if nearest else "W0802")

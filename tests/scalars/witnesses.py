@@ -15,7 +15,7 @@ from programs_of import Program
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.runtime.cuda import emit_module
+from weft.runtime.cuda import emit
 from weft.runtime.reference.cpu_lowering import LOWER
 from weft.runtime.reference.cpu_math import lower_functions
 from weft.runtime.reference.jit import descriptor
@@ -71,7 +71,7 @@ def texts(programs: Sequence[Program], modules: Sequence[ir.Module]) -> tuple[st
     codes: dict[str, str] = {}
     for program, module in zip(programs, modules, strict=True):
         made: list[str] = []
-        code = refused(lambda module=module, made=made: made.append(emit_module(module).text))
+        code = refused(lambda module=module, made=made: made.append(emit(module)))
         if code is not None:
             codes[program.name] = code
         else:

@@ -13,7 +13,8 @@ import numpy as np
 
 from weft.dsl.diagnostics import Diagnostic, WeftError, fail
 from weft.interpreter.ir.mlir import ir, operations, run_passes
-from weft.runtime.cuda.module import kernel_signature
+from weft.runtime.cuda.function import write_function
+from weft.runtime.cuda.module import Unit
 from weft.runtime.host.kernels import kernel_functions
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.simulator import SimKernel
@@ -71,7 +72,7 @@ def with_each(module: ir.Module, do: Callable[[ir.Operation], None]) -> None:
 
 def emitted(kernel: ir.Operation) -> None:
     """The CUDA text of one kernel. Raises `WeftError`."""
-    kernel_signature(kernel)
+    write_function(kernel, "k", lambda piece: None, Unit().constant, [])
 
 
 def simulated(kernel: ir.Operation) -> None:
