@@ -147,6 +147,12 @@ def load_jit() -> None:
     """Import what makes a JIT, too."""
     load()
     importlib.import_module("torch_mlir.execution_engine")
+    descriptors()
+
+
+def descriptors() -> Any:
+    """Upstream's ways between NumPy arrays and the structs that LLVM takes for memrefs."""
+    return importlib.import_module("torch_mlir.runtime.np_to_memref")
 
 
 def execution_engine(module: ir.Module) -> Any:

@@ -2,7 +2,7 @@
 
 The bindings cannot be asked for upstream's own side effects, so they are written down here, from the `.td` files of the dialects.
 An op that is not here is unknown: `accesses` gives None for it, and it may touch and return anything. A test walks all ops that the
-bindings register and fails for one that is neither here nor among those that are left unknown on purpose.
+bindings register, and fails for one that is neither here nor in its own list of those that are left unknown on purpose.
 """
 
 from __future__ import annotations
@@ -169,20 +169,6 @@ _TOGETHER = SYNCHRONIZING | _names(
 CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
 
-UNKNOWN = _names(
-    """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
-    gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat
-    gpu.host_register gpu.host_unregister gpu.sddmm gpu.sddmm_buffer_size gpu.set_csr_pointers gpu.spgemm_copy
-    gpu.spgemm_create_descr gpu.spgemm_destroy_descr gpu.spgemm_work_estimation_or_compute gpu.spmat_get_size gpu.spmm
-    gpu.spmm_buffer_size gpu.spmv gpu.spmv_buffer_size gpu.warp_execute_on_lane_0 memref.dma_start memref.dma_wait
-    nvgpu.mbarrier.arrive
-    nvgpu.mbarrier.arrive.expect_tx nvgpu.mbarrier.arrive.nocomplete nvgpu.mbarrier.create nvgpu.mbarrier.get nvgpu.mbarrier.init
-    nvgpu.mbarrier.test.wait nvgpu.mbarrier.try_wait.parity nvgpu.tma.async.load nvgpu.tma.async.store
-    nvgpu.tma.create.descriptor nvgpu.tma.fence.descriptor nvgpu.tma.prefetch.descriptor nvgpu.warpgroup.generate.descriptor
-    nvgpu.warpgroup.mma nvgpu.warpgroup.mma.init.accumulator nvgpu.warpgroup.mma.store"""
-)
-"""Ops of the dialects above that may do anything as far as this table goes: what they begin ends later, or elsewhere."""
-
 _OVERWRITING = ("linalg.fill", "linalg.copy")
 """Structured ops that write each element of their output; of others, maps tell."""
 
@@ -204,13 +190,6 @@ def accesses(op: ir.Operation) -> tuple[Access, ...] | None:
     if dialect == "llvm":
         return None if goes_through_pointers(op) or op.name.startswith(_LLVM_UNKNOWN) else ()
     return () if dialect in _PURE_DIALECTS else None
-
-
-def judged(name: str) -> bool:
-    """Whether somebody has decided what the op of that name does, be it that nobody can know."""
-    dialect = name.split(".", 1)[0]
-    listed = name in _RULES or name in _NO_ACCESS or name in CONTROL or name in CALLS or name in UNKNOWN
-    return listed or dialect in _PURE_DIALECTS or dialect == "linalg" or name in _OTHERS
 
 
 def is_known(op: ir.Operation) -> bool:

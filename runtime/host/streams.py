@@ -15,6 +15,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
 
+from ..plan.closure import closed
+
 EXACT = 1000
 CLOSED = 20_000
 """Up to that many operations the order is closed transitively (50 MB); beyond, only what was said directly is known."""
@@ -45,17 +47,6 @@ def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) ->
     return Assignment(streams, waited(needs, streams), used, min(fewest, used))
 
 
-def closed(needs: Sequence[Collection[int]]) -> list[int]:
-    """For each operation all that come before it, as bits."""
-    before: list[int] = []
-    for direct in needs:
-        bits = 0
-        for op in direct:
-            bits |= before[op] | 1 << op
-        before.append(bits)
-    return before
-
-
 def members(bits: int) -> Iterator[int]:
     """The numbers in a set, from the highest down."""
     while bits:
@@ -69,7 +60,7 @@ def members(bits: int) -> Iterator[int]:
 
 def exact_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
     """A minimum chain cover: the chain of each operation, and how many there are."""
-    before = closed(needs)
+    before = list(closed(needs))
     follows: list[int | None] = [None] * len(needs)  # which operation stands in front of each on its chain
     free = (1 << len(needs)) - 1  # those that nothing follows yet
     for op, direct in enumerate(needs):
@@ -121,7 +112,7 @@ def _switch(
 
 def greedy_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
     """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, which are all unordered."""
-    before = closed(needs) if len(needs) <= CLOSED else None
+    before = list(closed(needs)) if len(needs) <= CLOSED else None
     follows: list[int | None] = [None] * len(needs)
     depth: list[int] = []
     ends = 0

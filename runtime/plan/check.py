@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError
+from .closure import behind, closed
 from .dtypes import NUMPY, itemsize
 from .plan import (
     ROLES,
@@ -356,7 +357,7 @@ def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
         return
     allocated: dict[str, int] = {}
     uses: dict[str, int] = {}
-    for i, (step, before) in enumerate(zip(steps, _behind(steps), strict=True)):
+    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
         for name in used_buffers(step):
             if isinstance(step, Alloc):
                 allocated[name] = i
@@ -367,26 +368,3 @@ def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
             if missing:
                 yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
             uses[name] = uses.get(name, 0) | 1 << i
-
-
-def _behind(steps: Sequence[AnyStep]) -> Iterator[int]:
-    """For each step, as bits, those that are certainly done before it. Sets are dropped when nobody needs them any more."""
-    needed_until: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for i, step in enumerate(steps):
-        for earlier in (*step.after, *([last[step.stream]] if step.stream in last else [])):
-            needed_until[earlier] = i
-        last[step.stream] = i
-    last.clear()
-    kept: dict[int, int] = {}
-    for i, step in enumerate(steps):
-        sources = {*step.after, *([last[step.stream]] if step.stream in last else [])}
-        bits = 0
-        for earlier in sources:
-            bits |= kept[earlier] | 1 << earlier
-            if needed_until[earlier] == i:
-                del kept[earlier]
-        if i in needed_until:
-            kept[i] = bits
-        last[step.stream] = i
-        yield bits

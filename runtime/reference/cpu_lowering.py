@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from ...interpreter.ir import mlir
 from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.structured import dimension_of, structure
+from ...interpreter.memory.strides import is_plain
 from ...interpreter.tensors.cropping import crop_before_padding
 from .cpu_math import lower_functions
 
@@ -75,16 +78,9 @@ def copies_to_linalg(module: ir.Module) -> None:
     for op in mlir.operations(module.operation, "memref.copy"):
         source, target = op.operands
         with module.context, ir.InsertionPoint(op), op.location:
-            if not (_identity(source.type) and _identity(target.type)):
+            if not (is_plain(source.type) and is_plain(target.type)):
                 mlir.linalg.copy(source, outs=[target])
                 op.erase()
-
-
-def _identity(type_: ir.Type) -> bool:
-    if not isinstance(type_, ir.MemRefType):
-        return False
-    shape = [type_.get_dim_size(i) for i in range(type_.rank)]
-    return type_ == ir.MemRefType.get(shape, type_.element_type, None, type_.memory_space)
 
 
 def tile_contractions(module: ir.Module) -> None:
@@ -126,11 +122,10 @@ def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[i
 
 def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
     """Tile sizes and loop order for a `linalg.generic`; None if it is small, or no reduction, or dynamic."""
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    kinds = ["reduction" in str(k) for k in ir.ArrayAttr(op.attributes["iterator_types"])]
-    ranges = _ranges(op, maps, len(kinds))
-    inner = _inner_dimension(maps, kinds)
-    if ranges is None or inner is None or True not in kinds or prod(ranges) < LARGE:
+    space = structure(op)
+    kinds, ranges = [kind == "reduction" for kind in space.iterators], [n for n in space.extents if n is not None]
+    inner = _inner_dimension(space.maps, kinds)
+    if len(ranges) < space.rank or inner is None or True not in kinds or prod(ranges) < LARGE:
         return None
     wanted = [0 if reduction else PARALLEL_TILE for reduction in kinds]
     wanted[kinds.index(True)] = REDUCTION_TILE
@@ -149,26 +144,10 @@ def _tile(count: int, wanted: int) -> int:
     return divisors[0] if divisors else wanted
 
 
-def _ranges(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int] | None:
-    """Trip counts of all loops; None if one is not known."""
-    found: dict[int, int] = {}
-    for operand, affine_map in zip(op.operands, maps, strict=True):
-        if not isinstance(operand.type, ir.MemRefType):
-            continue
-        for axis, expr in enumerate(affine_map.results):
-            if isinstance(expr, ir.AffineDimExpr) and not operand.type.is_dynamic_dim(axis):
-                found[ir.AffineDimExpr(expr).position] = operand.type.get_dim_size(axis)
-    return [found[d] for d in range(count)] if len(found) == count else None
-
-
-def _inner_dimension(maps: list[ir.AffineMap], kinds: list[bool]) -> int | None:
+def _inner_dimension(maps: Sequence[ir.AffineMap], kinds: list[bool]) -> int | None:
     """The parallel dimension along which most operands are contiguous, the result's own first."""
-    last: list[int] = []
-    for affine_map in maps:
-        results = list(affine_map.results)
-        if results and isinstance(results[-1], ir.AffineDimExpr):
-            last.append(ir.AffineDimExpr(results[-1]).position)
-    parallel = [d for d in last if not kinds[d]]
+    last = [dimension_of(results[-1]) for each in maps if (results := list(each.results))]
+    parallel = [d for d in last if d is not None and not kinds[d]]
     if not parallel:
         return None
     return max(set(parallel), key=lambda d: (parallel.count(d), d == parallel[-1]))

@@ -27,29 +27,6 @@ _libc.free.argtypes = [ctypes.c_void_p]
 _libc.free.restype = None
 
 
-def descriptor_type(rank: int) -> type[ctypes.Structure]:
-    """LLVM's struct for a memref of `rank`: allocated, aligned, offset, sizes, strides."""
-    fields: list[tuple[str, Any]] = [
-        ("allocated", ctypes.c_void_p),
-        ("aligned", ctypes.c_void_p),
-        ("offset", ctypes.c_int64),
-    ]
-    if rank:
-        fields += [("shape", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
-    return type(f"MemRef{rank}", (ctypes.Structure,), {"_fields_": fields})
-
-
-def descriptor(array: np.ndarray) -> ctypes.Structure:
-    """A descriptor of `array`, which must outlive it."""
-    made = descriptor_type(array.ndim)()
-    made.allocated = made.aligned = array.ctypes.data
-    made.offset = 0
-    for i in range(array.ndim):
-        made.shape[i] = array.shape[i]
-        made.strides[i] = array.strides[i] // array.itemsize
-    return made
-
-
 def invoke(
     module: ir.Module,
     function: str,
@@ -80,7 +57,7 @@ def invoke(
         if scalar:
             packed.append(ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8)))
         else:
-            packed.append(ctypes.pointer(ctypes.pointer(descriptor(array))))
+            packed.append(ctypes.pointer(ctypes.pointer(mlir.descriptors().get_ranked_memref_descriptor(array))))
     if len(results) == 1 and results[0].shape is None:
         value = _bits(results[0].dtype)()
         engine.invoke(function, *packed[1:], ctypes.pointer(value))
@@ -93,14 +70,20 @@ def _result_struct(results: Sequence[Argument]) -> ctypes.Structure | None:
     """What the C interface returns through its first argument: one descriptor, or a struct of several results."""
     if not results:
         return None
-    types = [_bits(r.dtype) if r.shape is None else descriptor_type(len(r.shape)) for r in results]
-    fields = [(f"result{i}", t) for i, t in enumerate(types)]
+    fields = [(f"result{i}", _type(result)) for i, result in enumerate(results)]
     return type("Results", (ctypes.Structure,), {"_fields_": fields})()
+
+
+def _type(result: Argument) -> Any:
+    bits, upstream = _bits(result.dtype), mlir.descriptors()
+    if result.shape:
+        return upstream.make_nd_memref_descriptor(len(result.shape), bits)
+    return bits if result.shape is None else upstream.make_zero_d_memref_descriptor(bits)
 
 
 def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Copies of the results; memory that the function allocated for them is freed, each piece once."""
-    mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, None}
+    mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, 0}
     taken: list[np.ndarray] = []
     allocated: set[int] = set()
     for i, result in enumerate(results):
@@ -118,15 +101,11 @@ def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequen
 
 def _copy(value: Any, result: Argument) -> np.ndarray:
     dtype = NUMPY[result.dtype]
-    shape = tuple(value.shape) if result.shape else ()
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    strides = tuple(s * dtype.itemsize for s in value.strides) if result.shape else ()
-    steps = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
-    before = -sum(s for s in steps if s < 0)
-    reach = before + sum(s for s in steps if s > 0) + dtype.itemsize
-    raw = (ctypes.c_uint8 * reach).from_address(value.aligned + value.offset * dtype.itemsize - before)
-    return np.ndarray(shape, dtype, memoryview(raw), before, strides).copy()
+    if not result.shape:
+        return np.array(value.aligned[value.offset], _bits(result.dtype)).view(dtype)
+    if 0 in value.shape:
+        return np.empty(tuple(value.shape), dtype)
+    return mlir.descriptors().ranked_memref_to_numpy([value]).copy().view(dtype)
 
 
 def _scalar(value: Any, dtype: str) -> np.ndarray:

@@ -23,7 +23,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import host_steps
 from weft.runtime.host.program import Host
-from weft.runtime.host.streams import closed
+from weft.runtime.plan.closure import closed
 from weft.runtime.plan.plan import Alloc, Free, used_buffers
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
@@ -72,7 +72,7 @@ def _objections(module: ir.Module, entry: str) -> set[str]:
     """Memory that is used before it is there, or freed while it is in use; work, and streams, that nobody waits for."""
     with patch.object(Host, "_allocations", return_value=frozenset()):  # a plan knows them without tokens
         steps = host_steps(module, entry)
-    before, said = closed(steps.needs), set[str]()
+    before, said = list(closed(steps.needs)), set[str]()
     *work, _ = steps.plan.steps
     for number, step in enumerate(work):
         for earlier, other in enumerate(work[:number]):

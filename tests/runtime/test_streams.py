@@ -8,7 +8,8 @@ from itertools import combinations
 import pytest
 from work import lines_run
 
-from weft.runtime.host.streams import EXACT, Assignment, assign_streams, closed, members
+from weft.runtime.host.streams import EXACT, Assignment, assign_streams, members
+from weft.runtime.plan.closure import closed
 
 Needs = list[tuple[int, ...]]
 
@@ -34,7 +35,7 @@ def random_needs(count: int, buffers: int, seed: int) -> Needs:
 
 def width(needs: Needs) -> int:
     """The largest set of operations of which none waits for another, by trying all sets."""
-    before = closed(needs)
+    before = list(closed(needs))
 
     def unordered(ops: tuple[int, ...]) -> bool:
         return not any(before[b] >> a & 1 for a, b in combinations(ops, 2))
@@ -59,13 +60,13 @@ def expect_sound(needs: Needs, found: Assignment) -> None:
             assert found.streams[event] != stream
             others = [s for s in sources if s != event]
             assert not any((ordered[o] | 1 << o) >> event & 1 for o in others), f"{op} need not wait for {event}"
-    before = closed(needs)
+    before = list(closed(needs))
     assert all(before[op] & ~ordered[op] == 0 for op in range(len(needs)))
 
 
 def expect_chains(needs: Needs, found: Assignment) -> None:
     """What shares a stream was ordered anyway."""
-    before = closed(needs)
+    before = list(closed(needs))
     last: dict[int, int] = {}
     for op, stream in enumerate(found.streams):
         assert stream not in last or before[op] >> last[stream] & 1

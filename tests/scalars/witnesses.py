@@ -18,7 +18,6 @@ from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import emit
 from weft.runtime.reference.cpu_lowering import LOWER
 from weft.runtime.reference.cpu_math import lower_functions
-from weft.runtime.reference.jit import descriptor
 from weft.runtime.simulator import SimKernel
 
 Outcome = list[np.ndarray] | str
@@ -99,7 +98,8 @@ def jitted(programs: Sequence[Program]) -> dict[str, Outcome]:
         return dict.fromkeys((p.name for p in programs), engine)
     for program in programs:
         arrays = [*(a.copy() for a in program.inputs), *program.results()]
-        engine.invoke(program.name, *(ctypes.pointer(ctypes.pointer(descriptor(a))) for a in arrays))
+        descriptors = map(mlir.descriptors().get_ranked_memref_descriptor, arrays)
+        engine.invoke(program.name, *(ctypes.pointer(ctypes.pointer(d)) for d in descriptors))
         found[program.name] = arrays[len(arrays) - len(program.wanted) :]
     return found
 

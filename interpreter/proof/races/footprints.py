@@ -8,45 +8,24 @@ are those of the race analysis: all instances of an access, by all threads and b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Literal
 
 from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir
 from ...memory.effects import accesses
-from ..forms.linear import NOTHING, Formula, Linear, Symbol, equal
+from ..forms.linear import NOTHING, both, equal
 from ..forms.naming import Naming, points
 from ..forms.shape import LaunchShape
 from ..forms.solver import Solver, Unknown
 from ..kernels.launches import KernelUse, kernel_uses, model_of, same_use
 from ..kernels.memory_ops import touches
+from ..kernels.model import Access, Place
 from ..kernels.values import Values
-from ..kernels.views import Buffer, Views
+from ..kernels.views import Views
 
 Meeting = Literal["apart", "together", "unknown"]
-
-
-@dataclass(frozen=True)
-class Touched:
-    """All instances of one access. `coordinates` None: any element of the buffer. `when`: what holds of its symbols."""
-
-    buffer: Buffer
-    changes: bool
-    coordinates: tuple[Linear, ...] | None
-    flat: bool
-    when: tuple[Formula, ...] = ()
-
-    def flattened(self) -> Touched:
-        """By the position in memory, where the buffer's layout is static."""
-        position = None if self.flat or self.coordinates is None else self.buffer.position(self.coordinates)
-        return self if position is None else replace(self, coordinates=(position,), flat=True)
-
-    @property
-    def settled(self) -> bool:
-        """Whether it is known which elements are touched: nothing in it is not affine or depends on data."""
-        forms = (*(self.coordinates or ()), *self.when)
-        return self.coordinates is not None and not any(_guessed(s) for form in forms for s in form.symbols())
 
 
 class Footprints:
@@ -59,7 +38,7 @@ class Footprints:
     def __init__(self, module: ir.Module) -> None:
         self._solver = Solver()
         self._uses = {use.launch: use for use in _uses(module) if use.launch is not None}
-        self._found: dict[object, tuple[Touched, ...] | None] = {}
+        self._found: dict[object, tuple[Access, ...] | None] = {}
         self._meetings: dict[tuple[object, bool, object, bool, object], Meeting] = {}
         self._values = Values(LaunchShape(), lambda _: NOTHING)
         self._views = Views(self._values)
@@ -86,52 +65,52 @@ class Footprints:
     def _key(self, op: ir.Operation) -> object:
         return same_use(self._uses[op]) if op in self._uses else op
 
-    def _of(self, op: ir.Operation, key: object, changes: bool, buffer: ir.Value | str) -> tuple[Touched, ...] | None:
+    def _of(self, op: ir.Operation, key: object, changes: bool, buffer: ir.Value | str) -> tuple[Access, ...] | None:
         if key not in self._found:
             self._found[key] = self._launched(op) if op in self._uses else self._done_by_host(op)
         found = self._found[key]
         if found is None:
             return None
-        return tuple(t for t in found if t.changes == changes and (t.buffer.anything or t.buffer.value == buffer))
+        return tuple(t for t in found if (t.kind == "write") == changes and (t.buffer.anything or t.buffer.value == buffer))
 
-    def _launched(self, op: ir.Operation) -> tuple[Touched, ...] | None:
+    def _launched(self, op: ir.Operation) -> tuple[Access, ...] | None:
         try:
             model = model_of(self._uses[op])
         except WeftError:
             return None  # an op that the analysis does not read
-        facts = tuple(model.facts)
-        return tuple(
-            Touched(a.buffer, a.kind == "write", a.coordinates, a.flat, (*a.place.guards, a.when, *facts)) for a in model.accesses
-        )
+        return tuple(replace(a, when=both(*a.place.guards, a.when, *model.facts)) for a in model.accesses)
 
-    def _done_by_host(self, op: ir.Operation) -> tuple[Touched, ...] | None:
+    def _done_by_host(self, op: ir.Operation) -> tuple[Access, ...] | None:
         if len(op.regions) or accesses(op) is None:
             return None
-        found: list[Touched] = []
+        found: list[Access] = []
         for touch in touches(op, self._values):
             for view in self._views.of(touch.memref) if touch.memref is not None else ():
                 at = None if touch.indices is None else self._views.coordinates(view, touch.indices)
-                found.append(Touched(view.root, touch.kind == "write", at, view.flat, (view.when, touch.when)))
+                when = both(view.when, touch.when)
+                found.append(Access(touch.kind, view.root, at, Place((), 0), op.name, when, view.flat))
         return tuple(found)
 
-    def _meet(self, mine: Iterable[Touched], its: Iterable[Touched]) -> Meeting:
+    def _meet(self, mine: Iterable[Access], its: Iterable[Access]) -> Meeting:
         out: Meeting = "apart"
         for one, other in product(mine, its):
             try:
-                if self._apart(one.flattened(), other.flattened()):
+                if self._apart(one, other):
                     continue
             except Unknown:
                 return "unknown"
-            if one.settled and other.settled and not (one.buffer.anything or other.buffer.anything):
+            if _known(one) and _known(other):
                 return "together"
             out = "unknown"
         return out
 
-    def _apart(self, one: Touched, other: Touched) -> bool:
-        if one.coordinates is None or other.coordinates is None or len(one.coordinates) != len(other.coordinates):
+    def _apart(self, one: Access, other: Access) -> bool:
+        if one.flat or other.flat:
+            one, other = one.flattened(), other.flattened()
+        if one.coordinates is None or other.coordinates is None:
             return False
         namings = Naming("x_"), Naming("y_")
-        parts = [naming.formula(f) for naming, touched in zip(namings, (one, other), strict=True) for f in touched.when]
+        parts = [naming.formula(access.when) for naming, access in zip(namings, (one, other), strict=True)]
         pairs = zip(one.coordinates, other.coordinates, strict=True)
         parts += [equal(namings[0].form(p), namings[1].form(q)) for p, q in pairs]
         return self._solver.is_empty(points(self._solver, namings, parts)[1])
@@ -144,6 +123,9 @@ def _uses(module: ir.Module) -> list[KernelUse]:
         return []  # launches in an order that is not known: each is what its windows say
 
 
-def _guessed(symbol: Symbol) -> bool:
-    """Whether a symbol may not have all values in its range: unlike a number that the host passes."""
-    return symbol.guessed or (symbol.kind == "opaque" and symbol.depends != NOTHING)
+def _known(access: Access) -> bool:
+    """Whether it is known which elements are touched: each symbol may have all values in its range, as a number that the host
+    passes."""
+    symbols = (s for form in (*(access.coordinates or ()), access.when) for s in form.symbols())
+    guessed = any(s.guessed or (s.kind == "opaque" and s.depends != NOTHING) for s in symbols)
+    return access.coordinates is not None and not guessed and not access.buffer.anything

@@ -1,0 +1,32 @@
+"""What must be done before each of some steps, as they stand in order: the bits of an integer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from .plan import AnyStep
+
+
+def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
+    """By step of a plan, those that it waits for, and the one in front of it on its stream."""
+    last: dict[int, int] = {}
+    found: list[set[int]] = []
+    for i, step in enumerate(steps):
+        found.append({*step.after, *([last[step.stream]] if step.stream in last else [])})
+        last[step.stream] = i
+    return found
+
+
+def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
+    """For each step all that are done before it. A set is dropped when nobody needs it any more."""
+    needed_until = {earlier: i for i, direct in enumerate(needs) for earlier in direct}
+    kept: dict[int, int] = {}
+    for i, direct in enumerate(needs):
+        bits = 0
+        for earlier in set(direct):
+            bits |= kept[earlier] | 1 << earlier
+            if needed_until[earlier] == i:
+                del kept[earlier]
+        if i in needed_until:
+            kept[i] = bits
+        yield bits
