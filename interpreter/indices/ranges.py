@@ -35,7 +35,7 @@ def range_of(bound: Bound) -> Range:
     if op.name == "memref.dim" or op.name in _IDS:
         return 0, None
     if op.name == "arith.select":
-        return _union(range_of(op.operands[1]), range_of(op.operands[2]))
+        return union(range_of(op.operands[1]), range_of(op.operands[2]))
     rule = _ARITHMETIC.get(op.name)
     return _ANY if rule is None else rule(range_of(op.operands[0]), range_of(op.operands[1]))
 
@@ -60,8 +60,8 @@ def _affine(op: ir.Operation) -> Range:
     operands = [range_of(o) for o in op.operands]
     found = [_expression(e, operands, mapping.n_dims) for e in mapping.results]
     if op.name == "affine.min":
-        return _least(found)
-    return _greatest(found) if op.name == "affine.max" else found[0]
+        return least(found)
+    return greatest(found) if op.name == "affine.max" else found[0]
 
 
 def _expression(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range:
@@ -76,7 +76,7 @@ def _expression(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range
     if isinstance(e, ir.AffineAddExpr):
         return _add(left, right)
     if isinstance(e, ir.AffineMulExpr):
-        return _multiply(left, right)
+        return multiply(left, right)
     divisor = right[0]
     if divisor is None or divisor != right[1] or divisor <= 0:
         return _ANY
@@ -116,8 +116,11 @@ def _subtract(a: Range, b: Range) -> Range:
     return _both(operator.sub, a[0], b[1]), _both(operator.sub, a[1], b[0])
 
 
-def _multiply(a: Range, b: Range) -> Range:
-    """By a number; of two ranges only what their signs say."""
+def multiply(a: Range, b: Range) -> Range:
+    """Of two ranges without an end on one side only what their signs say, unless one of them is a number."""
+    corners = [x * y for x in a for y in b if x is not None and y is not None]
+    if len(corners) == len(a) * len(b):
+        return min(corners), max(corners)
     if a[0] is not None and a[0] == a[1]:
         a, b = b, a
     factor = b[0]
@@ -132,16 +135,16 @@ def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> i
     return None if a is None or b is None else combine(a, b)
 
 
-def _union(a: Range, b: Range) -> Range:
+def union(a: Range, b: Range) -> Range:
     return _both(min, a[0], b[0]), _both(max, a[1], b[1])
 
 
-def _least(ranges: Sequence[Range]) -> Range:
+def least(ranges: Sequence[Range]) -> Range:
     lows, highs = [r[0] for r in ranges], [r[1] for r in ranges if r[1] is not None]
     return None if None in lows else min(n for n in lows if n is not None), min(highs, default=None)
 
 
-def _greatest(ranges: Sequence[Range]) -> Range:
+def greatest(ranges: Sequence[Range]) -> Range:
     lows, highs = [r[0] for r in ranges if r[0] is not None], [r[1] for r in ranges]
     return max(lows, default=None), None if None in highs else max(n for n in highs if n is not None)
 
@@ -149,7 +152,7 @@ def _greatest(ranges: Sequence[Range]) -> Range:
 _ARITHMETIC: dict[str, Callable[[Range, Range], Range]] = {
     "arith.addi": _add,
     "arith.subi": _subtract,
-    "arith.muli": _multiply,
-    "arith.minsi": lambda a, b: _least([a, b]),
-    "arith.maxsi": lambda a, b: _greatest([a, b]),
+    "arith.muli": multiply,
+    "arith.minsi": lambda a, b: least([a, b]),
+    "arith.maxsi": lambda a, b: greatest([a, b]),
 }

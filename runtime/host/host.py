@@ -8,7 +8,7 @@ stream in program order; with tokens, on as many as they let be busy at once (`o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
@@ -64,39 +64,17 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
     """
     function = entry_function(module, entry)
-    host = _interpreted(module, function)
+    host = interpreted(module, function)
     _free_the_rest(host)
     steps, fewest = host.steps, None
     if host.ordered:
         steps, fewest = on_streams(steps, *_order(host), most=_most_streams(function))
-    plan = replace(_plan(host, function, steps), fewest_streams=fewest)
+    plan = replace(plan_of(host, function, steps), fewest_streams=fewest)
     return validate(plan, f"the plan of @{plan.entry}")
 
 
-@dataclass(frozen=True)
-class HostSteps:
-    """A host function's steps in program order, before they are on streams.
-
-    Args:
-        plan: all of them on one stream; memory that the function leaves is left.
-        needs: by step, those that tokens and blocking waits put before it.
-        issuers: by step, the op that does it.
-    """
-
-    plan: Plan
-    needs: tuple[frozenset[int], ...]
-    issuers: tuple[ir.Operation, ...]
-
-
-def host_steps(module: ir.Module, entry: str | None = None) -> HostSteps:
-    """What `make_plan` makes streams of, for those who try other orders. Errors: as there."""
-    function = entry_function(module, entry)
-    host = _interpreted(module, function)
-    results = [function] * (len(host.steps) - len(host.issuers))
-    return HostSteps(_plan(host, function, host.steps), tuple(host.needs), (*host.issuers, *results))
-
-
-def _interpreted(module: ir.Module, function: ir.Operation) -> Host:
+def interpreted(module: ir.Module, function: ir.Operation) -> Host:
+    """The function's steps in program order, and what tokens and blocking waits put before each."""
     kernels = kernel_functions(module)
     host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels})
     given = _declare_arguments(function, host)
@@ -105,7 +83,8 @@ def _interpreted(module: ir.Module, function: ir.Operation) -> Host:
     return host
 
 
-def _plan(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
+def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
+    """The plan that does these steps."""
     launched = tuple(
         Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op))
         for k in kernel_functions(host.module)

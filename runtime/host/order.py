@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..plan.check import MAX_STREAMS
 from ..plan.plan import Alloc, AnyStep, Free, used_buffers
-from .streams import Assignment, assign_streams, waited
+from .streams import assign_streams, waited
 
 Needs = Sequence[frozenset[int]]
 
@@ -68,10 +68,10 @@ def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | 
     """A stream for each step, and the fewest that could do: launches and copies by their chains, memory by its users."""
     work = [i for i, step in enumerate(issued) if not isinstance(step, Alloc | Free)]
     number = {i: n for n, i in enumerate(work)}
-    assignment = _of_work(issued, behind, number, most)
+    streams_of_work, fewest = assign_streams(_needs_of_work(behind, number), min(most or MAX_STREAMS, MAX_STREAMS))
     streams = [0] * len(issued)
     for i, n in number.items():
-        streams[i] = assignment.streams[n]
+        streams[i] = streams_of_work[n]
     users: dict[str, list[int]] = {}
     for i in work:
         for name in used_buffers(issued[i]):
@@ -79,19 +79,17 @@ def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | 
     for i, step in enumerate(issued):
         if isinstance(step, Alloc | Free) and step.buffer in users:
             streams[i] = streams[users[step.buffer][0 if isinstance(step, Alloc) else -1]]
-    return streams, assignment.fewest
+    return streams, fewest
 
 
-def _of_work(
-    issued: Sequence[AnyStep], behind: Sequence[set[int]], number: dict[int, int], most: int | None
-) -> Assignment:
-    """The streams of launches and copies; what they need through allocations and frees counts."""
+def _needs_of_work(behind: Sequence[set[int]], number: dict[int, int]) -> list[set[int]]:
+    """What launches and copies need; what they do through allocations and frees counts."""
     through: dict[int, set[int]] = {}
     needs: list[set[int]] = []
-    for i in range(len(issued)):
-        found = {number[j] for j in behind[i] if j in number}.union(*(through[j] for j in behind[i] if j in through))
+    for i, direct in enumerate(behind):
+        found = {number[j] for j in direct if j in number}.union(*(through[j] for j in direct if j in through))
         if i in number:
             needs.append(found)
         else:
             through[i] = found
-    return assign_streams(needs, min(most or MAX_STREAMS, MAX_STREAMS))
+    return needs

@@ -12,7 +12,6 @@ Sets of operations are the bits of an integer.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heapreplace
 
 from ..plan.closure import closed
@@ -22,29 +21,12 @@ CLOSED = 20_000
 """Up to that many operations the order is closed transitively (50 MB); beyond, only what was said directly is known."""
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """A stream for each operation, and its events.
-
-    Args:
-        streams: by operation.
-        after: by operation, those of other streams that it has to wait for; none that others imply.
-        used: how many streams there are.
-        fewest: so many streams are needed at least for all that can run at once to do so; `used`, where that is proven.
-    """
-
-    streams: tuple[int, ...]
-    after: tuple[tuple[int, ...], ...]
-    used: int
-    fewest: int
-
-
-def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) -> Assignment:
-    """Streams for operations, as few as let everything run at once that may; at most `most`, if given."""
+def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) -> tuple[tuple[int, ...], int]:
+    """Streams for operations, as few as let everything run at once that may; at most `most`, if given. And how many are needed at
+    least for all that can run at once to do so."""
     chains, fewest = exact_chains(needs) if len(needs) <= EXACT else greedy_chains(needs)
     streams = packed(chains, most)
-    used = max(streams, default=-1) + 1
-    return Assignment(streams, waited(needs, streams), used, min(fewest, used))
+    return streams, min(fewest, max(streams, default=-1) + 1)
 
 
 def members(bits: int) -> Iterator[int]:

@@ -18,16 +18,17 @@ READ = ("affine", "arith", "bufferization", "builtin", "cf", "complex", "func", 
 """The dialects that Weft reads."""
 
 
-LEFT_UNKNOWN = frozenset(
+LEFT_UNKNOWN = effects._names(
     """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
     gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat
     gpu.host_register gpu.host_unregister gpu.sddmm gpu.sddmm_buffer_size gpu.set_csr_pointers gpu.spgemm_copy
     gpu.spgemm_create_descr gpu.spgemm_destroy_descr gpu.spgemm_work_estimation_or_compute gpu.spmat_get_size gpu.spmm
     gpu.spmm_buffer_size gpu.spmv gpu.spmv_buffer_size gpu.warp_execute_on_lane_0 memref.dma_start memref.dma_wait
     nvgpu.mbarrier.arrive nvgpu.mbarrier.arrive.expect_tx nvgpu.mbarrier.arrive.nocomplete nvgpu.mbarrier.create
-    nvgpu.mbarrier.get nvgpu.mbarrier.init nvgpu.mbarrier.test.wait nvgpu.mbarrier.try_wait.parity nvgpu.tma.async.load
-    nvgpu.tma.async.store nvgpu.tma.create.descriptor nvgpu.tma.fence.descriptor nvgpu.tma.prefetch.descriptor
-    nvgpu.warpgroup.generate.descriptor nvgpu.warpgroup.mma nvgpu.warpgroup.mma.init.accumulator nvgpu.warpgroup.mma.store""".split()
+    nvgpu.mbarrier.get nvgpu.mbarrier.init nvgpu.mbarrier.test.wait nvgpu.mbarrier.try_wait.parity
+    nvgpu.tma.async.load nvgpu.tma.async.store nvgpu.tma.create.descriptor nvgpu.tma.fence.descriptor
+    nvgpu.tma.prefetch.descriptor nvgpu.warpgroup.generate.descriptor nvgpu.warpgroup.mma
+    nvgpu.warpgroup.mma.init.accumulator nvgpu.warpgroup.mma.store"""
 )
 """Ops of these dialects that may do anything as far as the table goes: what they begin ends later, or elsewhere."""
 

@@ -8,7 +8,7 @@ is run.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from unittest.mock import patch
 
@@ -21,10 +21,11 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.host.host import host_steps
+from weft.runtime.host.functions import entry_function
+from weft.runtime.host.host import interpreted, plan_of
 from weft.runtime.host.program import Host
 from weft.runtime.plan.closure import closed
-from weft.runtime.plan.plan import Alloc, Free, used_buffers
+from weft.runtime.plan.plan import Alloc, Free, Plan, used_buffers
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
@@ -33,6 +34,29 @@ Outputs = dict[str, bytes]
 NAMES = {"W0620": "unwaited", "W0621": "unwaited"}
 PROBE = "memref.copy %arg0, %arg0 : memref<64xf32> to memref<64xf32>\n"
 """What the host does itself, before it returns, is behind all that it has waited for."""
+
+
+@dataclass(frozen=True)
+class HostSteps:
+    """A host function's steps in program order, before they are on streams.
+
+    Args:
+        plan: all of them on one stream; memory that the function leaves is left.
+        needs: by step, those that tokens and blocking waits put before it.
+        issuers: by step, the op that does it.
+    """
+
+    plan: Plan
+    needs: tuple[frozenset[int], ...]
+    issuers: tuple[ir.Operation, ...]
+
+
+def host_steps(module: ir.Module, entry: str) -> HostSteps:
+    """What `make_plan` makes streams of."""
+    function = entry_function(module, entry)
+    host = interpreted(module, function)
+    results = [function] * (len(host.steps) - len(host.issuers))
+    return HostSteps(plan_of(host, function, host.steps), tuple(host.needs), (*host.issuers, *results))
 
 
 def ways(text: str) -> Iterator[str]:

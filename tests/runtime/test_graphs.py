@@ -19,7 +19,7 @@ from numpy_device import NumpyDevice
 from runtime_programs import whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.host.streams import assign_streams
+from weft.runtime.host.streams import assign_streams, waited
 from weft.runtime.plan.plan import (
     Alloc,
     AnyStep,
@@ -155,11 +155,11 @@ def random_plan(seed: int) -> Plan:
         touched = ({left, right}, target)
         needs.append({i for i in range(number) if made[i][2] in {*touched[0], target} or target in made[i][:2]})
         made.append((left, right, target))
-    found = assign_streams(needs)
+    streams, _ = assign_streams(needs)
     param = Param("v", "i64", (4,), (1,))
     steps = tuple(
         Launch(kernel="mix", grid=(1, 1, 1), block=(4, 1, 1), args=tuple(whole(n, 4) for n in one), stream=stream, after=after)
-        for one, stream, after in zip(made, found.streams, found.after, strict=True)
+        for one, stream, after in zip(made, streams, waited(needs, streams), strict=True)
     )
     buffers = tuple(Buffer(n, "i64", (4,), "inout") for n in names)
     return Plan("f", buffers, (), steps, (Kernel("mix", "g::mix", (param, param, param)),))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from itertools import combinations
 
 import pytest
 from work import lines_run
 
-from weft.runtime.host.streams import EXACT, Assignment, assign_streams, members
+from weft.runtime.host import streams
+from weft.runtime.host.streams import EXACT, members, waited
 from weft.runtime.plan.closure import closed
 
 Needs = list[tuple[int, ...]]
@@ -43,6 +45,21 @@ def width(needs: Needs) -> int:
     return max(
         size for size in range(len(needs) + 1) if any(unordered(ops) for ops in combinations(range(len(needs)), size))
     )
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A stream for each operation, and the operations of others that it waits for."""
+
+    streams: tuple[int, ...]
+    after: tuple[tuple[int, ...], ...]
+    used: int
+    fewest: int
+
+
+def assign_streams(needs: Needs, most: int | None = None) -> Assignment:
+    found, fewest = streams.assign_streams(needs, most)
+    return Assignment(found, waited(needs, found), max(found, default=-1) + 1, fewest)
 
 
 def expect_sound(needs: Needs, found: Assignment) -> None:

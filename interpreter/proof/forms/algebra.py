@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ...indices.ranges import greatest, least, multiply, union
 from ...ir.mlir import constraints, ir
 from .linear import (
     FALSE,
@@ -28,7 +29,6 @@ from .linear import (
 from .shape import LaunchShape
 
 AXES = ("x", "y", "z")
-Bounds = tuple[int | None, int | None]
 
 
 @dataclass
@@ -174,8 +174,7 @@ class Algebra:
         if exact is not None:
             return exact
         if (a, b) not in self._products:
-            low, high = _bounds_of_product(a.bounds(), b.bounds())
-            depends = a.depends() | b.depends()
+            depends, (low, high) = a.depends() | b.depends(), multiply(a.bounds(), b.bounds())
             self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, guessed=True)
             for identifier, chunk in ((a, b), (b, a)):
                 if id_symbol(identifier) is not None and chunk.depends() == NOTHING:
@@ -188,14 +187,10 @@ class Algebra:
             return a
         if condition == FALSE:
             return b
-        (a_low, a_high), (b_low, b_high) = a.bounds(), b.bounds()
-        low = None if a_low is None or b_low is None else min(a_low, b_low)
-        high = None if a_high is None or b_high is None else max(a_high, b_high)
-
         def formula(v: Linear) -> Formula:
             return either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b)))
 
-        return self.defined(Depends.of((condition, a, b)), formula, low, high)
+        return self.defined(Depends.of((condition, a, b)), formula, *union(a.bounds(), b.bounds()))
 
     def extreme(self, forms: list[Linear], *, largest: bool) -> Linear:
         """The largest or smallest of the forms."""
@@ -212,12 +207,8 @@ class Algebra:
             beyond = [at_least(v, f) if largest else at_least(f, v) for f in forms]
             return both(*beyond, either(*(equal(v, f) for f in forms)))
 
-        lows, highs = [f.bounds()[0] for f in forms], [f.bounds()[1] for f in forms]
-        pick = max if largest else min
-        lows, highs = ([n for n in ends if n is not None] for ends in (lows, highs))
-        low = pick(lows) if lows and (largest or len(lows) == len(forms)) else None
-        high = pick(highs) if highs and (not largest or len(highs) == len(forms)) else None
-        out = self.defined(Depends.of(forms), formula, low, high)
+        pick = greatest if largest else least
+        out = self.defined(Depends.of(forms), formula, *pick([f.bounds() for f in forms]))
         if not largest:
             self._minima.update((symbol, forms) for symbol in out.terms)
         return out
@@ -281,14 +272,6 @@ def at_or_above(form: Linear, bound: int) -> bool:
     """Whether the form's bounds say so."""
     low, _ = form.bounds()
     return low is not None and low >= bound
-
-
-def _bounds_of_product(a: Bounds, b: Bounds) -> Bounds:
-    if None not in a and None not in b:
-        corners = [p * q for p in a for q in b if p is not None and q is not None]
-        return min(corners), max(corners)
-    positive = a[0] is not None and b[0] is not None and a[0] >= 0 and b[0] >= 0
-    return (0 if positive else None), None
 
 
 def id_symbol(form: Linear) -> Symbol | None:

@@ -7,29 +7,18 @@ from .linear import FALSE, TRUE, Formula, Linear, at_least, both, either, equal,
 
 def compare(predicate: int, a: Linear, b: Linear) -> Formula:
     """`arith.cmpi`'s predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge."""
-    if predicate >= 6:
-        return _compare_unsigned(predicate - 4, a, b)
     match predicate:
-        case 0:
-            return _fold(equal(a, b))
-        case 1:
-            return _fold(equal(a, b)).negate()
-        case 2:
-            return _fold(less(a, b))
-        case 3:
-            return _fold(at_least(b, a))
-        case 4:
-            return _fold(less(b, a))
-    return _fold(at_least(a, b))
-
-
-def _compare_unsigned(signed: int, a: Linear, b: Linear) -> Formula:
-    """A negative number is larger than all others when it is read as unsigned."""
-    if signed in (4, 5):
-        return _compare_unsigned(signed - 2, b, a)
+        case 0 | 1:
+            same = _fold(equal(a, b))
+            return same if predicate == 0 else same.negate()
+        case 2 | 3:
+            return _fold(less(a, b) if predicate == 2 else at_least(b, a))
+        case 4 | 5 | 8 | 9:
+            return compare(predicate - 2, b, a)
+    # a negative number is larger than all others when it is read as unsigned
     a_up, b_up = _fold(at_least(a, 0)), _fold(at_least(b, 0))
     same = either(both(a_up, b_up), both(a_up.negate(), b_up.negate()))
-    return either(both(same, compare(signed, a, b)), both(a_up, b_up.negate()))
+    return either(both(same, compare(predicate - 4, a, b)), both(a_up, b_up.negate()))
 
 
 def _fold(formula: Formula) -> Formula:

@@ -207,17 +207,8 @@ class Linear:
 
     def value(self, point: Mapping[Symbol, int]) -> int | None:
         """The form's value where its symbols have these values; None if one of them has none."""
-        total = self.constant
-        for term, c in self.terms.items():
-            if isinstance(term, Floor):
-                inner = term.numerator.value(point)
-                value = None if inner is None else inner // term.divisor
-            else:
-                value = point.get(term)
-            if value is None:
-                return None
-            total += c * value
-        return total
+        found = self.replaced(lambda symbol: Linear.of(point.get(symbol, symbol)))
+        return found.constant if found.is_constant else None
 
     def __repr__(self) -> str:
         parts = [f"{c}*{f'floor(({t.numerator})/{t.divisor})' if isinstance(t, Floor) else t.name}" for t, c in self.terms.items()]

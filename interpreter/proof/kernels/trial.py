@@ -14,6 +14,7 @@ from ...launch.kernel import LaunchInfo, find_kernel
 from ...launch.known import Known
 from ...launch.launch import launch_loop
 from ...mapping.mapping import mapping_of
+from ...memory.effects import accesses
 from .kernels import kernel_model
 from .model import KernelModel
 
@@ -133,9 +134,8 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
 
 def _works(op: ir.Operation) -> bool:
     """Whether the op may touch memory: barriers matter around those."""
-    if op.name.startswith(("linalg.", "vector.transfer")) or len(op.regions):
-        return True
-    return op.name in ("memref.load", "memref.store", "affine.load", "affine.store", "memref.copy")
+    found = accesses(op)
+    return len(op.regions) > 0 or found is None or any(access.kind not in ("alloc", "free") for access in found)
 
 
 def _number(op: ir.Operation, number: int) -> ir.Attribute:
