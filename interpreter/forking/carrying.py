@@ -1,4 +1,4 @@
-"""Loops and branches that hand a token on: the host goes through them without waiting for what they launch.
+"""Ops that a device does, made anew with a token in and a token out; and loops and branches that hand one on.
 
 A loop carries one token: all that an iteration launches waits for the iteration before it, and whoever needs the loop for its
 result. Both arms of a branch start from one token and yield one.
@@ -11,13 +11,46 @@ from ..ir.mlir import ir
 from ..memory.effects import is_memref
 from ..memory.views import terminator
 from ..proof.hosts.effects import DEVICE, Effects
-from ..proof.hosts.tokens import is_token
-from .rebuilding import may_be_async, token_type
+from ..proof.hosts.tokens import TOKEN, is_token
 
 CARRIERS = ("scf.for", "scf.if")
 BOUNDS = {"scf.for": 3, "scf.if": 1}
 """How many operands are no carried values."""
+ASYNCHRONOUS = ("gpu.launch_func", "gpu.alloc", "gpu.memcpy", "gpu.memset", "gpu.dealloc", "memref.copy")
 HOST_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+
+
+def token_type() -> ir.Type:
+    return ir.Type.parse(TOKEN)
+
+
+def may_be_async(op: ir.Operation) -> bool:
+    """Whether a device does it while the host goes on. Memory that host and device share is allocated by the host."""
+    return op.name in ASYNCHRONOUS and "hostShared" not in op.attributes
+
+
+def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
+    """A copy of `op` in front of it that waits for `dependency`; its last result is its token. All else that `op` gave is
+    taken from the copy from now on. A `memref.copy` becomes the `gpu.memcpy` that it is on a device."""
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    operands = [v for v in op.operands if not is_token(v)]
+    name = op.name
+    if name == "memref.copy":
+        name, operands = "gpu.memcpy", operands[::-1]
+    elif "operandSegmentSizes" in attributes:  # tokens come first
+        sizes = list(ir.DenseI32ArrayAttr(attributes["operandSegmentSizes"]))
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *sizes[1:]])
+    kept = [r for r in op.results if not is_token(r)]
+    made = ir.Operation.create(
+        name,
+        results=[*(r.type for r in kept), token_type()],
+        operands=[dependency, *operands],
+        attributes=attributes,
+        loc=op.location,
+    )
+    for old, new in zip(kept, made.results, strict=False):
+        old.replace_all_uses_with(new)
+    return made
 
 
 def may_carry(op: ir.Operation, effects: Effects) -> bool:

@@ -23,9 +23,8 @@ from ..proof.hosts.effects import DEVICE, Effect, Effects
 from ..proof.hosts.tokens import is_token, takes_a_stream
 from ..proof.hosts.windows import Buffer
 from ..session.rewriter import describe
-from .carrying import carrying, may_carry, strip, yielding
+from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
 from .dependences import Dependences
-from .rebuilding import made_async, may_be_async, token_type
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
 """Host ops whose blocks run one after the other."""

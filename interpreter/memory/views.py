@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from ..ir.mlir import ir, producer
+from ..ir.structured import loop_inits
 from .effects import ALLOCATIONS, CONTROL, STORED, is_memref
 
 Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]
@@ -84,7 +85,7 @@ def _yielded(op: ir.Operation, number: int) -> list[ir.Value]:
     ends = [terminator(block) for region in op.regions for block in region.blocks]
     found = [end.operands[number] for end in ends if number < len(end.operands)]
     if op.name in ("scf.for", "affine.for"):
-        found.append(op.operands[len(op.operands) - len(op.results) + number])
+        found.append(loop_inits(op)[number])
     return [v for v in found if is_memref(v)]
 
 
@@ -95,8 +96,7 @@ def _carried(value: ir.BlockArgument) -> list[ir.Value] | None:
     if holder.name in ("func.func", "gpu.func", "gpu.launch"):
         return [] if block == holder.regions[0].blocks[0] else None
     if holder.name in ("scf.for", "affine.for") and number > 0:
-        first = len(holder.operands) - (len(block.arguments) - 1)
-        return [holder.operands[first + number - 1], terminator(block).operands[number - 1]]
+        return [loop_inits(holder)[number - 1], terminator(block).operands[number - 1]]
     if holder.name != "scf.while":
         return None
     before, after = (region.blocks[0] for region in holder.regions)

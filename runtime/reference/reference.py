@@ -111,15 +111,10 @@ def _widened(
     named: FunctionSignature, given: Mapping[str, np.ndarray]
 ) -> tuple[FunctionSignature, dict[str, np.ndarray]]:
     """The signature and the inputs of the payload in f32."""
-    halves = {a.name for a in named.arguments if a.dtype in HALVES}
-    wide = {name: widen(array, _dtype(named, name)) if name in halves else array for name, array in given.items()}
+    wide = {a.name: widen(given[a.name], a.dtype) if a.dtype in HALVES else given[a.name] for a in named.arguments}
     arguments = tuple(replace(a, dtype="f32") if a.dtype in HALVES else a for a in named.arguments)
     results = tuple(replace(r, dtype="f32") if r.dtype in HALVES else r for r in named.results)
     return FunctionSignature(named.entry, arguments, results), wide
-
-
-def _dtype(named: FunctionSignature, name: str) -> str:
-    return next(a.dtype for a in named.arguments if a.name == name)
 
 
 def _call(

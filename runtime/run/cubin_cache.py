@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from ..files.writing import write_whole
 
 _memory: dict[str, bytes] = {}
 
@@ -52,9 +53,6 @@ def _write(path: Path, cubin: bytes) -> None:
     """Write whole or not at all: others may read at the same time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(_digest(cubin) + cubin)
-        os.replace(temporary, path)
+        write_whole(path, lambda file: file.write(_digest(cubin) + cubin))
     except OSError:
         return

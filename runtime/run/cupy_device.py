@@ -164,16 +164,10 @@ class CupyDevice(CupyWork):
             return self._cupy.cuda.Event()
 
     def record(self, event: Event, stream: Stream) -> None:
-        try:
-            event.record(stream)
-        except self._errors as error:
-            raise self._failed("recording an event", error) from error
+        self._doing("recording an event", lambda: event.record(stream))()
 
     def wait(self, stream: Stream, event: Event) -> None:
-        try:
-            stream.wait_event(event)
-        except self._errors as error:
-            raise self._failed("waiting for an event", error) from error
+        self._doing("waiting for an event", lambda: stream.wait_event(event))()
 
     def destroy_event(self, event: Event) -> None:
         """CuPy destroys an event with its last reference; CUDA keeps it until the work that waits for it is done."""
@@ -210,10 +204,7 @@ class CupyDevice(CupyWork):
 
     def launch_graph(self, graph: Graph, stream: Stream) -> tuple[()]:
         """The GPU sees to the order itself."""
-        try:
-            self._cupy.cuda.runtime.graphLaunch(graph, stream.ptr)
-        except self._errors as error:
-            raise self._failed("launching a graph", error) from error
+        self._doing("launching a graph", lambda: self._cupy.cuda.runtime.graphLaunch(graph, stream.ptr))()
         return ()
 
     def destroy_graph(self, graph: Graph) -> None:

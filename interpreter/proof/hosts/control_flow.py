@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from ...ir.mlir import ir
 from ...ir.nesting import made_within
+from ...ir.structured import loop_inits
 from ...memory.views import terminator
 from .events import Condition, Stream, Token, bits, both, contradict, one_of, unknown
-from .tokens import carried, constant, is_token, trip_count
+from .tokens import constant, is_token, trip_count
 
 if TYPE_CHECKING:
     from .history import History
@@ -32,7 +33,7 @@ def walk_branch(history: History, op: ir.Operation) -> None:
     key = (condition if condition is not None else op, _iteration_of(history, condition) if condition else tuple(history.path))
     before, when = history.host, history.when
     tokens = [i for i, v in enumerate(op.results) if is_token(v)]
-    arms: list[_Arm] = []
+    arms: list[_Way] = []
     for number, taken in enumerate((True, False)):
         choice = frozenset() if known is not None else frozenset({(key, taken)})
         if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
@@ -40,22 +41,32 @@ def walk_branch(history: History, op: ir.Operation) -> None:
         history.host, history.when = before | history.under[key, not taken], when | choice
         region = op.regions[number] if number < len(op.regions) else None
         given = _through(history, region.blocks[0], tokens) if region is not None and len(region.blocks) else []
-        arms.append(_Arm(choice, history.host, given))
+        arms.append(_Way(choice, history.host, given))
     history.when = when
     never = [sum({history.under[key, not taken] for _, taken in arm.choice}) for arm in arms]
-    history.host = both([arm.host | other for arm, other in zip(arms, never, strict=True)])
-    for number, i in enumerate(tokens):
-        covers = both([arm.given[number].covers | other for arm, other in zip(arms, never, strict=True)])
-        history.made(op.results[i], op, covers, one_of((arm.given[number].streams, arm.choice) for arm in arms))
+    _leave(history, op, tokens, [replace(arm, never=other) for arm, other in zip(arms, never, strict=True)])
 
 
 @dataclass(frozen=True)
-class _Arm:
-    """What is behind one arm of a branch: what the host is past, and the tokens it gives."""
+class _Way:
+    """One way out of a branch or a loop: the choices that lead there, what the host is past, and the tokens it gives.
+
+    Args:
+        never: the events that do not happen on that way: they count as done.
+    """
 
     choice: frozenset[Condition]
     host: int
     given: list[Token]
+    never: int = 0
+
+
+def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Way]) -> None:
+    """What is done behind `op`, whichever way was taken; `tokens`: which of its results are some."""
+    history.host = both([way.host | way.never for way in ways])
+    for number, i in enumerate(tokens):
+        covers = both([way.given[number].covers | way.never for way in ways])
+        history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
 
 
 def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Token]:
@@ -75,18 +86,18 @@ def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
 
 def walk_loop(history: History, op: ir.Operation) -> None:
     """An `scf.for` or an `affine.for`, until nothing new comes."""
-    walk = _Loop(history, op, trip_count(op), len(history.events))
-    when, loop = history.when, _bound(history, op)
+    walk = _Loop(history, op, trip_count(op), _bound(history, op), len(history.events))
+    when = history.when
     history.loops.append(op)
     turn = 0
     while walk.goes_on(turn):
         if walk.trips is None:
-            history.when = history.when | {((*loop, turn), True)}
+            history.when = history.when | {((*walk.bound, turn), True)}
         walk.iteration(turn)
         turn += 1
     history.loops.pop()
     history.when = when
-    walk.leave(loop)
+    walk.leave()
 
 
 def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
@@ -103,22 +114,25 @@ class _Loop:
 
     Args:
         trips: how many iterations it has; None if that is not known.
+        bound: what says how many.
         first: the number of its first event.
     """
 
     history: History
     op: ir.Operation
     trips: int | None
+    bound: tuple[object, ...]
     first: int
     tokens: list[int] = field(init=False)
     given: list[Token] = field(init=False)
     _sources: list[int] = field(init=False)
     _seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
     _names: list[list[set[Stream]]] = field(default_factory=list)
-    _exits: list[_Exit] = field(default_factory=list)
+    _exits: list[tuple[int, _Way]] = field(default_factory=list)
+    """How things stand if it ends: how many events have happened, and what is behind it then."""
 
     def __post_init__(self) -> None:
-        inputs = carried(self.op)
+        inputs = loop_inits(self.op)
         self.tokens = [i for i, v in enumerate(inputs) if is_token(v)]
         self.given = [self.history.now[inputs[i]] for i in self.tokens]
         for i in self.tokens:
@@ -139,10 +153,11 @@ class _Loop:
         names = [{s for s, _ in t.streams if s in self._outside} for t in self.given]
         repeats = turn >= 2 and names in self._names and all(s[0] or s in self._seen[n] for n, s in state.items())
         if trips is None or turn == trips or (turn and self._many):
-            self._exits.append(_Exit(turn, len(history.events), history.host, self.given))
-        if turn == trips or (repeats and self._many):
-            self._exits[-1] = replace(self._exits[-1], last=True)
-            return False
+            last = turn == trips or (repeats and self._many)  # then it stands for all later ends too
+            choice = frozenset(((*self.bound, each), each < turn) for each in range(turn + (not last)))
+            self._exits.append((len(history.events), _Way(choice, history.host, self.given)))
+            if last:
+                return False
         if turn >= MOST_ITERATIONS:
             raise unknown(self.op, f"the tokens of a loop after {MOST_ITERATIONS} iterations", "carry fewer tokens")
         self._names.append(names)
@@ -163,31 +178,7 @@ class _Loop:
         self.given = _through(self.history, block, self.tokens)
         self.history.path.pop()
 
-    def leave(self, loop: tuple[object, ...]) -> None:
+    def leave(self) -> None:
         """What is done behind the loop, whenever it ended: iterations that did not come count as done."""
-        history, everything = self.history, (1 << len(self.history.events)) - 1
-        never = [everything & ~((1 << each.count) - 1) for each in self._exits]
-        history.host = both([each.host | rest for each, rest in zip(self._exits, never, strict=True)])
-        for number, i in enumerate(self.tokens):
-            covers = both([each.given[number].covers | rest for each, rest in zip(self._exits, never, strict=True)])
-            streams = one_of((each.given[number].streams, each.choices(loop)) for each in self._exits)
-            history.made(self.op.results[i], self.op, covers, streams)
-
-
-@dataclass(frozen=True)
-class _Exit:
-    """How things stand if a loop ends before iteration `turn`: `count` events have happened, and the host is past `host`.
-
-    Args:
-        last: the loop was walked no further; it stands for all later ends too.
-    """
-
-    turn: int
-    count: int
-    host: int
-    given: list[Token]
-    last: bool = False
-
-    def choices(self, loop: tuple[object, ...]) -> frozenset[Condition]:
-        """Iterations up to this one come, it does not."""
-        return frozenset(((*loop, turn), turn < self.turn) for turn in range(self.turn + (not self.last)))
+        end = 1 << len(self.history.events)
+        _leave(self.history, self.op, self.tokens, [replace(each, never=end - (1 << count)) for count, each in self._exits])

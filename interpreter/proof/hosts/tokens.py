@@ -63,9 +63,3 @@ def trip_count(loop: ir.Operation) -> int | None:
     if first is None or end is None or step is None or step < 1:
         return None
     return max(0, -((first - end) // step))
-
-
-def carried(loop: ir.Operation) -> list[ir.Value]:
-    """What a loop's first iteration gets for its carried arguments."""
-    count = len(loop.regions[0].blocks[0].arguments) - 1
-    return list(loop.operands)[len(loop.operands) - count :] if count else []

@@ -8,6 +8,7 @@ from ....dsl.diagnostics import fail
 from ...ir import mlir
 from ...ir.functions import segments
 from ...ir.mlir import ir, producer
+from ...ir.structured import loop_inits
 from ...memory import effects
 from ...memory.views import terminator
 from ...session.rewriter import describe
@@ -120,7 +121,7 @@ class Reader:
         loop, guards = self._counted(number, low, highs, step, describe(op), unsigned="unsignedCmp" in op.attributes)
         assert loop.variable is not None
         self.values.bind(body.arguments[0], loop.variable)
-        inits = list(op.operands)[len(op.operands) - (len(body.arguments) - 1) :]
+        inits = loop_inits(op)
         self.values.settle(list(body.arguments)[1:], inits, terminator(body).operands, number)
         for argument, entering, yielded in zip(list(body.arguments)[1:], inits, terminator(body).operands, strict=True):
             if isinstance(argument.type, ir.IndexType | ir.IntegerType):

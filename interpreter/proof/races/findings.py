@@ -103,7 +103,3 @@ class Findings:
         message = f"a thread {state} shared memory `{read.buffer}` that nobody wrote"
         hint = "write the element before it is read: shared memory holds what an earlier block left there"
         return Diagnostic("W0610", message, span(self.source, read.op), notes=tuple(notes), hint=hint)
-
-def diagnostics(model: KernelModel, source: Source | None = None) -> list[Diagnostic]:
-    """What is wrong with the kernel's synchronization; nothing if it is proven race-free."""
-    return Findings(model, source).diagnostics()

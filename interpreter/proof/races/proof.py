@@ -21,7 +21,7 @@ from ...launch.kernel import outline
 from ..forms.shape import Sizes
 from ..kernels.kernels import kernel_model
 from ..kernels.launches import kernel_uses, model_of
-from .findings import Findings, diagnostics
+from .findings import Findings
 
 BELIEVED = (
     "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another writes;"
@@ -80,7 +80,7 @@ def judge_changed(module: ir.Module, changed: Sequence[ir.Operation]) -> Iterato
     for use in kernel_uses(module):
         if use.kernel in changed:
             try:
-                found = tuple(diagnostics(model_of(use)))
+                found = tuple(Findings(model_of(use)).diagnostics())
             except WeftError as error:
                 found = error.diagnostics
             if found:
