@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..indices.forms import divisible
 from ..ir.mlir import ir, producer
-from ..launch.reshapes import becomes_a_cast
 from ..mapping.space import DYNAMIC, subview_offsets
 from ..memory.strides import strided
+from .folding import becomes_a_cast
 from .views import permutation_of
 
 _FOLDED = ("memref.cast", "memref.transpose", "memref.subview", "memref.expand_shape", "memref.collapse_shape")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..indices.arithmetic import Sum
-from ..ir.mlir import ir
-from ..ir.structured import ATOMIC, is_parallel_op, structure
+from ..ir.mlir import i64, ir, made_by
+from ..ir.structured import ATOMIC, generic, is_parallel_op, structure
+from ..mapping.legality import MAX_VECTOR_BITS
 from ..mapping.owned import loop_over
 from ..mapping.space import extents
+from ..memory.views import behind
 from .elements import StructuredOp, emit_unit
-from .views import base_of
 
 VECTOR = "weft.vector"
 """On an op without a map: how many elements an access of it may have."""
@@ -51,12 +54,10 @@ def _wide_in_memory(op: StructuredOp, lanes: int) -> bool:
 
 def in_memory(operand: ir.Value) -> bool:
     """Whether an operand is in shared or global memory, and not a temporary or a thread's own array."""
-    base = base_of(operand)
-    if base is None or isinstance(base.owner, ir.Block):
-        return base is not None
-    kind = base.type
-    assert isinstance(kind, ir.MemRefType)
-    return base.owner.operation.name == "memref.alloc" and kind.memory_space is not None
+    base = behind(operand)
+    if not isinstance(base.type, ir.MemRefType) or isinstance(base.owner, ir.Block):
+        return isinstance(base.type, ir.MemRefType)
+    return made_by(base, "memref.alloc") is not None and base.type.memory_space is not None
 
 
 def do_alone(op: ir.Operation) -> None:
@@ -71,3 +72,20 @@ def do_alone(op: ir.Operation) -> None:
         return emit_unit(structured, at, lanes)
 
     nest(())
+
+
+def copy_alone(source: ir.Value, target: ir.Value, maps: Sequence[ir.AffineMap] | None = None) -> ir.Operation:
+    """A copy that a single thread does, at the insertion point, as wide as alignment allows.
+
+    `maps`: of source and target, identities if not given.
+    """
+    kind = ir.MemRefType(source.type)
+    maps = maps or [ir.AffineMap.get_identity(kind.rank)] * 2
+    op = generic([source], [target], maps, ["parallel"] * maps[0].n_dims, lambda own: own[:1])
+    op.attributes[VECTOR] = i64(most_lanes(kind.element_type))
+    return op
+
+
+def most_lanes(kind: ir.Type) -> int:
+    """Elements in the widest access."""
+    return max(MAX_VECTOR_BITS // max(getattr(kind, "width", 64), 8), 1)

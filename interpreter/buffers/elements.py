@@ -6,39 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import Sum
-from ..ir.mlir import DYNAMIC, affine, arith, ir, memref, operations, producer, vector
+from ..indices.arithmetic import Sum, apply_map
+from ..ir.cloning import clone_until
+from ..ir.mlir import DYNAMIC, arith, ir, made_by, memref, vector
+from ..ir.nesting import is_used
 from ..ir.structured import ATOMIC, indexing_maps, is_parallel_op
 from ..memory.strides import strided
+from ..memory.views import behind
+from ..padding.identities import combination
 from ..session.rewriter import describe
 from .alignment import aligned_rows
-from .views import base_of
 from .wide_gathers import MaskedLoad, masked_loads
-
-_KINDS = {"arith.addf": arith.AtomicRMWKind.addf, "arith.addi": arith.AtomicRMWKind.addi}
-
-
-@dataclass(frozen=True)
-class Combination:
-    """How an op marked `weft.atomic` changes an element of its output: `element = element + input`, for one of its inputs."""
-
-    kind: arith.AtomicRMWKind
-    input: int
-
-    @classmethod
-    def of(cls, op: ir.Operation) -> Combination:
-        """Raises W0397 where the body does more than that."""
-        body = [o.operation for o in op.regions[0].blocks[0].operations]
-        arguments = [v.arg_number for v in body[0].operands if isinstance(v, ir.BlockArgument)]
-        output = len(op.operands) - 1
-        adds = len(body) == 2 and body[0].name in _KINDS and output in arguments and len(set(arguments)) == 2
-        if not adds or not is_parallel_op(op):
-            raise fail(
-                "W0397",
-                f"{describe(op)} is marked `{ATOMIC}` and {'does more than add an input to its output' if not adds else 'reduces'}",
-                hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
-            )
-        return cls(_KINDS[body[0].name], next(n for n in arguments if n != output))
 
 
 @dataclass(frozen=True)
@@ -49,20 +27,20 @@ class StructuredOp:
         operands: inputs, then outputs; scalars (of a fill) among them.
         maps: one indexing map per operand.
         block: the body: one argument per operand, ended by `linalg.yield`.
-        atomic: how it is combined with its output, where other threads do so, too.
+        atomic: the input that is added to its output, where other threads do so, too.
     """
 
     operands: tuple[ir.Value, ...]
     maps: tuple[ir.AffineMap, ...]
     block: ir.Block
     outputs: int
-    atomic: Combination | None = None
+    atomic: int | None = None
 
     @classmethod
     def of(cls, op: ir.Operation) -> StructuredOp:
         block = op.regions[0].blocks[0]
         terminator = list(block.operations)[-1]
-        atomic = Combination.of(op) if ATOMIC in op.attributes else None
+        atomic = _summand(op) if ATOMIC in op.attributes else None
         return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic)
 
     def input_numbers(self) -> range:
@@ -75,7 +53,7 @@ class StructuredOp:
         """Whether the body reads this operand. What is combined atomically is read by that alone."""
         if self.atomic is not None and number in self.output_numbers():
             return False
-        return any(True for _ in self.block.arguments[number].uses)
+        return is_used(self.block.arguments[number])
 
     def wide(self, number: int, lanes: int) -> bool:
         """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
@@ -125,7 +103,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         return lanes > 1 and (number in elsewhere or op.wide(number, lanes))
 
     def address(number: int, at: Sequence[ir.Value] = start) -> Address:
-        return elsewhere.get(number) or (op.operands[number], _subscripts(op, number, at))
+        return elsewhere.get(number) or (op.operands[number], apply_map(op.maps[number], at))
 
     def load(number: int, at: Sequence[ir.Value]) -> ir.Value:
         operand = op.operands[number]
@@ -137,11 +115,11 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         return vector.LoadOp(kind, buffer, subscripts).result
 
     if op.atomic is not None:
-        summand, target = op.atomic.input, op.output_numbers().start
-        whole = load_vector(summand) if wide(summand) else None
+        whole = load_vector(op.atomic) if wide(op.atomic) else None
         for e, at in enumerate(each):
-            value = load(summand, at) if whole is None else _extract(whole, e)
-            memref.AtomicRMWOp(op.atomic.kind, value, *address(target, at))
+            value = load(op.atomic, at) if whole is None else _extract(whole, e)
+            kind = arith.AtomicRMWKind.addf if isinstance(value.type, ir.FloatType) else arith.AtomicRMWKind.addi
+            memref.AtomicRMWOp(kind, value, *address(op.output_numbers().start, at))
         return
     outputs, forwarded = op.output_numbers(), _forwarded(op)
     gathered = op.gathered(lanes) if lanes > 1 else None
@@ -154,14 +132,16 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
             memref.StoreOp(_extract(whole, e), *address(outputs.start, at))
         return
     # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed
-    own = {n for n, operand in enumerate(op.operands) if _in_registers(operand)}
+    own = {n for n, operand in enumerate(op.operands) if made_by(behind(operand), "memref.alloca") is not None}
     used = [n for n in range(len(op.operands)) if op.used(n)]
     loaded = {n: load_vector(n) for n in used if wide(n) and n not in own}
     read = {masked.value: masked.emit(start, lanes) for masked in (op.masked(lanes) if lanes > 1 else ())}
     results: list[list[ir.Value]] = []
     for e, at in enumerate(each):
         arguments = {n: _extract(loaded[n], e) if n in loaded else load(n, at) for n in used}
-        results.append(_body(op, at, arguments, {value: _extract(whole, e) for value, whole in read.items()}))
+        copies = {op.block.arguments[n]: v for n, v in arguments.items()}
+        copies |= {value: _extract(whole, e) for value, whole in read.items()}
+        results.append(clone_until(op.block, copies, at))
         for number, result in zip(outputs, results[-1], strict=True):
             if number in own:
                 memref.StoreOp(result, *address(number, at))
@@ -173,11 +153,18 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
                 memref.StoreOp(part, *address(number, at))
 
 
-def _in_registers(operand: ir.Value) -> bool:
-    """Whether an operand is (a view of) an array of the thread's own."""
-    base = base_of(operand)
-    made = None if base is None else producer(base)
-    return made is not None and made.name == "memref.alloca"
+def _summand(op: ir.Operation) -> int:
+    """Which input an op marked `weft.atomic` adds to its output, element by element. Raises W0397 where it does more than that."""
+    found = combination(op)
+    term = None if found is None or found.combiner not in ("arith.addf", "arith.addi") else found.term
+    adds = isinstance(term, ir.BlockArgument)
+    if not adds or not is_parallel_op(op):
+        raise fail(
+            "W0397",
+            f"{describe(op)} is marked `{ATOMIC}` and {'reduces' if adds else 'does more than add an input to its output'}",
+            hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+        )
+    return term.arg_number
 
 
 def _forwarded(op: StructuredOp) -> int | None:
@@ -191,38 +178,3 @@ def _forwarded(op: StructuredOp) -> int | None:
 
 def _extract(whole: ir.Value, lane: int) -> ir.Value:
     return vector.ExtractOp(whole, [], [lane]).result
-
-
-def _subscripts(op: StructuredOp, number: int, at: Sequence[ir.Value]) -> list[ir.Value]:
-    """The operand's indexing map, applied to the iteration's indices."""
-    indexing = op.maps[number]
-
-    def subscript(e: ir.AffineExpr) -> ir.Value:
-        if isinstance(e, ir.AffineDimExpr):
-            return at[e.position]
-        return affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [e]), list(at)).result
-
-    return [subscript(e) for e in indexing.results]
-
-
-def _body(
-    op: StructuredOp, at: Sequence[ir.Value], arguments: dict[int, ir.Value], known: Mapping[ir.Value, ir.Value]
-) -> list[ir.Value]:
-    """Clone the body with its arguments and `linalg.index`es replaced; the values that it yields. `known`: of ops that are done."""
-    copies: dict[ir.Value, ir.Value] = {op.block.arguments[n]: v for n, v in arguments.items()} | dict(known)
-    for inner in op.block.operations:
-        operation = inner.operation
-        if operation.results and operation.results[0] in copies:
-            continue
-        if operation.name == "linalg.yield":
-            return [copies.get(v, v) for v in operation.operands]
-        if operation.name == "linalg.index":
-            copies[operation.results[0]] = at[ir.IntegerAttr(operation.attributes["dim"]).value]
-            continue
-        copy = operation.clone(ir.InsertionPoint.current)
-        for nested in operations(copy):
-            for position, operand in enumerate(nested.operands):
-                if operand in copies:
-                    nested.operands[position] = copies[operand]
-        copies.update(zip(operation.results, copy.operation.results, strict=True))
-    return []

@@ -7,7 +7,7 @@ result, tiles, threads or staged copies another. No statement can keep that, so 
 from __future__ import annotations
 
 from ..ir.mlir import ir
-from ..ir.nesting import ancestors
+from ..ir.nesting import ancestors, is_used
 from ..ir.structured import indexing_maps
 from ..memory.effects import is_memref
 from ..memory.views import may_share
@@ -25,7 +25,7 @@ def overlap(op: ir.Operation) -> tuple[int, int] | None:
     first = len(operands) - outputs
     for written in range(first, len(operands)):
         for read in range(len(operands)):
-            if read == written or not any(True for _ in arguments[read].uses):
+            if read == written or not is_used(arguments[read]):
                 continue
             if not _same_buffer(operands[read], operands[written]) or _apart(op, operands[read], operands[written]):
                 continue

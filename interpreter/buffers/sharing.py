@@ -11,19 +11,19 @@ import math
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ir, memref
+from ..ir.nesting import is_used, users
 from ..mapping.mapping import Mapping, enclosing_maps, mapping_of
 from ..mapping.space import loop_dimensions
 from ..memory.shared import bytes_of
 from ..session.rewriter import describe
 from .tiles import thread_nest
-from .views import all_users, named_like, retype, subview, users
+from .views import all_users, named_like, retype, subview
 
 
 def drop_deallocs(alloc: ir.Operation) -> None:
     """A kernel frees nothing. Views that nobody looks through go, too."""
     for user in users(alloc.results[0]):
-        unused = user.name == "memref.subview" and not any(True for _ in user.results[0].uses)
-        if user.name == "memref.dealloc" or unused:
+        if user.name == "memref.dealloc" or (user.name == "memref.subview" and not is_used(user.results[0])):
             user.erase()
 
 
@@ -41,8 +41,7 @@ def handed_on(alloc: ir.Operation) -> Mapping | None:
 
 def share(alloc: ir.Operation) -> str:
     """Put what is allocated in loops over threads into shared memory; what was done, in a few words. Raises W0355."""
-    kind = alloc.results[0].type
-    assert isinstance(kind, ir.MemRefType)
+    kind = ir.MemRefType(alloc.results[0].type)
     bytes_of(kind)
     nest = thread_nest(alloc)
     indices: list[Sum] = []

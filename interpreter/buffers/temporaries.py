@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
 from ..ir.mlir import ir, operations
+from ..ir.nesting import users
 from ..launch.kernel import Outlined
 from ..mapping.mapping import nested_maps
 from ..mapping.space import Mapped
@@ -19,7 +20,7 @@ from ..session.rewriter import describe
 from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage
 from .tiles import Tile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
-from .views import drop_dead_view, own_array, retype, takes_any_layout, users
+from .views import drop_dead_view, own_array, retype, takes_any_layout
 
 REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
@@ -35,8 +36,7 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thre
     for alloc in list(operations(kernel.root, "memref.alloc")):
         if is_stage(alloc.results[0]):
             continue
-        kind = alloc.results[0].type
-        assert isinstance(kind, ir.MemRefType)
+        kind = ir.MemRefType(alloc.results[0].type)
         drop_deallocs(alloc)
         if thread_nest(alloc):
             remarks += _place_inside(alloc, kind)

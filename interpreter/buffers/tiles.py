@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir.mlir import ir, operations, producer
-from ..ir.nesting import is_within
+from ..ir.nesting import ancestors, child_of, children, is_used, is_within, users
+from ..ir.slices import place_of
+from ..ir.structured import drop_handles
 from ..mapping.mapping import enclosing_maps
 from ..mapping.space import Mapped, loop_dimensions, trip_counts
 from .symbolic import spelled
-from .views import users
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,7 @@ class Tile:
 
     @property
     def kind(self) -> ir.MemRefType:
-        kind = self.view.results[0].type
-        assert isinstance(kind, ir.MemRefType)
-        return kind
+        return ir.MemRefType(self.view.results[0].type)
 
     @property
     def innermost(self) -> ir.Block:
@@ -109,14 +108,9 @@ def one_each(owner: Mapped) -> bool:
 def moves_with_a_loop(tile: Tile, buffer: ir.Value) -> bool:
     """Whether which part the tile is depends on a sequential loop inside the scope of the buffer."""
     scope = buffer.owner if isinstance(buffer.owner, ir.Block) else buffer.owner.operation.block
-    inside = {loop for loop in _loops_around(tile.view, scope) if loop not in tile.nest}
+    outside = (*tile.nest, scope.owner.operation, *ancestors(scope.owner))
+    inside = [op for op in ancestors(tile.view) if op not in outside]
     return any(loop in inside for loop in _depends_on(tile.view.results[0]))
-
-
-def _loops_around(op: ir.Operation, scope: ir.Block) -> Iterator[ir.Operation]:
-    while op.block != scope and (parent := op.parent) is not None:
-        op = parent.operation
-        yield op
 
 
 def _depends_on(value: ir.Value) -> Iterator[ir.Operation]:
@@ -140,10 +134,11 @@ def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
     copies = list(operations(clone))
     nest = tuple(copies[order.index(loop)] for loop in tile.nest)
     view = copies[order.index(tile.view)]
-    for loop in nest:
-        for attribute in [key for key in loop.attributes if key.startswith("weft.h")]:
-            del loop.attributes[attribute]
-    _keep_only(nest, view)
+    for loop in reversed(nest):
+        drop_handles(loop)
+        for op in children(loop)[-2::-1]:
+            if op not in (view, *nest) and not is_used(*op.results):
+                op.erase()
     for op in operations(clone):
         for operand in op.operands:
             _lift(operand, clone)
@@ -155,34 +150,12 @@ def _lift(value: ir.Value, before: ir.Operation) -> None:
     op = producer(value)
     if op is None or is_within(op, before):
         return
-    here = _ancestor_in(op.block, before)
+    here = child_of(op.block.owner.operation, before)
     if here is not None and op.is_before_in_block(here):
         return
     for operand in op.operands:
         _lift(operand, here or before)
     op.move_before(here or before)
-
-
-def _ancestor_in(block: ir.Block, op: ir.Operation) -> ir.Operation | None:
-    """The op in a block that is `op` or stands around it."""
-    while op.block != block:
-        parent = op.parent
-        if parent is None or parent.operation.name == "func.func":
-            return None
-        op = parent.operation
-    return op
-
-
-def _keep_only(nest: tuple[ir.Operation, ...], view: ir.Operation) -> None:
-    """Erase from a nest of loops what the address of one view does not need."""
-    for loop in reversed(nest):
-        block = loop.regions[0].blocks[0]
-        terminator = list(block.operations)[-1].operation
-        for op in reversed(list(block.operations)):
-            operation = op.operation
-            needed = operation in (terminator, view, *nest) or any(True for r in operation.results for _ in r.uses)
-            if not needed:
-                operation.erase()
 
 
 def end_of(loop: ir.Operation) -> ir.InsertionPoint:
@@ -192,6 +165,5 @@ def end_of(loop: ir.Operation) -> ir.InsertionPoint:
 
 def is_slice(view: ir.Operation) -> bool:
     """Whether a subview takes neighbours along every axis of its source, and drops none."""
-    source, taken = view.operands[0].type, view.results[0].type
-    assert isinstance(source, ir.MemRefType) and isinstance(taken, ir.MemRefType)
-    return source.rank == taken.rank and all(s == 1 for s in ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
+    source, taken = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
+    return source.rank == taken.rank and set(place_of(view)[2]) <= {1}

@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import Bound
-from ..ir.mlir import DYNAMIC, ir, memref, producer
+from ..ir.functions import name_of, set_name
+from ..ir.mlir import DYNAMIC, ir, made_by, memref, producer
+from ..ir.nesting import ancestors, is_used, users
+from ..ir.structured import drop_handles
 from ..mapping.space import subview_parts
 from ..memory.strides import strided
 from ..memory.views import VIEWS, behind, is_view
@@ -21,22 +24,16 @@ def base_of(value: ir.Value) -> ir.Value | None:
 
 def is_temporary(buffer: ir.Value) -> bool:
     """Whether a block or a thread allocated it, in no particular memory."""
-    op = producer(buffer)
-    return (
-        op is not None
-        and op.name == "memref.alloc"
-        and isinstance(buffer.type, ir.MemRefType)
-        and buffer.type.memory_space is None
-        and _in_block(op)
-    )
+    op = made_by(buffer, "memref.alloc")
+    if op is None or ir.MemRefType(buffer.type).memory_space is not None:
+        return False
+    return any(around.name in _BLOCKS for around in ancestors(op))  # what the host allocates is global memory
 
 
-def _in_block(op: ir.Operation) -> bool:
-    """Whether the op stands in a kernel, or in a loop that becomes one: what the host allocates is global memory."""
-    parent = op.parent
-    while parent is not None and parent.operation.name not in _BLOCKS:
-        parent = parent.operation.parent
-    return parent is not None
+def in_own_array(value: ir.Value) -> bool:
+    """Whether a memref is (a part of) what is, or becomes, a thread's own array."""
+    base = behind(value)
+    return is_temporary(base) or made_by(base, "memref.alloca") is not None
 
 
 def own_array(alloc: ir.Operation, kind: ir.MemRefType) -> ir.Value:
@@ -47,8 +44,7 @@ def own_array(alloc: ir.Operation, kind: ir.MemRefType) -> ir.Value:
 
 def named_like(alloc: ir.Operation, made: ir.Value) -> ir.Value:
     """What is made in the place of a buffer takes over its name."""
-    if "weft.name" in alloc.attributes:
-        ir.OpResult(made).owner.attributes["weft.name"] = alloc.attributes["weft.name"]
+    set_name(ir.OpResult(made).owner, name_of(alloc.results[0]))
     return made
 
 
@@ -60,14 +56,10 @@ def permutation_of(transpose: ir.Operation) -> list[int]:
 def drop_dead_view(value: ir.Value) -> None:
     """Erase a view, and the views behind it, if nobody looks through it any more."""
     op = producer(value)
-    if op is not None and is_view(op) and not any(True for _ in value.uses):
+    if op is not None and is_view(op) and not is_used(value):
         source = op.operands[0]
         op.erase()
         drop_dead_view(source)
-
-
-def users(value: ir.Value) -> list[ir.Operation]:
-    return [use.owner.operation for use in value.uses]
 
 
 def all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
@@ -83,12 +75,20 @@ def retype(value: ir.Value, kind: ir.MemRefType) -> None:
     value.set_type(kind)
     for user in users(value):
         if is_view(user) and VIEWS[user.name] != "bytes":
-            view = user.results[0]
-            assert isinstance(view.type, ir.MemRefType)
-            retype(view, _view_type(user, view.type, kind))
+            retype(user.results[0], _view_type(user, kind))
 
 
-def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
+def rebased(view: ir.Operation, source: ir.Value) -> ir.Value:
+    """The same view of another buffer, at the insertion point."""
+    made = view.clone(ir.InsertionPoint.current).operation
+    made.operands[0] = source
+    drop_handles(made)
+    made.results[0].set_type(_view_type(made, ir.MemRefType(source.type)))
+    return made.results[0]
+
+
+def _view_type(view: ir.Operation, source: ir.MemRefType) -> ir.MemRefType:
+    old = ir.MemRefType(view.results[0].type)
     layout = source.layout if VIEWS[view.name] == "same" and old.shape == source.shape else old.layout
     if view.name == "memref.subview":
         return subview_type(subview_parts(view), old, source)
@@ -102,14 +102,11 @@ def _view_type(view: ir.Operation, old: ir.MemRefType, source: ir.MemRefType) ->
 
 def _reshaped_layout(old: ir.MemRefType, source: ir.MemRefType) -> ir.Attribute:
     """Of what lies in one piece, wherever that begins, the reshaped view does, too."""
+    before, after = ([math.prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)] for kind in (source, old))
     strides, offset = strided(source)
-    if offset == 0 or not source.has_static_shape or strides != _in_one_piece(source.shape):
+    if offset == 0 or not source.has_static_shape or strides != before:
         return old.layout
-    return ir.StridedLayoutAttr.get(offset, _in_one_piece(old.shape))
-
-
-def _in_one_piece(shape: Sequence[int]) -> list[int]:
-    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    return ir.StridedLayoutAttr.get(offset, after)
 
 
 def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..indices.arithmetic import known
 from ..indices.forms import Neighbours
+from ..ir.cloning import clone_with, index_dimension
 from ..ir.mlir import arith, ir, operations, producer, scf, vector
 from .alignment import aligned_rows
 
@@ -37,9 +38,9 @@ class MaskedLoad:
         copies: dict[ir.Value, ir.Value] = {}
         for op in self.before:
             if op.name == "linalg.index":
-                copies[op.results[0]] = at[ir.IntegerAttr(op.attributes["dim"]).value]
+                copies[op.results[0]] = at[index_dimension(op)]
             else:
-                _clone(op, copies)
+                clone_with(op, copies)
         if self.choice is None:
             image, *subscripts = [copies.get(v, v) for v in self.load.operands]
             return vector.LoadOp(kind, image, subscripts).result
@@ -59,7 +60,7 @@ class MaskedLoad:
                 return vector.LoadOp(kind, operands[0], operands[1:]).result
             if op.name == "scf.yield":
                 return vector.BroadcastOp(kind, operands[0]).result
-            _clone(op, inside)
+            clone_with(op, inside)
         raise AssertionError("an arm ends with a yield")
 
 
@@ -68,7 +69,7 @@ def masked_loads(block: ir.Block, last_dimension: int, lanes: int) -> list[Maske
     last = tuple(
         op.results[0]
         for op in operations(block.owner.operation, "linalg.index")
-        if ir.IntegerAttr(op.attributes["dim"]).value == last_dimension
+        if index_dimension(op) == last_dimension
     )
     at = Neighbours(last, lanes)
     found = (_masked_load(block, inner.operation, at) for inner in block.operations)
@@ -132,11 +133,3 @@ def _same_for_all(mask: ir.Value, at: Neighbours) -> bool:
     bound, kinds = known(op.operands[1]), arith.CmpIPredicate
     whole = isinstance(bound, int) and bound % at.lanes == 0 and at.steps(op.operands[0])
     return whole and kinds(ir.IntegerAttr(op.attributes["predicate"]).value) in (kinds.slt, kinds.ult, kinds.sge)
-
-
-def _clone(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> None:
-    copy = op.clone(ir.InsertionPoint.current).operation
-    for position, operand in enumerate(copy.operands):
-        if operand in copies:
-            copy.operands[position] = copies[operand]
-    copies.update(zip(op.results, copy.results, strict=True))

@@ -14,36 +14,35 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, delinearise
-from ..ir.mlir import ir, operations, producer, scf
-from ..ir.structured import WRITEBACK, is_parallel_op, structure
+from ..ir.mlir import ir, made_by, operations, producer
+from ..ir.nesting import children
+from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg
-from ..mapping.legality import MAX_VECTOR_BITS
+from ..loops.forall import make_forall
 from ..mapping.mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, Mapping, enclosing_maps, mapping_of, nested_maps
 from ..mapping.space import Mapped, extents, most_trips, subview_offsets, subview_sizes
 from ..memory.effects import read, written
+from ..memory.views import behind
 from ..session.rewriter import describe
-from .alone import VECTOR
+from .alone import VECTOR, most_lanes
 from .elements import StructuredOp
 from .parts import Part
 from .symbolic import spelled
 from .temporaries import REGISTERS
 from .tiles import Tile, clone_nest, end_of, is_slice, thread_nest, tiles_of
-from .views import base_of, drop_dead_view, is_temporary
+from .views import drop_dead_view, is_temporary
 
 
 def inherit_maps(kernel: Outlined) -> list[str]:
     """Give every unmapped copy of a temporary a loop with its owner's map; what was done, in a few words each."""
-    remarks: list[str] = []
-    for copy in list(_unmapped_copies(kernel.root)):
+    for copy in _unmapped_copies(kernel.root):
         if copy.name == "memref.copy" and spelled(copy.operands[0]) == spelled(copy.operands[1]):
             copy.erase()  # bufferization writes a tile back onto itself
-    _copies_between_loops_to_linalg(kernel.root)
-    for copy in list(_unmapped_copies(kernel.root)):
-        remark = _inherit(kernel.root, copy)
-        if remark:
-            remarks.append(remark)
-    return remarks
+        elif copy.name == "memref.copy":
+            copies_to_linalg(copy)
+    remarks = [_inherit(kernel.root, copy) for copy in _unmapped_copies(kernel.root)]
+    return [remark for remark in remarks if remark]
 
 
 def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
@@ -56,21 +55,12 @@ def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
         if mapping is None and (op.name in ("memref.copy", "linalg.copy") or WRITEBACK in op.attributes):
             found.append(op)
             return
-        if mapping is not None and mapping.space != "blocks" and not any(True for _ in nested_maps(op)):
-            return
-        for region in op.regions:
-            for block in region.blocks:
-                for inner in block.operations:
-                    visit(inner.operation)
+        if mapping is None or mapping.space == "blocks" or any(nested_maps(op)):
+            for inner in children(op):
+                visit(inner)
 
     visit(root)
     return found
-
-
-def _copies_between_loops_to_linalg(root: ir.Operation) -> None:
-    for copy in _unmapped_copies(root):
-        if copy.name == "memref.copy":
-            copies_to_linalg(copy)
 
 
 @dataclass(frozen=True)
@@ -78,20 +68,22 @@ class _Owner:
     """Who touches the elements of a temporary next to a copy of it.
 
     Args:
-        loops: the mapped loops around the op that touches them and not around the copy, outermost first.
-        op: that op, where it has a map of its own.
+        mapped: the mapped loops around the op that touches them and not around the copy, outermost first; then that op, where it
+            has a map of its own.
     """
 
-    loops: tuple[ir.Operation, ...]
-    op: ir.Operation | None
+    mapped: tuple[ir.Operation, ...]
 
     @property
-    def outermost(self) -> ir.Operation:
-        return self.loops[0] if self.op is None else (*self.loops, self.op)[0]
+    def loops(self) -> tuple[ir.Operation, ...]:
+        return tuple(op for op in self.mapped if op.name == "scf.forall")
+
+    @property
+    def op(self) -> ir.Operation | None:
+        return None if self.mapped[-1].name == "scf.forall" else self.mapped[-1]
 
     def __str__(self) -> str:
-        mapped = self.loops if self.op is None else (*self.loops, self.op)
-        return ", then ".join(str(mapping_of(op)) for op in mapped)
+        return ", then ".join(str(mapping_of(op)) for op in self.mapped)
 
 
 def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
@@ -100,47 +92,44 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
             "W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions",
             hint="the mark is for what `bufferize` makes: tile the op, and map its loop",
         )  # fmt: skip
-    for number, temporary, owner in _owners(root, copy):
-        structured = StructuredOp.of(copy)
-        if not _walks(structured, number):
+    found = next(_owners(root, copy), None)
+    if found is None:
+        return None
+    number, temporary, owner = found
+    structured = StructuredOp.of(copy)
+    with copy.location:
+        if not _walks(structured, number) or not (
+            _copy_tiles(owner, copy, structured, number, temporary)
+            if owner.op is None
+            else _copy_elements(owner, owner.op, copy, structured, number, temporary)
+        ):
             return _share_out(copy, owner)
-        with copy.location:
-            found = (
-                _copy_tiles(owner, copy, structured, number, temporary)
-                if owner.op is None
-                else _copy_elements(owner, owner.op, copy, structured, number, temporary)
-            )
-        if not found:
-            return _share_out(copy, owner)
-        where = describe(copy)
-        operands = list(copy.operands)
-        copy.erase()
-        for operand in operands:
-            drop_dead_view(operand)
-        return f"{where} follows its temporary's owner: {owner}"
-    return None
+    where, operands = describe(copy), list(copy.operands)
+    copy.erase()
+    for operand in operands:
+        drop_dead_view(operand)
+    return f"{where} follows its temporary's owner: {owner}"
 
 
 def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:
     """Whom the copy may follow, at which operand: who fills its temporary or reads it; else who reads what it copies into."""
-    structured = StructuredOp.of(copy)
-    inputs = structured.input_numbers()
-    bases = [(number, base_of(structured.operands[number])) for number in (*inputs, *structured.output_numbers())]
-    temporaries = [(number, base) for number, base in bases if base is not None and is_temporary(base)]
-    for number, base in temporaries or [(number, base) for number, base in bases if number not in inputs]:
-        owner = None if base is None else _owner(root, copy, base, writes=number in inputs)
-        if base is not None and owner is not None:
+    inputs = StructuredOp.of(copy).input_numbers()
+    bases = list(enumerate(map(behind, copy.operands)))
+    temporaries = [(number, base) for number, base in bases if is_temporary(base)]
+    for number, base in temporaries or bases[inputs.stop :]:
+        owner = _owner(root, copy, base, writes=number in inputs)
+        if owner is not None:
             yield number, base, owner
 
 
 def _share_out(copy: ir.Operation, owner: _Owner) -> str:
     """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over threads those
     along the first axis that the owner has there. The temporary is shared then, and waited for."""
-    first = mapping_of(owner.outermost)
+    first = mapping_of(owner.mapped[0])
     assert first is not None
     mapping = Mapping("threads", every=True, dist="cyclic")
     if not first.every and any(m.space != "blocks" for _, m in enclosing_maps(copy)):
-        trips = most_trips(Mapped(owner.outermost, first))
+        trips = most_trips(Mapped(owner.mapped[0], first))
         count = first.counts[0] if first.counts[0] != AS_MANY_AS_ITERATIONS else trips[0]
         if count is None:
             raise fail(
@@ -160,24 +149,18 @@ def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, write
     here = order.index(copy)
     around = {op for op, _ in enclosing_maps(copy)}
     for op in reversed(order[:here]) if writes else order[here + 1 :]:
-        touched = written(op) if writes else [*read(op), *written(op)]
-        if not any(base is not None and base == temporary for base in map(base_of, touched)):
-            continue
-        mapped = [outer for outer, m in enclosing_maps(op) if outer not in around and m.space != "blocks"][::-1]
-        if mapping_of(op) is not None:
-            mapped.append(op)
-        if mapped:
-            loops = tuple(outer for outer in mapped if outer.name == "scf.forall")
-            return _Owner(loops, None if mapped[-1].name == "scf.forall" else mapped[-1])
+        if temporary in map(behind, written(op) if writes else [*read(op), *written(op)]):
+            outer = [o for o, mapping in enclosing_maps(op) if o not in around and mapping.space != "blocks"]
+            mapped = (*reversed(outer), *([op] if mapping_of(op) is not None else []))
+            if mapped:
+                return _Owner(mapped)
     return None
 
 
 def _walks(structured: StructuredOp, number: int) -> bool:
     """Whether the copy walks an operand from its buffer's first element, each element once."""
-    results = list(structured.maps[number].results)
-    view = producer(structured.operands[number])
-    start = view is None or view.name != "memref.subview" or all(o == 0 for o in subview_offsets(view))
-    return structured.maps[number].is_permutation and start and all(isinstance(r, ir.AffineDimExpr) for r in results)
+    view = made_by(structured.operands[number], "memref.subview")
+    return structured.maps[number].is_permutation and (view is None or all(o == 0 for o in subview_offsets(view)))
 
 
 def _copy_tiles(
@@ -185,38 +168,34 @@ def _copy_tiles(
 ) -> bool:
     """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False where the
     loops do not show which one that is."""
-    tiles = [tile for tile in tiles_of(temporary, owner.outermost) if tile.view.block == tile.innermost]
+    tiles = [tile for tile in tiles_of(temporary, owner.mapped[0]) if tile.view.block == tile.innermost]
     if not tiles or len({t.spelled for t in tiles}) != 1:
         return False
-    around = len(thread_nest(owner.outermost))
+    around = len(thread_nest(owner.mapped[0]))
     tile = clone_nest(Tile(tiles[0].view, tiles[0].nest[around:]), copy)
     with end_of(tile.nest[-1]):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
-        lanes = _most_lanes(temporary, owner.outermost)
+        lanes = _most_lanes(temporary, owner.mapped[0])
         Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
     return True
 
 
 def _most_lanes(temporary: ir.Value, owner: ir.Operation) -> int:
     """Elements in the widest access of a temporary: one, unless `promote-to-registers` made it, or `vectorize` its owner's ops."""
-    kind, alloc = temporary.type, producer(temporary)
-    assert isinstance(kind, ir.MemRefType)
+    alloc = producer(temporary)
     wide = (op for op in operations(owner) if VECTOR in op.attributes)
-    asked = any(base is not None and base == temporary for op in wide for base in map(base_of, op.operands))
+    asked = any(temporary in map(behind, op.operands) for op in wide)
     if not asked and (alloc is None or REGISTERS not in alloc.attributes):
         return 1
-    return max(MAX_VECTOR_BITS // max(getattr(kind.element_type, "width", 64), 8), 1)
+    return most_lanes(element_type(temporary))
 
 
 def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
     """Where a tile (of a tile …) of a buffer starts in it."""
     source = view.operands[0]
-    kind = source.type
-    assert isinstance(kind, ir.MemRefType)
-    rooms = zip(subview_offsets(view), kind.shape, subview_sizes(view), strict=True)
     here = [
-        Sum.of(offset, extent - size + 1 if extent > 0 and isinstance(size, int) else None)
-        for offset, extent, size in rooms
+        Sum.of(offset, extent - size + 1 if extent and isinstance(size, int) else None)
+        for offset, extent, size in zip(subview_offsets(view), shape_of(source), subview_sizes(view), strict=True)
     ]
     outer = producer(source)
     if source == buffer or outer is None:
@@ -246,14 +225,10 @@ def _copy_elements(
         with place:
             starts = _offsets_in(temporary, tile.view)
     with place:
-        loop = scf.ForallOp([0] * len(trips), trips, [1] * len(trips), [])
-    loop.operation.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
-    body = loop.operation.regions[0].blocks[0]
-    with ir.InsertionPoint(body):
-        if not list(body.operations):
-            scf.InParallelOp()
-    with ir.InsertionPoint(list(body.operations)[-1]):
-        counters = [Sum.of(i, e) for i, e in zip(body.arguments, trips, strict=True)]
+        loop = make_forall([0] * len(trips), trips, [1] * len(trips))
+    loop.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
+    with end_of(loop):
+        counters = [Sum.of(i, e) for i, e in zip(body_of(loop).arguments, trips, strict=True)]
         at = delinearise(counters[0], space) if row else counters
         offsets = [start + at[d].times(lanes[d]) for start, d in zip(starts, order, strict=True)]
         Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
@@ -268,8 +243,8 @@ def _walked(
     structured = StructuredOp.of(op)
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
-        indexing, base = structured.maps[number], base_of(operand)
-        if base is None or base != temporary or not indexing.is_permutation or indexing.n_dims != len(space):
+        indexing = structured.maps[number]
+        if behind(operand) != temporary or not indexing.is_permutation or indexing.n_dims != len(space):
             continue
         view = producer(operand) if operand != temporary else None
         if (view is None and not owner.loops) or (view is not None and owner.loops and _cuts(view, temporary, owner)):

@@ -109,6 +109,19 @@ def _apply(expression: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
     return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [expression]), list(operands)).result
 
 
+def apply_map(mapping: ir.AffineMap, operands: Sequence[ir.Value]) -> list[ir.Value]:
+    """The values of a map's results; a dimension or a number as it is."""
+    return [_result(mapping, e, operands) for e in mapping.results]
+
+
+def _result(mapping: ir.AffineMap, e: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
+    if isinstance(e, ir.AffineConstantExpr):
+        return constant(e.value)
+    if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
+        return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else mapping.n_dims)]
+    return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
+
+
 def constant(number: int) -> ir.Value:
     return arith.ConstantOp(ir.IndexType.get(), number).result
 

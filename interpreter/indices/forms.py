@@ -52,7 +52,7 @@ def _factor(key: Key) -> int:
     return math.gcd(key[1].content, key[2]) if key[0] == "mod" else 1
 
 
-Divide = Callable[[str, Linear, int], Linear]
+Divide = Callable[[str, Linear, int], Linear | None]
 
 
 def expression(e: ir.AffineExpr, dims: int, operands: Sequence[Linear], divide: Divide) -> Linear | None:

@@ -58,13 +58,14 @@ def _last_id(op: ir.Operation) -> int | None:
 def _affine(op: ir.Operation) -> Range:
     mapping = ir.AffineMapAttr(op.attributes["map"]).value
     operands = [range_of(o) for o in op.operands]
-    found = [_expression(e, operands, mapping.n_dims) for e in mapping.results]
+    found = [expression_range(e, operands, mapping.n_dims) for e in mapping.results]
     if op.name == "affine.min":
         return least(found)
     return greatest(found) if op.name == "affine.max" else found[0]
 
 
-def _expression(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range:
+def expression_range(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range:
+    """The range of an affine expression from those of its operands, symbols behind the `dims` dimensions."""
     if isinstance(e, ir.AffineConstantExpr):
         return e.value, e.value
     if isinstance(e, ir.AffineDimExpr):
@@ -72,7 +73,7 @@ def _expression(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range
     if isinstance(e, ir.AffineSymbolExpr):
         return operands[dims + e.position]
     binary = ir.AffineBinaryExpr(e)
-    left, right = _expression(binary.lhs, operands, dims), _expression(binary.rhs, operands, dims)
+    left, right = expression_range(binary.lhs, operands, dims), expression_range(binary.rhs, operands, dims)
     if isinstance(e, ir.AffineAddExpr):
         return _add(left, right)
     if isinstance(e, ir.AffineMulExpr):

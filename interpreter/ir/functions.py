@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from .mlir import ir
 
+NAME = "weft.name"
 KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
 cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`). A `gpu.launch` ends before it."""
@@ -44,6 +45,18 @@ def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs
     """The `weft.name` of an argument, a result or shared memory."""
     own = attributes_of(function, number, attributes)
     return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+
+
+def name_of(value: ir.Value) -> str | None:
+    """The `weft.name` of an argument, or of what makes the value."""
+    own = argument_attributes(value) if isinstance(value.owner, ir.Block) else maker(value).attributes
+    return ir.StringAttr(own[NAME]).value if NAME in own else None
+
+
+def set_name(op: ir.Operation | ir.OpView, name: str | None) -> None:
+    """Call what an op makes so; None: as nobody has called it."""
+    if name is not None:
+        op.operation.attributes[NAME] = ir.StringAttr.get(name)
 
 
 def argument_attributes(value: ir.Value) -> Mapping[str, ir.Attribute]:

@@ -50,9 +50,8 @@ DYNAMIC = -(2**63)
 
 __all__ = [
     "DYNAMIC", "GAP", "LOOPS", "TENSORS", "JitError", "NotLocalError", "TransformError", "affine", "arith", "context",
-    "execution_engine", "func", "gpu", "ir", "linalg", "load", "load_jit", "memref", "operations", "parse", "passmanager",
-    "producer", "run_passes", "run_transform", "scf", "tensor",
-    "vector", "walk",
+    "execution_engine", "func", "gpu", "ir", "linalg", "load", "load_jit", "made_by", "memref", "operations", "parse",
+    "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
 ]  # fmt: skip
 
 
@@ -246,3 +245,13 @@ def producer(value: ir.Value) -> ir.Operation | None:
         if ir.OpResult(value).result_number in hidden:
             raise NotLocalError
     return op
+
+
+def i64(number: int) -> ir.IntegerAttr:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+
+
+def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
+    """The op of one of these names whose result `value` is; None where something else makes it."""
+    op = producer(value)
+    return op if op is not None and op.name in names else None

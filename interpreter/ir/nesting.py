@@ -19,9 +19,25 @@ def stands_in(op: ir.Operation, *names: str) -> bool:
     return any(around.name in names for around in list(ancestors(op))[:1])
 
 
+def users(value: ir.Value) -> list[ir.Operation]:
+    """The ops that take a value, once for each time that they do."""
+    return [use.owner.operation for use in value.uses]
+
+
+def is_used(*values: ir.Value) -> bool:
+    """Whether an op takes one of the values."""
+    return any(True for value in values for _ in value.uses)
+
+
 def children(op: ir.Operation) -> list[ir.Operation]:
     """The ops directly inside an op, in program order."""
     return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+
+
+def child_of(outer: ir.Operation, op: ir.Operation) -> ir.Operation | None:
+    """The op directly in the body of `outer` that is `op` or holds it."""
+    chain = [op, *ancestors(op)]
+    return chain[chain.index(outer) - 1] if outer in chain[1:] else None
 
 
 def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:

@@ -171,6 +171,19 @@ def copy_marks(old: ir.Operation, new: ir.Operation) -> None:
             new.attributes[name] = old.attributes[name]
 
 
+def move_marks(old: ir.Operation, new: ir.Operation) -> None:
+    """Take from an op all that Weft noted on it, and give it to another one: its handles name that from now on."""
+    copy_marks(old, new)
+    for name in [name for name in old.attributes if name.startswith("weft.")]:
+        del old.attributes[name]
+
+
+def drop_handles(op: ir.Operation) -> None:
+    """No handle names a copy."""
+    for name in [name for name in op.attributes if name.startswith("weft.h")]:
+        del op.attributes[name]
+
+
 def dimension_of(expr: ir.AffineExpr) -> int | None:
     """The position of `expr` if it is a single dimension, else None."""
     return expr.position if isinstance(expr, ir.AffineDimExpr) else None
@@ -184,32 +197,6 @@ def dimensions_of(expr: ir.AffineExpr) -> set[int]:
         both = expr
         return dimensions_of(both.lhs) | dimensions_of(both.rhs)
     return set()
-
-
-def largest(expr: ir.AffineExpr, extents: Sequence[int]) -> int:
-    """The largest value of `expr` over `0 <= d_i < extents[i]`. Exact for sums of dimensions with constant factors."""
-    low, high = _range(expr, extents)
-    return max(low, high)
-
-
-def _range(expr: ir.AffineExpr, extents: Sequence[int]) -> tuple[int, int]:
-    if isinstance(expr, ir.AffineDimExpr):
-        return 0, extents[expr.position] - 1
-    if isinstance(expr, ir.AffineConstantExpr):
-        value = expr.value
-        return value, value
-    both = expr
-    (a, b), (c, d) = _range(both.lhs, extents), _range(both.rhs, extents)
-    if isinstance(expr, ir.AffineAddExpr):
-        return a + c, b + d
-    if isinstance(expr, ir.AffineMulExpr):
-        corners = (a * c, a * d, b * c, b * d)
-        return min(corners), max(corners)
-    if isinstance(expr, ir.AffineFloorDivExpr) and c == d and c > 0:
-        return a // c, b // c
-    if isinstance(expr, ir.AffineModExpr) and c == d and c > 0:
-        return 0, min(c - 1, max(a, b))
-    raise ValueError(f"no bounds for {expr}")
 
 
 def shape_of(value: ir.Value) -> tuple[int | None, ...]:

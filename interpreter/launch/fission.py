@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..buffers.sharing import drop_deallocs, share
 from ..buffers.views import all_users
 from ..ir.mlir import ir, operations
-from ..ir.nesting import is_within
+from ..ir.nesting import children, is_used, is_within
 from ..mapping.legality import refusal
 from ..mapping.mapping import mapping_of, nested_maps
 from ..memory.effects import only_computes
@@ -23,19 +23,19 @@ def hands_on(loop: ir.Operation) -> bool:
     """Whether a loop over threads or warps holds loops or ops that are distributed once more."""
     mapping = mapping_of(loop)
     inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps")
-    return inside and any(True for _ in nested_maps(loop))
+    return inside and any(nested_maps(loop))
 
 
 def is_separable(loop: ir.Operation) -> bool:
     """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again."""
-    return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in _body(loop))
+    return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])
 
 
 def split_at_barriers(root: ir.Operation) -> list[str]:
     """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or W0362."""
     remarks: list[str] = []
     for loop in reversed(list(operations(root, "scf.forall"))):
-        barriers = [op for op in _body(loop) if op.name == BARRIER]
+        barriers = [op for op in children(loop)[:-1] if op.name == BARRIER]
         if barriers and hands_on(loop):
             if not is_separable(loop):
                 raise refusal(
@@ -51,18 +51,18 @@ def split_at_barriers(root: ir.Operation) -> list[str]:
 
 def _split(loop: ir.Operation) -> list[str]:
     remarks: list[str] = []
-    for alloc in _body(loop):
+    for alloc in children(loop)[:-1]:
         if alloc.name == "memref.alloc":
             drop_deallocs(alloc)
             if len({_part_of(user, loop) for user in all_users(alloc.results[0]) if not _is_computed(user)}) > 1:
                 remarks.append(share(alloc))
-    ops = _body(loop)
+    ops = children(loop)[:-1]
     parts = [_part_of(op, loop) for op in ops]
     barriers = iter([op for op in ops if op.name == BARRIER])
     for part in range(max(parts) + 1):
         clone = loop.clone(ir.InsertionPoint(loop)).operation
-        for op, place in reversed(list(zip(_body(clone), parts, strict=True))):
-            unused = not any(True for result in op.results for _ in result.uses)
+        for op, place in reversed(list(zip(children(clone)[:-1], parts, strict=True))):
+            unused = not is_used(*op.results)
             if (_is_computed(op) or op.name == "memref.alloc") and not unused:
                 continue
             if op.name == BARRIER or place != part or (op.results and unused):
@@ -77,17 +77,11 @@ def _split(loop: ir.Operation) -> list[str]:
 def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
     """How many barriers of the loop's body stand in front of an op that is in it."""
     passed = 0
-    for item in _body(loop):
+    for item in children(loop)[:-1]:
         if is_within(op, item):
             break
         passed += item.name == BARRIER
     return passed
-
-
-def _body(loop: ir.Operation) -> list[ir.Operation]:
-    """The ops of a loop's body, without its end."""
-    blocks = loop.regions[0].blocks if loop.regions else []
-    return [op.operation for block in blocks for op in block.operations][:-1]
 
 
 def _is_computed(op: ir.Operation) -> bool:

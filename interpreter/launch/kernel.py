@@ -8,14 +8,14 @@ in a module of its own, is cleaned up there, and only then moves in beside the h
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 from ...dsl.diagnostics import fail
 from ..focus import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
-from ..ir.functions import argument_attributes, maker, symbol
+from ..ir.cloning import clone_with, replace_operands
+from ..ir.functions import NAME, name_of, symbol
 from ..ir.mlir import gpu, ir, operations, producer
 from ..memory.views import is_view
 from ..session.rewriter import describe
@@ -23,29 +23,6 @@ from ..session.rewriter import describe
 TO_LOOPS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
 """Passes after which a kernel is loops, loads and stores."""
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
-
-
-@dataclass(frozen=True)
-class LaunchInfo:
-    """What `launch_loop` made.
-
-    Args:
-        module_name, kernel: the symbols: `@module_name::@kernel`.
-        grid, block: along x, y, z; None where only the host knows at run time.
-        shared_bytes: static shared memory of the kernel.
-        launch: the `gpu.launch_func` in the host function.
-        remarks: what was done, a few words each.
-        found: what has been found out of this kernel and all that are like it, by whom; to be added to.
-    """
-
-    module_name: str
-    kernel: str
-    grid: tuple[int | None, int | None, int | None]
-    block: tuple[int | None, int | None, int | None]
-    shared_bytes: int
-    launch: ir.Operation
-    remarks: tuple[str, ...]
-    found: dict[Hashable, Any]
 
 
 @dataclass(frozen=True)
@@ -90,13 +67,17 @@ def outline(
             )
     module = ir.Module.create(root.location)
     taken = taken or Taken()
-    name = _kernel_name(host_module, root, taken.kernels)
+    kernels = {symbol(op) for op in operations(host_module.operation, "gpu.func")}
+    name = _fresh(symbol(host_function(root)), kernels, taken.kernels)  # after the payload's: `matmul`, then `matmul_1`
+    tops = {symbol(op) for op in host_module.body.operations if "sym_name" in op.operation.attributes}
     with ir.InsertionPoint(module.body):
-        holder = gpu.GPUModuleOp(ir.StringAttr.get(_module_name(host_module, name, taken.tops)))
+        holder = gpu.GPUModuleOp(ir.StringAttr.get(_fresh(f"{name}_kernel", tops, taken.tops)))
     blocks = holder.regions[0].blocks
     with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
-        function = gpu.GPUFuncOp(kind, sym_name=name, kernel=True, arg_attrs=[_named(o) for o in operands]).operation
+        names = [name_of(o) if isinstance(o, ir.BlockArgument) else None for o in operands]
+        arguments = [{} if given is None else {NAME: ir.StringAttr.get(given)} for given in names]
+        function = gpu.GPUFuncOp(kind, sym_name=name, kernel=True, arg_attrs=arguments).operation
     regions = function.regions[0].blocks
     entry = regions[0] if len(regions) else regions.append(*[o.type for o in operands])
     copies = dict(zip(operands, entry.arguments, strict=True))
@@ -105,10 +86,7 @@ def outline(
             _recompute(outside, copies)
         copy = root.clone(ir.InsertionPoint.current).operation
         gpu.ReturnOp([])
-    for op in operations(copy):
-        for position, operand in enumerate(op.operands):
-            if operand in copies:
-                op.operands[position] = copies[operand]
+    replace_operands(copy, copies)
     on_host = {inside: outside for outside, inside in copies.items()}
     return Outlined(module, function, copy, operands, on_host)
 
@@ -133,15 +111,6 @@ def install(
         launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, list(outlined.operands))
     root.erase()
     return launch.operation
-
-
-def find_kernel(module: ir.Module, info: LaunchInfo) -> ir.Operation:
-    """The `gpu.func` of a launch, in the module that `launch_loop` rewrote."""
-    for function in operations(module.operation, "gpu.func"):
-        parent = function.parent
-        if parent is not None and symbol(function) == info.kernel and symbol(parent) == info.module_name:
-            return function
-    raise KeyError(f"@{info.module_name}::@{info.kernel}")
 
 
 def _external_values(root: ir.Operation) -> list[ir.Value]:
@@ -198,18 +167,9 @@ def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
         return copies[outside]
     op = producer(outside)
     assert op is not None, "arguments are copied already"
-    inner = [_recompute(operand, copies) for operand in op.operands]
-    copy = op.clone(ir.InsertionPoint.current).operation
-    for position, operand in enumerate(inner):
-        copy.operands[position] = operand
-    copies[outside] = copy.results[0]
-    return copies[outside]
-
-
-def _named(operand: ir.Value) -> dict[str, ir.Attribute]:
-    """The `weft.name` that the host function's argument has, for the kernel's."""
-    given = argument_attributes(operand)
-    return {"weft.name": given["weft.name"]} if "weft.name" in given and maker(operand).name == "func.func" else {}
+    for operand in op.operands:
+        _recompute(operand, copies)
+    return clone_with(op, copies).results[0]
 
 
 def host_function(root: ir.Operation) -> ir.Operation:
@@ -226,16 +186,6 @@ def host_function(root: ir.Operation) -> ir.Operation:
     if parent is None:
         raise fail("W0359", f"{describe(root)} stands in no function", hint="a kernel is launched by a host function")
     return parent.operation
-
-
-def _kernel_name(host_module: ir.Module, root: ir.Operation, also: Names) -> str:
-    """Named after the payload function: `matmul`, the next kernel `matmul_1`."""
-    return _fresh(symbol(host_function(root)), {symbol(op) for op in operations(host_module.operation, "gpu.func")}, also)
-
-
-def _module_name(host_module: ir.Module, kernel: str, also: Names) -> str:
-    taken = {symbol(op) for op in host_module.body.operations if "sym_name" in op.operation.attributes}
-    return _fresh(f"{kernel}_kernel", taken, also)
 
 
 def _fresh(base: str, taken: Set[str], also: Names) -> str:

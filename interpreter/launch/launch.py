@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
 from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
 from ..focus import Taken
+from ..ir.clone import clone_module, without_tags
 from ..ir.functions import symbol
-from ..ir.mlir import ir
-from ..mapping.geometry import geometry_of
-from ..mapping.mapping import AXES
+from ..ir.mlir import ir, operations
+from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.readiness import check_distributed, check_launch, mapped_things
+from ..session.rewriter import spelled
 from .fission import split_at_barriers
-from .kernel import LaunchInfo, Outlined, host_function, install, outline
-from .known import Known, Realised, realised
+from .kernel import Outlined, host_function, install, outline
 from .lowering import lower
 from .realise import Realiser
+
+
+@dataclass(frozen=True)
+class LaunchInfo:
+    """What `launch_loop` made.
+
+    Args:
+        kernel, launch: the `gpu.func`, and the `gpu.launch_func` in the host function.
+        grid, block: along x, y, z; None where only the host knows at run time.
+        shared_bytes: static shared memory of the kernel.
+        remarks: what was done, a few words each.
+        found: what has been found out of this kernel and all that are like it, by whom; to be added to.
+    """
+
+    kernel: ir.Operation
+    launch: ir.Operation
+    grid: Size
+    block: Size
+    shared_bytes: int
+    remarks: tuple[str, ...]
+    found: dict[Hashable, Any]
+
+
+@dataclass(frozen=True)
+class _Realised:
+    """What has become of a kernel's loop; the grid in terms of the host's values."""
+
+    geometry: Geometry
+    shared_bytes: int
+    remarks: tuple[str, ...]
+    found: dict[Hashable, Any] = field(default_factory=dict)
+
+
+MOST = 64
+Known = dict[Hashable, Any]
+"""The kernels of a session by what they are made of, `MOST` at most: what only this file looks into."""
 
 
 def launch_loop(
@@ -38,51 +80,80 @@ def launch_loop(
     with module.context, root.location:
         host_function(root)
         check_launch(root)
-        kernel = outline(module, root, views_inside=True, taken=taken)
-        kernel, made = realised(kernel, _realise, {} if known is None else known)
+        kernel, made = _realised(outline(module, root, views_inside=True, taken=taken), {} if known is None else known)
         with ir.InsertionPoint(root):
-            grid = [size.emit() for size in made.grid]
-        module_name, name = symbol(kernel.module.body.operations[0]), symbol(kernel.function)
-        launch = install(module, root, kernel, grid, made.block)
-        summary = f"kernel @{name}: grid {_shape(made.static_grid)}, block {_shape(made.block)}"
+            sizes = [size.emit() for size in made.geometry.blocks.values()]
+        threads = list(made.geometry.block.values())
+        launch = install(module, root, kernel, sizes, threads)
+        grid, block = made.geometry.static_grid(), made.geometry.static_block()
+        summary = f"kernel @{symbol(kernel.function)}: grid {_shape(grid)}, block {_shape(threads)}"
         if made.shared_bytes:
             summary += f", {made.shared_bytes} bytes of shared memory"
-        return LaunchInfo(
-            module_name, name, made.static_grid, made.static_block, made.shared_bytes, launch, (summary, *made.remarks),
-            made.found,
-        )  # fmt: skip
+        return LaunchInfo(kernel.function, launch, grid, block, made.shared_bytes, (summary, *made.remarks), made.found)
 
 
-def _realise(kernel: Outlined) -> Realised:
-    """Realise the maps of an outlined loop, and lower it."""
+def _shape(sizes: Sequence[int | None]) -> str:
+    return "x".join("?" if s is None else str(s) for s in sizes)
+
+
+def _realise(kernel: Outlined) -> _Realised:
+    """Realise the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
     remarks = inherit_maps(kernel)
     remarks += split_at_barriers(kernel.root)
     mapped = mapped_things(kernel.root)
     geometry = geometry_of(mapped)
-    block, grid = geometry.static_block(), geometry.static_grid()
     check_distributed(kernel.root, geometry)
-    remarks += place_temporaries(kernel, mapped, single_thread=block == (1, 1, 1))
-    sizes = tuple(geometry.blocks[axis].on_host(kernel.on_host) for axis in AXES)
+    remarks += place_temporaries(kernel, mapped, single_thread=geometry.static_block() == (1, 1, 1))
+    on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
     realiser = Realiser(kernel, geometry)
     realiser.run(kernel.root)
-    _record_sizes(kernel.function, "known_block_size", block)
-    _record_sizes(kernel.function, "known_grid_size", grid)
+    for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
+        numbers = [size for size in sizes if size is not None]
+        if len(numbers) == len(sizes):
+            kernel.function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
     shared = lower(kernel)
     kernel.module.operation.verify()
-    block_sizes = tuple(geometry.block[axis] for axis in AXES)
-    return Realised(sizes, block_sizes, _three(grid), _three(block), shared, (*remarks, *realiser.remarks))
+    return _Realised(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *realiser.remarks))
 
 
-def _record_sizes(function: ir.Operation, name: str, sizes: tuple[int | None, ...]) -> None:
-    numbers = [s for s in sizes if s is not None]
-    if len(numbers) == len(sizes):
-        function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
+# ---- kernels that were made before --------------------------------------------------------------------------------------
 
 
-def _shape(sizes: tuple[int | None, ...]) -> str:
-    return "x".join("?" if s is None else str(s) for s in sizes)
+def _realised(kernel: Outlined, known: Known) -> tuple[Outlined, _Realised]:
+    """The kernel, realised; or a copy of one that was like it, which nobody has to make and to judge again.
+
+    What is alike is the text of the loop with all that it takes of the host, places left out; the copy gets its own.
+    """
+    name = kernel.function.attributes["sym_name"]
+    kernel.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
+    text = without_tags(kernel.function.get_asm(use_local_scope=True))
+    kernel.function.attributes["sym_name"] = name
+    ops = list(operations(kernel.function))
+    places = list[ir.Location]()
+    places += (op.location for op in ops if op.location not in places)
+    key = text, tuple(places.index(op.location) for op in ops)
+    if key not in known:
+        done = _realise(kernel)
+        seen = (*places, ir.Location.unknown())
+        if None not in done.geometry.static_grid() and all(op.location in seen for op in operations(kernel.function)):
+            if len(known) == MOST:
+                known.clear()
+            known[key] = clone_module(kernel.module), places, done
+        return kernel, done
+    made, before, done = known[key]
+    module = clone_module(made)
+    function = next(operations(module.operation, "gpu.func"))
+    function.attributes["sym_name"] = name
+    module.body.operations[0].attributes["sym_name"] = kernel.module.body.operations[0].attributes["sym_name"]
+    if before != places:
+        for op in operations(module.operation):
+            if op.location in before:
+                op.location = places[before.index(op.location)]
+        names = {spelled(one): spelled(other) for one, other in zip(before, places, strict=True)}
+        done = dataclasses.replace(done, remarks=tuple(_placed(remark, names) for remark in done.remarks))
+    return dataclasses.replace(kernel, module=module, function=function), done
 
 
-def _three(sizes: tuple[int | None, ...]) -> tuple[int | None, int | None, int | None]:
-    x, y, z = sizes
-    return x, y, z
+def _placed(remark: str, names: Mapping[str, str]) -> str:
+    """A remark that names places (`rewriter.describe`), of what stands elsewhere."""
+    return re.sub("|".join(rf"(?<= at ){re.escape(name)}(?!\d)" for name in names), lambda found: names[found[0]], remark)

@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, count
 
 from ...dsl.diagnostics import fail
+from ..buffers.folding import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
+from ..indices.arithmetic import constant_of
 from ..indices.forms import DELINEARIZE, LINEARIZE
 from ..indices.indices import share_indices
-from ..ir.mlir import ir, linalg, operations, run_passes
+from ..ir.functions import NAME, name_of
+from ..ir.mlir import arith, i64, ir, linalg, made_by, operations, run_passes, scf
+from ..ir.structured import copy_marks
 from ..memory.shared import bytes_of
 from ..memory.spaces import is_shared
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
-from .offsets import settle_offsets
-from .registers import fix_trip_counts
-from .reshapes import keep_reshapes
-from .transposes import fold_transposes, sink_transposes
 
 MAX_STATIC_SHARED = 48 * 1024
 _ALIGNMENT = 16
 _STAND_IN = "weft.barrier"
 _FOLD_VIEWS = "fold-memref-alias-ops"
+_TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
+"""Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
+
+Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took registers.
+"""
 _CLEAN_UP = "canonicalize,cse,loop-invariant-code-motion,canonicalize,cse"
 
 
 def lower(kernel: Outlined) -> int:
     """Lower the kernel in place; its static shared memory in bytes. Raises W0355 or W0358."""
-    copies_to_linalg(kernel.function)
-    with _barriers_hidden(kernel.function):
+    function = kernel.function
+    copies_to_linalg(function)
+    with function.context, _barriers_hidden(function):
         try:
-            with kernel.function.context:
-                keep_reshapes(kernel.function)
-                settle_offsets(kernel.function)
-            sink_transposes(kernel.function)
-            fold_transposes(kernel.function)
+            keep_reshapes(function)
+            settle_offsets(function)
+            sink_transposes(function)
+            fold_transposes(function)
             _run(kernel, TO_LOOPS)
-            while fold_transposes(kernel.function):
+            while fold_transposes(function):
                 _run(kernel, _FOLD_VIEWS)
-            with kernel.function.context:
-                fix_trip_counts(kernel.function)
-            _take_apart(kernel)
+            fix_trip_counts(function)
+            if any(operations(function, DELINEARIZE, LINEARIZE)):
+                _run(kernel, _TAKE_APART)
             _run(kernel, _CLEAN_UP)
-            with kernel.function.context:
-                share_indices(kernel.function)
+            share_indices(function)
             _run(kernel, "cse")
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error
@@ -57,16 +62,6 @@ def lower(kernel: Outlined) -> int:
     return _attribute_shared(kernel)
 
 
-def _take_apart(kernel: Outlined) -> None:
-    """Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
-
-    Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took registers.
-    """
-    if not any(True for _ in operations(kernel.function, DELINEARIZE, LINEARIZE)):
-        return
-    _run(kernel, "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion")
-
-
 def _run(kernel: Outlined, passes: str) -> None:
     run_passes(kernel.module, f"gpu.module(gpu.func({passes}))")
 
@@ -76,9 +71,7 @@ def copies_to_linalg(root: ir.Operation) -> None:
     for copy in operations(root, "memref.copy"):
         with ir.InsertionPoint(copy), copy.location:
             made = linalg.copy(copy.operands[0], outs=[copy.operands[1]])
-        written = made.operation if hasattr(made, "operation") else made.owner.operation
-        for named in copy.attributes:
-            written.attributes[named] = copy.attributes[named]
+        copy_marks(copy, made.operation if hasattr(made, "operation") else made.owner.operation)
         copy.erase()
 
 
@@ -106,7 +99,8 @@ def _replace(op: ir.Operation, name: str) -> None:
 def _attribute_shared(kernel: Outlined) -> int:
     """Allocations in workgroup memory become `workgroup(…)` attributions of the `gpu.func`."""
     total = 0
-    names: list[str | None] = []
+    names: list[ir.Attribute] = []
+    taken: set[str] = set()
     for alloc in operations(kernel.function, "memref.alloc"):
         kind = alloc.results[0].type
         if not is_shared(kind):
@@ -118,7 +112,7 @@ def _attribute_shared(kernel: Outlined) -> int:
         total = -(-total // _ALIGNMENT) * _ALIGNMENT + bytes_of(kind)
         argument = kernel.entry.add_argument(kind, alloc.location)
         alloc.results[0].replace_all_uses_with(argument)
-        names.append(_shared_name(alloc))
+        names.append(ir.DictAttr.get(_own_name(name_of(alloc.results[0]), taken)))
         alloc.erase()
     for dealloc in operations(kernel.function, "memref.dealloc"):
         dealloc.erase()
@@ -129,27 +123,61 @@ def _attribute_shared(kernel: Outlined) -> int:
             hint="take smaller tiles (dynamic shared memory, up to 227 KB on newer chips, is not supported yet)",
         )
     if names:
-        i64 = ir.IntegerType.get_signless(64)
-        kernel.function.attributes["workgroup_attributions"] = ir.IntegerAttr.get(i64, len(names))
-        kernel.function.attributes["workgroup_attrib_attrs"] = _name_attributes(names)
+        kernel.function.attributes["workgroup_attributions"] = i64(len(names))
+        kernel.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(names)
     return total
 
 
-def _shared_name(alloc: ir.Operation) -> str | None:
-    return ir.StringAttr(alloc.attributes["weft.name"]).value if "weft.name" in alloc.attributes else None
+def _own_name(name: str | None, taken: set[str]) -> dict[str, ir.Attribute]:
+    """What an attribution is called: `{weft.name = "A_shared"}`, each name once; empty for a buffer that nobody named."""
+    if name is None:
+        return {}
+    unique = next(one for one in chain([name], (f"{name}_{number}" for number in count(2))) if one not in taken)
+    taken.add(unique)
+    return {NAME: ir.StringAttr.get(unique)}
 
 
-def _name_attributes(names: Sequence[str | None]) -> ir.Attribute:
-    """A dictionary per attribution: `{weft.name = "A_shared"}`, each name once; empty for a buffer that nobody named."""
-    taken: set[str] = set()
-    entries: list[ir.Attribute] = []
-    for name in names:
-        if name is None:
-            entries.append(ir.DictAttr.get({}))
-            continue
-        unique, number = name, 2
-        while unique in taken:
-            unique, number = f"{name}_{number}", number + 1
-        taken.add(unique)
-        entries.append(ir.DictAttr.get({"weft.name": ir.StringAttr.get(unique)}))
-    return ir.ArrayAttr.get(entries)
+# ---- arrays of a thread's own -------------------------------------------------------------------------------------------
+
+MOST_TRIPS = 64
+"""Longer loops are not unrolled anyway."""
+
+
+def fix_trip_counts(function: ir.Operation) -> None:
+    """Give loops from 0 to `affine.min(constant, …)` around accesses of private memory the constant as their bound.
+
+    A ragged tile is copied back by `for i < min(4, 10 - 4 * t)`. Such a loop cannot be unrolled, and an array that it indexes goes
+    to local memory, which no count of spills shows. With a guard inside, `for i < 4 { if i < min(…) }`, it can.
+    """
+    for loop in reversed(list(operations(function, "scf.for"))):
+        most = _most_trips(loop)
+        accesses = operations(loop, "memref.load", "memref.store")
+        if most is not None and most <= MOST_TRIPS and any(
+            made_by(op.operands[int(op.name == "memref.store")], "memref.alloca") is not None for op in accesses
+        ):
+            _guard(loop, most)
+
+
+def _most_trips(loop: ir.Operation) -> int | None:
+    """The smallest constant that a loop's upper bound is the minimum of, for a plain loop from 0 by 1."""
+    if len(loop.results) or constant_of(loop.operands[0]) != 0 or constant_of(loop.operands[2]) != 1:
+        return None
+    bound = made_by(loop.operands[1], "affine.min")
+    results = ir.AffineMapAttr(bound.attributes["map"]).value.results if bound is not None else ()
+    return min((r.value for r in results if isinstance(r, ir.AffineConstantExpr)), default=None)
+
+
+def _guard(loop: ir.Operation, most: int) -> None:
+    body = loop.regions[0].blocks[0]
+    inside = [op.operation for op in body.operations][:-1]
+    limit = loop.operands[1]
+    with ir.InsertionPoint(loop), loop.location:
+        loop.operands[1] = arith.ConstantOp(ir.IndexType.get(), most).result
+    with ir.InsertionPoint.at_block_begin(body), loop.location:
+        here = arith.cmpi(arith.CmpIPredicate.slt, body.arguments[0], limit)
+        choice = scf.IfOp(here)
+        with ir.InsertionPoint(choice.then_block):
+            scf.YieldOp([])
+    terminator = choice.then_block.operations[0]
+    for op in inside:
+        op.move_before(terminator)

@@ -6,9 +6,11 @@ The subscripts stay `affine.apply`s, which the analysis reads; only what demands
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
-from ..indices.arithmetic import conjunction, constant, known
+from ..indices.arithmetic import apply_map, conjunction, constant, known
 from ..ir.mlir import affine, arith, constraints, ir, memref, operations, scf, vector
+from ..ir.structured import copy_marks, replace
 from .forall import one_forall
 
 
@@ -33,13 +35,13 @@ def _rewrite(op: ir.Operation) -> ir.Operation:
             case "affine.if":
                 return _if(op)
             case "affine.load" | "affine.vector_load":
-                subscripts = _results(_map(op, "map"), list(op.operands)[1:])
+                subscripts = apply_map(_map(op, "map"), list(op.operands)[1:])
                 if op.name == "affine.load":
                     made = memref.LoadOp(op.operands[0], subscripts).operation
                 else:
                     made = vector.LoadOp(op.results[0].type, op.operands[0], subscripts).operation
             case "affine.store" | "affine.vector_store":
-                subscripts = _results(_map(op, "map"), list(op.operands)[2:])
+                subscripts = apply_map(_map(op, "map"), list(op.operands)[2:])
                 store = memref.StoreOp if op.name == "affine.store" else vector.StoreOp
                 made = store(op.operands[0], op.operands[1], subscripts).operation
             case _:
@@ -48,12 +50,8 @@ def _rewrite(op: ir.Operation) -> ir.Operation:
 
 
 def _replace(op: ir.Operation, made: ir.Operation) -> ir.Operation:
-    for name in op.attributes:
-        if name.startswith("weft."):
-            made.attributes[name] = op.attributes[name]
-    for old, new in zip(op.results, made.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    copy_marks(op, made)
+    replace(op, made.results)
     return made
 
 
@@ -61,37 +59,19 @@ def _map(op: ir.Operation, name: str) -> ir.AffineMap:
     return ir.AffineMapAttr(op.attributes[name]).value
 
 
-def _results(mapping: ir.AffineMap, operands: Sequence[ir.Value]) -> list[ir.Value]:
-    """The values of a map's results; a loop variable or a number as it is."""
-    return [_result(mapping, e, operands) for e in mapping.results]
-
-
-def _result(mapping: ir.AffineMap, e: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
-    if isinstance(e, ir.AffineConstantExpr):
-        return constant(e.value)
-    if isinstance(e, ir.AffineDimExpr):
-        return operands[e.position]
-    if isinstance(e, ir.AffineSymbolExpr):
-        return operands[mapping.n_dims + e.position]
-    return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
-
-
-def _extreme(
-    mapping: ir.AffineMap, results: Sequence[ir.AffineExpr], operands: Sequence[ir.Value], *, most: bool
-) -> ir.Value:
+def _extreme(mapping: ir.AffineMap, operands: Sequence[ir.Value], *, most: bool) -> ir.Value:
     """The largest lower bound, or the smallest upper bound."""
-    if len(results) == 1:
-        return _result(mapping, results[0], operands)
+    if len(mapping.results) == 1:
+        return apply_map(mapping, operands)[0]
     kind = affine.AffineMaxOp if most else affine.AffineMinOp
-    return kind(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, list(results)), list(operands)).result
+    return kind(mapping, list(operands)).result
 
 
 def _for(op: ir.Operation) -> ir.Operation:
     lows, highs, inits = (int(n) for n in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     operands = list(op.operands)
-    lower, upper = _map(op, "lowerBoundMap"), _map(op, "upperBoundMap")
-    low = _extreme(lower, list(lower.results), operands[:lows], most=True)
-    high = _extreme(upper, list(upper.results), operands[lows : lows + highs], most=False)
+    low = _extreme(_map(op, "lowerBoundMap"), operands[:lows], most=True)
+    high = _extreme(_map(op, "upperBoundMap"), operands[lows : lows + highs], most=False)
     step = constant(ir.IntegerAttr(op.attributes["step"]).value)
     loop = scf.ForOp(low, high, step, operands[lows + highs : lows + highs + inits]).operation
     _move(op.regions[0].blocks[0], loop.regions[0].blocks[0])
@@ -119,20 +99,16 @@ def _parallel(op: ir.Operation) -> ir.Operation:
     lower, upper = _map(op, "lowerBoundsMap"), _map(op, "upperBoundsMap")
     operands = list(op.operands)
     own, others = operands[: lower.n_inputs], operands[lower.n_inputs :]
-    lows = [_extreme(lower, group, own, most=True) for group in _groups(op, "lowerBoundsGroups", lower)]
-    highs = [_extreme(upper, group, others, most=False) for group in _groups(op, "upperBoundsGroups", upper)]
+    lows = [_extreme(group, own, most=True) for group in _groups(op, "lowerBoundsGroups", lower)]
+    highs = [_extreme(group, others, most=False) for group in _groups(op, "upperBoundsGroups", upper)]
     steps = [ir.IntegerAttr(s).value for s in ir.ArrayAttr(op.attributes["steps"])]
     return one_forall([op], [known(n) for n in lows], [known(n) for n in highs], steps)
 
 
-def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[list[ir.AffineExpr]]:
+def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[ir.AffineMap]:
     sizes = ir.DenseIntElementsAttr(op.attributes[name])
-    results, groups = list(mapping.results), []
-    for position in range(len(sizes)):
-        count = int(sizes[position])
-        groups.append(results[:count])
-        results = results[count:]
-    return groups
+    numbers = iter(range(len(mapping.results)))
+    return [mapping.get_submap(list(islice(numbers, int(sizes[position])))) for position in range(len(sizes))]
 
 
 def _if(op: ir.Operation) -> ir.Operation:
@@ -140,7 +116,7 @@ def _if(op: ir.Operation) -> ir.Operation:
     zero, predicates = constant(0), arith.CmpIPredicate
     conditions = [
         arith.CmpIOp(predicates.eq if equality else predicates.sge, form, zero).result
-        for equality, form in zip(equalities, _results(mapping, list(op.operands)), strict=True)
+        for equality, form in zip(equalities, apply_map(mapping, list(op.operands)), strict=True)
     ]
     otherwise = len(op.regions) > 1 and len(op.regions[1].blocks) > 0
     made = scf.IfOp(conjunction(conditions), [r.type for r in op.results], has_else=otherwise).operation

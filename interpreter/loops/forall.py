@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..indices.arithmetic import Bound, known
 from ..ir.mlir import ir, scf
+from ..ir.structured import move_marks
 
 
 def make_forall(
@@ -25,14 +26,6 @@ def end_of(forall: ir.Operation) -> ir.Operation:
     return list(forall.regions[0].blocks[0].operations)[-1].operation
 
 
-def take_handles(source: ir.Operation, target: ir.Operation) -> None:
-    """Move the `weft.*` attributes over."""
-    for name in list(source.attributes):
-        if name.startswith("weft."):
-            target.attributes[name] = source.attributes[name]
-            del source.attributes[name]
-
-
 def one_forall(
     nest: Sequence[ir.Operation], lower: Sequence[Bound], upper: Sequence[Bound], step: Sequence[Bound]
 ) -> ir.Operation:
@@ -41,7 +34,7 @@ def one_forall(
     root = nest[0]
     with ir.InsertionPoint(root), root.location:
         forall = make_forall(lower, upper, step)
-    take_handles(root, forall)
+    move_marks(root, forall)
     end, arguments = end_of(forall), iter(forall.regions[0].blocks[0].arguments)
     for loop in nest:
         body = loop.regions[0].blocks[0]

@@ -9,12 +9,12 @@ from ...dsl.fields import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, tensor
 from ..ir.nesting import children, is_within, move_in_front
-from ..ir.structured import is_parallel_op, is_structured, segments, shape_of
+from ..ir.structured import is_parallel_op, is_structured, move_marks, segments, shape_of
 from ..mapping.space import loop_dimensions
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
 from .affine_ops import without_affine_loops
-from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, take_handles
+from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing
 from .independence import Collision, collision, is_loop
 
 _EFFECTS = ("memref.store", "affine.store", "vector.store")
@@ -31,17 +31,16 @@ def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -
     """
     if not is_loop(op):
         return op
-    with rewrite.module.context:
-        return _for_nest(rewrite, op, dimensions) if op.name.endswith(".for") else _declared(rewrite, op)
+    return _for_nest(rewrite, op, dimensions) if op.name.endswith(".for") else _declared(rewrite, op)
 
 
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they are."""
     if op.name not in _EFFECTS:
         return op
-    with rewrite.module.context, ir.InsertionPoint(op), op.location:
+    with ir.InsertionPoint(op), op.location:
         loop = make_forall([0], [1], [1])
-        take_handles(op, loop)
+        move_marks(op, loop)
         op = without_affine_loops(op)
         op.move_before(end_of(loop))
     return loop
@@ -62,7 +61,7 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
     if not single and any(shape_of(output) for output in outputs):
         return op
     first, rank = len(op.operands) - len(op.results), max(len(space.axes), 1)
-    with rewrite.module.context, ir.InsertionPoint(op), op.location:
+    with ir.InsertionPoint(op), op.location:
         loop = make_forall([0] * rank, [1] * rank, [1] * rank, list(op.operands)[first:])
         copy = op.clone(ip=ir.InsertionPoint(end_of(loop))).operation
         shared = list(loop.regions[0].blocks[0].arguments)[rank:]

@@ -21,6 +21,8 @@ MAX_GRID = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 _GRID_BLOCKS = {1: (256,), 2: (16, 16), 3: (4, 8, 8)}
 """Threads per block that `grid(…)` takes where no other map says, by the number of its axes (slowest first)."""
 _SYMBOLIC_THREADS = 128
+Size = tuple[int | None, int | None, int | None]
+"""Along x, y, z; None where it is not known before the launch."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,13 @@ class Geometry:
     def threads(self) -> int:
         return math.prod(self.block.values())
 
-    def static_block(self) -> tuple[int | None, ...]:
-        return tuple(None if ("threads", a) in self.symbolic else self.block[a] for a in AXES)
+    def static_block(self) -> Size:
+        x, y, z = (None if ("threads", a) in self.symbolic else self.block[a] for a in AXES)
+        return x, y, z
 
-    def static_grid(self) -> tuple[int | None, ...]:
-        return tuple(None if ("blocks", a) in self.symbolic else self.blocks[a].static for a in AXES)
+    def static_grid(self) -> Size:
+        x, y, z = (None if ("blocks", a) in self.symbolic else self.blocks[a].static for a in AXES)
+        return x, y, z
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dsl.fields import DistributionSpec, SpaceSpec
-from ..ir.mlir import ir, operations
+from ..ir.mlir import i64, ir, operations
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")
@@ -76,7 +76,6 @@ class Mapping:
 
     def attribute(self) -> ir.Attribute:
         """The dictionary attribute; needs an active context."""
-        i64 = ir.IntegerType.get_signless(64)
         entries: dict[str, ir.Attribute] = {"space": ir.StringAttr.get(self.space)}
         if self.every:
             entries["all"] = ir.UnitAttr.get()
@@ -86,11 +85,11 @@ class Mapping:
         if self.dist:
             entries["dist"] = ir.StringAttr.get(self.dist)
         if self.chunk is not None:
-            entries["chunk"] = ir.IntegerAttr.get(i64, self.chunk)
+            entries["chunk"] = i64(self.chunk)
         if self.vector > 1:
-            entries["vector"] = ir.IntegerAttr.get(i64, self.vector)
+            entries["vector"] = i64(self.vector)
         if self.group is not None:
-            entries |= {"order": ir.StringAttr.get("grouped"), "group": ir.IntegerAttr.get(i64, self.group)}
+            entries |= {"order": ir.StringAttr.get("grouped"), "group": i64(self.group)}
         return ir.DictAttr.get(entries)
 
     def slots(self) -> frozenset[tuple[str, str]]:

@@ -61,7 +61,7 @@ def independent(root: ir.Operation) -> bool:
     """
     op = root
     while mapping_of(op) is not None:
-        if not any(True for _ in nested_maps(op)):
+        if not any(nested_maps(op)):
             return not any(ATOMIC in inner.attributes for inner in operations(root))
         working = [inner for inner in children(op) if not (is_pure(inner) or inner.name in _NO_EFFECT)]
         if len(working) != 1:
@@ -156,7 +156,7 @@ def _check_blocks(root: ir.Operation) -> None:
 def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
     mapping = mapping_of(op)
     inner = children(op)
-    leaf = mapping is not None and not any(True for _ in nested_maps(op))
+    leaf = mapping is not None and not any(nested_maps(op))
     if leaf and (op.name != "scf.forall" or (mapping is not None and mapping.space != "blocks")):
         for barrier in operations(op, "gpu.barrier"):
             raise refusal(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TypeVar
 
-from ..ir.functions import argument_attributes, maker
+from ..ir.functions import name_of
 from ..ir.mlir import DYNAMIC, ir
 from .strides import strided
 
@@ -50,11 +50,8 @@ def element_bytes(kind: ir.Type) -> int | None:
 
 
 def value_name(value: ir.Value) -> str:
-    """What users call a memref: its `weft.name`, or as MLIR prints it."""
-    attributes = argument_attributes(value) if isinstance(value.owner, ir.Block) else maker(value).attributes
-    if "weft.name" in attributes:
-        return ir.StringAttr(attributes["weft.name"]).value
-    return value.get_name(use_local_scope=True).lstrip("%")
+    """What users call a memref: its name, or as MLIR prints it."""
+    return name_of(value) or value.get_name(use_local_scope=True).lstrip("%")
 
 
 # ---- what views say of themselves ----------------------------------------------------------------------------------------

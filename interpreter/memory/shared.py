@@ -14,7 +14,7 @@ from ...dsl.diagnostics import fail
 from ..ir.mlir import ir, memref
 from ..ir.nesting import ancestors, children
 from . import layouts
-from .strides import strided
+from .strides import strided, transposed
 
 WORKGROUP = "#gpu.address_space<workgroup>"
 SHARED_LIMIT = 227 * 1024
@@ -36,7 +36,8 @@ def allocate(
         if pad:
             view = _first(view, stored)
         if transpose:
-            view = _exchanged(view)
+            *outer, row, column = range(len(shape))
+            view = transposed(view, [*outer, column, row])
     return alloc.operation, view
 
 
@@ -69,29 +70,10 @@ def bytes_of(kind: ir.Type) -> int:
 
 def _first(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     """The first `shape` elements along each dimension of a buffer whose rows are padded."""
-    kind = ir.MemRefType(value.type)
-    strides, stride = [], 1
-    for n in reversed(kind.shape):
-        strides.append(stride)
-        stride *= n
-    layout = ir.StridedLayoutAttr.get(0, strides[::-1])
-    rank = len(shape)
+    kind, rank = ir.MemRefType(value.type), len(shape)
+    layout = ir.StridedLayoutAttr.get(0, strided(kind)[0])
     result = ir.MemRefType.get(list(shape), kind.element_type, layout=layout, memory_space=kind.memory_space)
     return memref.SubViewOp(result, value, [], [], [], [0] * rank, list(shape), [1] * rank).result
-
-
-def _exchanged(value: ir.Value) -> ir.Value:
-    """The buffer with its two innermost dimensions exchanged."""
-    kind = ir.MemRefType(value.type)
-    rank = len(kind.shape)
-    order = [*range(rank - 2), rank - 1, rank - 2]
-    permutation = ir.AffineMap.get_permutation(order)
-    strides, offset = strided(kind)
-    layout = ir.StridedLayoutAttr.get(offset, [strides[i] for i in order])
-    result = ir.MemRefType.get(
-        [kind.shape[i] for i in order], kind.element_type, layout=layout, memory_space=kind.memory_space
-    )
-    return memref.TransposeOp(result, value, ir.AffineMapAttr.get(permutation)).result
 
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:

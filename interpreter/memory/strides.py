@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ..ir.mlir import ir
+from ..ir.mlir import ir, memref
 from ..session.rewriter import describe
 
 
@@ -27,6 +29,15 @@ def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str
             )
         ) from error  # fmt: skip
     return list(strides), offset
+
+
+def transposed(value: ir.Value, order: Sequence[int]) -> ir.Value:
+    """The buffer with its dimensions in this order, at the insertion point."""
+    kind = ir.MemRefType(value.type)
+    strides, offset = strided(kind)
+    layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in order])
+    seen = ir.MemRefType.get([kind.shape[axis] for axis in order], kind.element_type, layout, kind.memory_space)
+    return memref.TransposeOp(seen, value, ir.AffineMapAttr.get(ir.AffineMap.get_permutation(list(order)))).result
 
 
 def is_plain(kind: ir.Type) -> bool:

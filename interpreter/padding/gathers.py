@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...dsl.diagnostics import fail
-from ..ir.mlir import affine, arith, ir, linalg, producer, scf, tensor
+from ..ir.cloning import clone_body, clone_until
+from ..ir.mlir import arith, ir, linalg, made_by, producer, scf, tensor
 from ..ir.structured import body_of, copy_marks, element_type, extents_of, generic, segments, shape_of, yielded
 
 MARK = "weft.gather"
@@ -53,8 +54,7 @@ def empty(shape: Sequence[int], kind: ir.Type) -> ir.Value:
 
 def is_empty(value: ir.Value) -> bool:
     """Whether the value is a `tensor.empty`: a shape without contents."""
-    op = producer(value)
-    return op is not None and op.name == "tensor.empty"
+    return made_by(value, "tensor.empty") is not None
 
 
 def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Sequence[int]) -> ir.Value | None:
@@ -156,11 +156,9 @@ def element_of(op: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
 def _joined(op: ir.Operation, outside: Neutral, kind: ir.Type) -> tuple[ir.Operation, ir.Attribute] | None:
     """The `scf.if` that a gather's body ends in, and what stands where its mask or another one, with `outside`, is false: the same
     for both, or what one of them asks for where the other takes any."""
-    choice = producer(yielded(op)[0])
-    if choice is None or choice.name != "scf.if":
-        return None
-    held = producer(choice.regions[1].blocks[0].operations[-1].operation.operands[0])
-    if held is None or held.name != "arith.constant":
+    choice = made_by(yielded(op)[0], "scf.if")
+    held = choice and made_by(choice.regions[1].blocks[0].operations[-1].operation.operands[0], "arith.constant")
+    if choice is None or held is None:
         return None
     own, other = held.attributes["value"], attribute(outside, kind)
     if op.attributes[MARK] == ir.StringAttr.get(ANY, op.context):
@@ -173,72 +171,17 @@ def _under_both(
 ) -> ir.Value:
     """Clone a body that ends in `choice` with its mask and-ed with `mask`: one guard instead of two nested ones."""
     mapping: dict[ir.Value, ir.Value] = {}
-    (condition,) = _clone_until(block, mapping, indices, choice)
+    (condition,) = clone_until(block, mapping, indices, choice)
     kind = choice.results[0].type
     return guarded(
         arith.andi(mask, condition),
         kind,
-        lambda: _clone_until(body_of(choice), mapping, indices)[0],
+        lambda: clone_until(body_of(choice), mapping, indices)[0],
         lambda: arith.ConstantOp(kind, outside).result,
     )
-
-
-def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value]) -> list[ir.Value]:
-    """Clone the body of a generic (or of a pad) at the insertion point, with values for its arguments and its `linalg.index`es.
-
-    Returns the values it yields, one per output.
-    """
-    return _clone_until(block, dict(zip(block.arguments, arguments, strict=False)), indices)
-
-
-def _clone_until(
-    block: ir.Block, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value], end: ir.Operation | None = None
-) -> list[ir.Value]:
-    """Clone the ops of a block in front of `end`, or of what it yields; the operands of that."""
-    *ops, last = (view.operation for view in block.operations)
-    for op in ops:
-        if end is not None and op == end:
-            last = op
-            break
-        if op.name == "linalg.index":
-            mapping[op.results[0]] = indices[linalg_index_dimension(op)]
-        else:
-            clone_mapped(op, mapping, indices)
-    return [mapping.get(v, v) for v in last.operands]
-
-
-def clone_mapped(op: ir.Operation, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value]) -> ir.Operation:
-    """Clone `op` at the insertion point, its operands (and those of ops nested in it) replaced by `mapping`."""
-    copy = op.clone().operation
-    _remap(copy, mapping, indices)
-    mapping.update(zip(op.results, copy.results, strict=True))
-    return copy
-
-
-def _remap(op: ir.Operation, mapping: dict[ir.Value, ir.Value], indices: Sequence[ir.Value]) -> None:
-    for i, value in enumerate(op.operands):
-        if value in mapping:
-            op.operands[i] = mapping[value]
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in list(block.operations):
-                if inner.operation.name == "linalg.index" and indices:
-                    inner.operation.results[0].replace_all_uses_with(indices[linalg_index_dimension(inner.operation)])
-                    inner.operation.erase()
-                else:
-                    _remap(inner.operation, mapping, indices)
-
-
-def linalg_index_dimension(op: ir.Operation) -> int:
-    return ir.IntegerAttr(op.attributes["dim"]).value
 
 
 def is_gather(op: ir.Operation) -> bool:
     return MARK in op.attributes
 
 
-def apply_map(expr: ir.AffineExpr, indexing: ir.AffineMap, indices: Sequence[ir.Value]) -> ir.Value:
-    """The value of one result of an indexing map at `indices`."""
-    if isinstance(expr, ir.AffineDimExpr):
-        return indices[expr.position]
-    return affine.AffineApplyOp(ir.AffineMap.get(indexing.n_dims, 0, [expr]), list(indices)).result

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 
 from ..ir import mlir
+from ..ir.cloning import clone_with
 from ..ir.mlir import func, ir, producer
 from ..ir.structured import Structure, body_of, dimension_of, element_type, segments, yielded
-from .gathers import Neutral, attribute, clone_mapped
+from .gathers import Neutral, attribute
 
 _COMMUTATIVE = {
     "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.maximumf",
@@ -49,8 +50,8 @@ def combination(op: ir.Operation) -> Combination | None:
         return None
     body = body_of(op)
     accumulator = body.arguments[inputs]
-    combiner = producer(yielded(op)[0])
-    if combiner is None or combiner.name not in _COMBINERS or combiner.block != body:
+    combiner = mlir.made_by(yielded(op)[0], *_COMBINERS)
+    if combiner is None or combiner.block != body:
         return None
     if len(list(accumulator.uses)) != 1 or accumulator not in list(combiner.operands):
         return None
@@ -148,12 +149,12 @@ def _folded(
             for value, constant in known.items():
                 mapping[value] = mlir.arith.ConstantOp(value.type, constant).result
             for op in cone:
-                clone_mapped(op, mapping, [])
+                clone_with(op, mapping)
             func.ReturnOp([mapping[term]])
     mlir.run_passes(module, "canonicalize")
     (returned,) = mlir.operations(module.operation, "func.return")
-    made = producer(returned.operands[0])
-    return made.attributes["value"] if made is not None and made.name == "arith.constant" else None
+    made = mlir.made_by(returned.operands[0], "arith.constant")
+    return None if made is None else made.attributes["value"]
 
 
 def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attribute | None) -> bool:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..ir import mlir
+from ..ir.cloning import clone_body
 from ..ir.mlir import arith, ir, linalg, scf
 from ..ir.structured import Structure, body_of, copy_marks, generic, is_read, replace, segments, structure
 from ..session.rewriter import WAS
-from .gathers import clone_body, constant, within
+from .gathers import constant, within
 
 _UNMAPPED_READS = ("tensor.extract", "memref.load")
 """Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
@@ -25,7 +26,7 @@ _DIVISIONS = tuple(
 
 def runs_anywhere(op: ir.Operation) -> bool:
     """Whether the body of a structured op may be performed outside its domain, its result thrown away."""
-    return not any(True for _ in mlir.operations(op, *_UNMAPPED_READS, *_DIVISIONS))
+    return not any(mlir.operations(op, *_UNMAPPED_READS, *_DIVISIONS))
 
 
 def beyond(
@@ -77,7 +78,7 @@ def generalized(op: ir.Operation) -> ir.Operation:
     space, operands = structure(op), list(op.operands)
     with ir.InsertionPoint(op), op.location:
         inputs, outputs = operands[: space.inputs], operands[space.inputs :]
-        made = generic(inputs, outputs, space.maps, space.iterators, lambda own: clone_body(body_of(op), own, []))
+        made = generic(inputs, outputs, space.maps, space.iterators, lambda own: clone_body(body_of(op), own))
     copy_marks(op, made)
     if WAS not in made.attributes:
         made.attributes[WAS] = ir.StringAttr.get(op.name)

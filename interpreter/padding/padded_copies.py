@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir
-from ..ir.nesting import stands_in
+from ..ir.nesting import is_used, stands_in, users
 from ..ir.structured import is_structured, segments, shape_of
 from ..session.rewriter import describe
 from .pieces import pad_widths
@@ -18,23 +18,22 @@ _BY_ITSELF = "`bufferize`, and map and launch the `linalg.map` that fills the co
 
 def padded_copies(module: ir.Module) -> dict[str, Reason]:
     """The `tensor.pad`s of function bodies, by place, and why each of them is not read through."""
-    found = [op for op in mlir.operations(module.operation, "tensor.pad") if any(True for _ in op.results[0].uses)]
+    found = [op for op in mlir.operations(module.operation, "tensor.pad") if is_used(op.results[0])]
     return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
 
 
 def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
     """Say on the `linalg.map` that upstream makes of each of them what it is."""
-    with module.context:
-        for op in mlir.operations(module.operation, "linalg.map") if copies else ():
-            reason = copies.get(str(op.location))
-            if reason is not None:
-                op.attributes[MARK] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in reason])
+    for op in mlir.operations(module.operation, "linalg.map") if copies else ():
+        reason = copies.get(str(op.location))
+        if reason is not None:
+            op.attributes[MARK] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in reason])
 
 
 def _reason(op: ir.Operation) -> Reason:
     if None in shape_of(op.operands[0]) or None in pad_widths(op):
         return "its sizes or widths are no known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
-    readers = [use.owner.operation for use in op.results[0].uses]
+    readers = users(op.results[0])
     if any(reader.name in ("func.return", "bufferization.materialize_in_destination") for reader in readers):
         return "it is a result of the function", _BY_ITSELF
     reader = next((reader for reader in readers if is_structured(reader)), None)

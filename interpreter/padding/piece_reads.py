@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from ..ir.cloning import clone_body
 from ..ir.mlir import affine, arith, ir, producer, tensor
 from ..ir.nesting import stands_in
 from . import gathers
@@ -68,7 +69,7 @@ def read(piece: Piece, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
     if isinstance(piece, Filled):
         return _scalar(piece.value)
     if isinstance(piece, Computed):
-        return gathers.clone_body(piece.body, [s.value for s in where], [])[0]
+        return clone_body(piece.body, [s.value for s in where])[0]
     if isinstance(piece, Window):
         inner = [
             s.moved(o) if n == 1 else s.times(n).moved(o)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.mlir import DYNAMIC, ir, producer
+from ..ir.mlir import DYNAMIC, ir, made_by, producer
+from ..ir.nesting import is_used
 from ..ir.slices import place_of
 from ..ir.structured import body_of, element_type, extents_of, shape_of
 
@@ -120,7 +121,7 @@ def makers(value: ir.Value) -> list[ir.Operation]:
 def remove_dead(passed: Sequence[ir.Operation]) -> None:
     """Erase those of a value's makers that nothing reads any more; upstream keeps a `tensor.pad`."""
     for op in passed:
-        if any(True for result in op.results for _ in result.uses):
+        if is_used(*op.results):
             break
         op.erase()
 
@@ -173,8 +174,8 @@ def _of_insertion(op: ir.Operation) -> Piece | None:
     around = _filled(op.operands[1])
     if place is None or around is None:
         return None
-    image, copy = op.operands[0], producer(op.operands[0])
-    if copy is not None and copy.name == "linalg.copy":
+    image, copy = op.operands[0], made_by(op.operands[0], "linalg.copy")
+    if copy is not None:
         if _has_handle(copy) or element_type(copy.operands[0]) != element_type(image):
             return None
         image = copy.operands[0]
@@ -184,10 +185,10 @@ def _of_insertion(op: ir.Operation) -> Piece | None:
 
 def _filled(value: ir.Value) -> Piece | None:
     """A fill, or a fill with something in it already."""
-    op = producer(value)
-    if op is not None and op.name == "linalg.fill" and not _has_handle(op):
-        return Filled(op.operands[0])
-    return _of_insertion(op) if op is not None and op.name == "tensor.insert_slice" else None
+    fill, insertion = made_by(value, "linalg.fill"), made_by(value, "tensor.insert_slice")
+    if fill is not None and not _has_handle(fill):
+        return Filled(fill.operands[0])
+    return None if insertion is None else _of_insertion(insertion)
 
 
 def _has_handle(op: ir.Operation) -> bool:
@@ -251,6 +252,6 @@ def placed(inside: Piece, spans: tuple[Span, ...], around: Piece, shape: Sequenc
 def _alike(one: Piece, other: Piece) -> bool:
     if not isinstance(one, Filled) or not isinstance(other, Filled):
         return False
-    makers = [producer(piece.value) for piece in (one, other)]
-    constants = [op.attributes["value"] for op in makers if op is not None and op.name == "arith.constant"]
+    makers = [made_by(piece.value, "arith.constant") for piece in (one, other)]
+    constants = [op.attributes["value"] for op in makers if op is not None]
     return one.value == other.value or (len(constants) == 2 and constants[0] == constants[1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..indices.ranges import expression_range
 from ..ir import mlir
 from ..ir.mlir import ir, tensor
 from ..ir.nesting import stands_in
@@ -22,7 +23,6 @@ from ..ir.structured import (
     extents_of,
     is_read,
     is_structured,
-    largest,
     loop_inits,
     loop_outputs,
     replace,
@@ -83,12 +83,11 @@ def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
 
 def absorb_all_pads(module: ir.Module) -> None:
     """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
-    with module.context:
-        for op in mlir.operations(module.operation):
-            if not is_structured(op) or gathers.is_gather(op) or not any(_behind_pad(value) for value in op.operands):
-                continue
-            if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
-                absorb_pads(op)
+    for op in mlir.operations(module.operation):
+        if not is_structured(op) or gathers.is_gather(op) or not any(_behind_pad(value) for value in op.operands):
+            continue
+        if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
+            absorb_pads(op)
 
 
 def _behind_pad(value: ir.Value) -> bool:
@@ -150,7 +149,8 @@ def required_shape(
     for axis, expr in enumerate(space.maps[position].results):
         old = shape[axis] or 0
         d = dimension_of(expr)
-        out.append(whole[d] if d is not None else max(old, largest(expr, whole) + 1))
+        last = expression_range(expr, [(0, n - 1) for n in whole], space.rank)[1]
+        out.append(whole[d] if d is not None else max(old, (last or 0) + 1))
     return tuple(out)
 
 
@@ -167,8 +167,8 @@ def _start(value: ir.Value) -> ir.Attribute | None:
 
 def _filling(op: ir.Operation) -> ir.Attribute | None:
     """The constant that an op fills its output with."""
-    source = mlir.producer(op.operands[0]) if op.name == "linalg.fill" else None
-    return source.attributes["value"] if source is not None and source.name == "arith.constant" else None
+    source = mlir.made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
+    return None if source is None else source.attributes["value"]
 
 
 def _operand(
@@ -228,9 +228,8 @@ def _held(
 
 def _is_staged(producer: ir.Operation) -> bool:
     """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
-    makers = [mlir.producer(value) for value in list(producer.operands)[segments(producer)[0] :]]
-    targets = [op.operands[0] for op in makers if op is not None and op.name == "bufferization.to_tensor"]
-    return any(ir.MemRefType(target.type).memory_space is not None for target in targets)
+    makers = (mlir.made_by(value, "bufferization.to_tensor") for value in list(producer.operands)[segments(producer)[0] :])
+    return any(op is not None and ir.MemRefType(op.operands[0].type).memory_space is not None for op in makers)
 
 
 def _producer_extents(producer: ir.Operation, shape: Sequence[int]) -> tuple[int | None, ...] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
 from ..ir import mlir
-from ..ir.mlir import ir
+from ..ir.mlir import i64
 from ..session.rewriter import Rewriter
 from ..session.statement import Results, Statement, integer, names, statement
 
@@ -91,10 +91,9 @@ class AsyncFork(Statement):
             at = "noalias" if error.diagnostics[0].code == "W0435" else None
             raise rewrite.placed(error, at=at) from error
         if self.streams is not None:
-            number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.streams)
             for function in mlir.operations(rewrite.module.operation, "func.func"):
-                if any(True for _ in mlir.operations(function, "gpu.wait")):
-                    function.attributes[STREAMS] = number
+                if any(mlir.operations(function, "gpu.wait")):
+                    function.attributes[STREAMS] = i64(self.streams)
         rewrite.remark(
             f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"
         )

@@ -65,18 +65,17 @@ class Coalesce(Statement):
                 hint="coalesce it, then map the result",
             )
         loop = parallel_nest(rewrite, op, None)
-        with rewrite.module.context:
-            if not loop.results:
-                loop = merge_nested(loop)
-            dimensions = loop_dimensions(loop)
-            if len(dimensions) < 2:
-                raise rewrite.error(
-                    "W0363",
-                    "this loop has one dimension, and no parallel loop is perfectly nested in it",
-                    at="target",
-                    payload=loop,
-                    hint="leave `coalesce` out: one dimension goes onto one axis as it is",
-                )
-            flat = coalesce(loop)
+        if not loop.results:
+            loop = merge_nested(loop)
+        dimensions = loop_dimensions(loop)
+        if len(dimensions) < 2:
+            raise rewrite.error(
+                "W0363",
+                "this loop has one dimension, and no parallel loop is perfectly nested in it",
+                at="target",
+                payload=loop,
+                hint="leave `coalesce` out: one dimension goes onto one axis as it is",
+            )
+        flat = coalesce(loop)
         rewrite.remark(f"{spelled(dimensions)} iterations in a row")
         return {"loop": rewrite.new_handle(flat, "loop")}

@@ -79,8 +79,7 @@ class InsertBarriers(Statement):
             raise rewrite.error(
                 "W0605", "there is no mapped loop to put barriers into", hint="`map` a loop, and `launch` it afterwards"
             )
-        with rewrite.module.context:
-            proposed = [propose_barriers(root) for root in roots]
+        proposed = [propose_barriers(root) for root in roots]
         for root, existing, trial in zip(roots, proposed, trials(rewrite.module, rewrite.known), strict=True):
             found, key = trial.info.found, (_Chosen, frozenset(existing))
             chosen = found[key] if key in found else self._chosen(rewrite, root, existing, trial.model)

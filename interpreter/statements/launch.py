@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from ..ir.mlir import ir
+from ..ir.mlir import i64
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle, Results, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..launch.kernel import LaunchInfo
+    from ..launch.launch import LaunchInfo
 
 REGISTERS = "weft.max_registers"
 FEWEST, MOST = 24, 255
@@ -162,10 +162,9 @@ class Launch(Statement):
 
     def _state_proof(self, rewrite: Rewriter, info: LaunchInfo, *, proven: bool, independent: bool) -> None:
         """Say of the kernel that it is race-free, which is proven if nothing has proven it of the loop; or refuse it."""
-        from ..launch.kernel import find_kernel
         from ..proof.races import proof
 
-        kernel = find_kernel(rewrite.module, info)
+        kernel = info.kernel
         judged = proof.Judgement(()) if proven else info.found.get(proof.Judgement)
         judged = judged or proof.judge(kernel, info.block, info.grid, independent=independent)
         if judged.believed:
@@ -182,8 +181,6 @@ class Launch(Statement):
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:
-        from ..launch.kernel import find_kernel
-
         if not FEWEST <= most <= MOST:
             raise rewrite.error(
                 "W0373", f"a thread has {FEWEST} to {MOST} registers, and {most} is none of these", at="max_registers"
@@ -199,7 +196,5 @@ class Launch(Statement):
                 at="max_registers",
                 hint=f"at most {min(room, MOST)}, or fewer threads a block",
             )
-        with rewrite.module.context:
-            kernel = find_kernel(rewrite.module, info)
-            kernel.attributes[REGISTERS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), most)
+        info.kernel.attributes[REGISTERS] = i64(most)
         rewrite.remark(f"at most {most} registers a thread")

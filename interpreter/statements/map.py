@@ -152,8 +152,7 @@ class Map(Statement):
             check_map(op, mapping)
         except WeftError as error:
             raise WeftError.of(self._placed(rewrite, d) for d in error.diagnostics) from error
-        with rewrite.module.context:
-            op.attributes[ATTRIBUTE] = mapping.attribute()
+        op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}
 

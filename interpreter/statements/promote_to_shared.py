@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..ir.mlir import ir, linalg, producer
+from ..ir.mlir import i64, ir, linalg, producer
 from ..ir.nesting import stands_in
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, element_bytes
@@ -77,7 +77,7 @@ class PromoteToShared(Statement):
         alloc.attributes["weft.name"] = ir.StringAttr.get(f"{origin(value) or self.operand.name}_shared")
         copy = self._memref_copy(op, position, view) if levels.is_memref(op) else self._tensor_copy(op, position, view)
         if self.vector:
-            copy.attributes["weft.vector"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.vector)
+            copy.attributes["weft.vector"] = i64(self.vector)
         size = _bytes(alloc)
         rewrite.remark(f"{alloc.results[0].type} ({size} bytes of shared memory)")
         return {"buffer": rewrite.new_handle(alloc), "copy": rewrite.new_handle(copy)}

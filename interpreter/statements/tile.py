@@ -134,8 +134,7 @@ class Tile(Statement):
                 "W0323", f"{len(self.sizes)} sizes for {rank} dimensions", at="sizes", payload=loop,
                 hint="at most one size each; `_` leaves a dimension alone, and so does a missing one at the end",
             )  # fmt: skip
-        with rewrite.module.context:
-            outer, inner = cut(loop, (*self.sizes, *(None for _ in range(rank - len(self.sizes)))))
+        outer, inner = cut(loop, (*self.sizes, *(None for _ in range(rank - len(self.sizes)))))
         rewrite.remark(f"strips of {', '.join('all' if not s else str(s) for s in self.sizes)} iterations")
         return {"loop": rewrite.new_handle(outer, "loop"), "op": rewrite.new_handle(inner, "loop")}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.mlir import ir
+from ..ir.mlir import i64, ir
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle, Results, Statement, handle, integer, statement
 
@@ -60,9 +60,7 @@ class Unroll(Statement):
             self._check_whole(rewrite, loop, trips)
         else:
             self._check_factor(rewrite, loop, self.factor, trips)
-        with rewrite.module.context:
-            i64 = ir.IntegerType.get_signless(64)
-            loop.attributes[ATTRIBUTE] = ir.UnitAttr.get() if self.factor is None else ir.IntegerAttr.get(i64, self.factor)
+        loop.attributes[ATTRIBUTE] = ir.UnitAttr.get() if self.factor is None else i64(self.factor)
         times = f"{self.factor} iterations at a time" if self.factor is not None else f"all {trips} iterations"
         rewrite.remark("one iteration: nothing to unroll" if trips == 1 else times)
         return {}

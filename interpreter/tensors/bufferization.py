@@ -66,59 +66,58 @@ def bufferize_module(module: ir.Module) -> None:
     _protect_arguments(module, protect=False)
     drop_carried_buffers(module)
     mlir.run_passes(module, "cse")
-    with module.context, ir.Location.unknown():
-        _copies(module)
-        _follow(module)
+    _copies(module)
+    for op in mlir.operations(module.operation):
+        if is_gather(op):  # it fills a temporary with what a ragged result starts with, and goes where its owner goes
+            del op.attributes[GATHER]
+            op.attributes[WRITEBACK] = ir.UnitAttr.get()
     mlir.run_passes(module, "cse")
 
 
 def _separate_arguments(module: ir.Module) -> None:
     """An argument that a function returns gets a copy: each result is a buffer of its own."""
-    with module.context, ir.Location.unknown():
-        for terminator in mlir.operations(module.operation, "func.return"):
-            for position, value in enumerate(list(terminator.operands)):
-                if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
-                    with ir.InsertionPoint(terminator):
-                        copy = ir.Operation.create(
-                            "bufferization.alloc_tensor",
-                            results=[value.type],
-                            operands=[value],
-                            attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])},
-                        )
-                    terminator.operands[position] = copy.results[0]
+    for terminator in mlir.operations(module.operation, "func.return"):
+        for position, value in enumerate(list(terminator.operands)):
+            if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
+                with ir.InsertionPoint(terminator):
+                    copy = ir.Operation.create(
+                        "bufferization.alloc_tensor",
+                        results=[value.type],
+                        operands=[value],
+                        attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])},
+                    )
+                terminator.operands[position] = copy.results[0]
 
 
 def _separate_results(module: ir.Module) -> None:
     """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One tensor may
     have been returned twice, or two of undefined elements, which are one buffer."""
-    with module.context, ir.Location.unknown():
-        for terminator in mlir.operations(module.operation, "func.return"):
-            seen: list[ir.Value] = []
-            for position, value in enumerate(list(terminator.operands)):
-                made = mlir.producer(value)
-                if value in seen and made is not None and made.name == "memref.alloc":
-                    with ir.InsertionPoint(terminator):
-                        again = made.clone().results[0]
-                        ir.Operation.create("memref.copy", operands=[value, again])
-                    terminator.operands[position] = again
-                seen.append(value)
+    for terminator in mlir.operations(module.operation, "func.return"):
+        seen: list[ir.Value] = []
+        for position, value in enumerate(list(terminator.operands)):
+            made = mlir.made_by(value, "memref.alloc")
+            if value in seen and made is not None:
+                with ir.InsertionPoint(terminator):
+                    again = made.clone().results[0]
+                    ir.Operation.create("memref.copy", operands=[value, again])
+                terminator.operands[position] = again
+            seen.append(value)
 
 
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
     """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
-    with module.context:
-        for function in mlir.operations(module.operation, "func.func"):
-            kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-            tensors = [isinstance(t, ir.RankedTensorType) for t in kind.inputs]
-            if not any(tensors) and "arg_attrs" not in function.attributes:
-                continue
-            given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
-            made = [{a.name: a.attr for a in ir.DictAttr(d)} if d else {} for d in given]
-            for attributes, tensor in zip(made, tensors, strict=True):
-                attributes.pop(_WRITABLE, None)
-                if protect and tensor:
-                    attributes[_WRITABLE] = ir.BoolAttr.get(False)
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(attributes) for attributes in made])
+    for function in mlir.operations(module.operation, "func.func"):
+        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        tensors = [isinstance(t, ir.RankedTensorType) for t in kind.inputs]
+        if not any(tensors) and "arg_attrs" not in function.attributes:
+            continue
+        given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
+        made = [{a.name: a.attr for a in ir.DictAttr(d)} if d else {} for d in given]
+        for attributes, tensor in zip(made, tensors, strict=True):
+            attributes.pop(_WRITABLE, None)
+            if protect and tensor:
+                attributes[_WRITABLE] = ir.BoolAttr.get(False)
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(attributes) for attributes in made])
 
 
 def _copies(module: ir.Module) -> None:
@@ -135,13 +134,5 @@ def _copies(module: ir.Module) -> None:
 
 def _whole(buffer: ir.Value) -> ir.Value:
     """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
-    op = mlir.producer(buffer)
-    return _whole(op.operands[0]) if op is not None and op.name == "memref.subview" and takes_all(op) else buffer
-
-
-def _follow(module: ir.Module) -> None:
-    """Gathers that are still there fill a temporary with what a ragged result starts with: they go where its owner goes."""
-    for op in mlir.operations(module.operation):
-        if is_gather(op):
-            del op.attributes[GATHER]
-            op.attributes[WRITEBACK] = ir.UnitAttr.get()
+    op = mlir.made_by(buffer, "memref.subview")
+    return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer

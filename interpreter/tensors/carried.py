@@ -12,10 +12,9 @@ def drop_carried_buffers(module: ir.Module) -> None:
 
     Upstream's canonicalization does the same, but deletes one-trip loops, and the handles on them, along the way.
     """
-    with module.context, ir.Location.unknown():
-        for loop in reversed(list(mlir.operations(module.operation, "scf.for"))):
-            if _unchanged(loop):
-                _rebuild(loop)
+    for loop in reversed(list(mlir.operations(module.operation, "scf.for"))):
+        if _unchanged(loop):
+            _rebuild(loop)
 
 
 def _unchanged(loop: ir.Operation) -> list[int]:

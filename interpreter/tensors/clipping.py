@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..indices.forms import divisible
 from ..ir import mlir
+from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, tensor
-from ..ir.nesting import made_within
+from ..ir.nesting import made_within, users
 from ..ir.slices import from_origin, offsets_of, place_of, sliced
 from ..ir.structured import element_type, extents_of, loop_inits, loop_outputs, replace, shape_of, structure
 from ..padding import gathers
@@ -21,18 +23,15 @@ from .destinations import written_over
 
 def clip_loops(module: ir.Module) -> None:
     """Clip every `scf.forall` of the module whose padded result is cut back, innermost first."""
-    with module.context, ir.Location.unknown():
-        for loop in reversed(list(mlir.operations(module.operation, "scf.forall"))):
-            if any(_cut(result) for result in loop.results):
-                _clip(loop)
+    for loop in reversed(list(mlir.operations(module.operation, "scf.forall"))):
+        if any(_cut(result) for result in loop.results):
+            _clip(loop)
 
 
 def _cut(result: ir.Value) -> ir.Operation | None:
     """The one slice from the origin that is all that is used of a loop's result."""
-    users = [use.owner.operation for use in result.uses]
-    if len(users) != 1 or not from_origin(users[0]):
-        return None
-    return users[0]
+    taken = users(result)
+    return taken[0] if len(taken) == 1 and from_origin(taken[0]) else None
 
 
 def _clip(loop: ir.Operation) -> None:
@@ -70,7 +69,7 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
     """The reads that tiles of `output` start with, also in loops over parts of a tile, where they read an image at the very place
     that the tile is inserted at. `around`: where the tiles of the loops outside are."""
     found: list[ir.Operation] = []
-    for insertion in (use.owner.operation for use in output.uses):
+    for insertion in users(output):
         if insertion.name != "tensor.parallel_insert_slice" or insertion.operands[1] != output:
             continue
         places = (*around, offsets_of(insertion))
@@ -91,7 +90,7 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
     values = Values(LaunchShape(), lambda _: NOTHING)
     own = [values.opaque(NOTHING) for _ in range(structure(gather).rank)]
     for op in mlir.operations(gather, "linalg.index"):
-        values.bind(op.results[0], own[gathers.linalg_index_dimension(op)])
+        values.bind(op.results[0], own[index_dimension(op)])
     indices = [values.linear(index) for index in list(read.operands)[1:]]
     if any(len(place) != len(indices) for place in places):
         return False
@@ -125,7 +124,7 @@ def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
 def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
     reads = _read_in_place(output)
-    for op in [use.owner.operation for use in output.uses]:
+    for op in users(output):
         if op.name == "tensor.parallel_insert_slice":
             _clip_insertion(op, shape)
         elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
@@ -170,7 +169,7 @@ def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
 def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int | ir.Value]:
     """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion point."""
     return [
-        size if extent % size == 0 and _multiple_of(offset, size) else _remaining(offset, size, extent)
+        size if extent % size == 0 and divisible(offset, size) else _remaining(offset, size, extent)
         for offset, size, extent in zip(offsets, sizes, shape, strict=True)
     ]
 
@@ -184,18 +183,6 @@ def insert(
         [ir.ShapedType.get_dynamic_stride_or_offset()] * len(offsets),
         [v if isinstance(v, int) else ir.ShapedType.get_dynamic_size() for v in sizes], [1] * len(offsets),
     ).operation  # fmt: skip
-
-
-def _multiple_of(offset: ir.Value, size: int) -> bool:
-    """Whether an offset is a loop index times the tile size: then tiles that divide the extent never stick out."""
-    owner = mlir.producer(offset)
-    if owner is None:
-        return size == 1
-    if owner.name == "arith.constant":
-        return ir.IntegerAttr(owner.attributes["value"]).value % size == 0
-    if owner.name == "affine.apply":
-        return f"* {size})>" in str(owner.attributes["map"]) and "+" not in str(owner.attributes["map"])
-    return False
 
 
 def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir
+from ..ir.nesting import users
 from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     element_type,
@@ -28,35 +29,33 @@ from ..padding import gathers
 def separate_destinations(module: ir.Module) -> None:
     """Give each op that only writes its destination one of its own."""
     without_contents: set[ir.Value] = set()
-    with module.context, ir.Location.unknown():
-        for loop in mlir.operations(module.operation, "scf.forall"):  # outer loops first
-            for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
-                if gathers.is_empty(init) or sliced(init) in without_contents:
-                    without_contents.add(output)
-                    _separate_slices(output)
-        lengths: dict[ir.Value, int] = {}
-        for op in mlir.operations(module.operation):
-            if is_structured(op):
-                _write_over_an_input(op, lengths)
-        for op in mlir.operations(module.operation, "tensor.empty"):
-            _split(op)
+    for loop in mlir.operations(module.operation, "scf.forall"):  # outer loops first
+        for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
+            if gathers.is_empty(init) or sliced(init) in without_contents:
+                without_contents.add(output)
+                _separate_slices(output)
+    lengths: dict[ir.Value, int] = {}
+    for op in mlir.operations(module.operation):
+        if is_structured(op):
+            _write_over_an_input(op, lengths)
+    for op in mlir.operations(module.operation, "tensor.empty"):
+        _split(op)
 
 
 def fill_what_is_wanted(module: ir.Module) -> None:
     """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
-    with module.context, ir.Location.unknown():
-        for op in mlir.operations(module.operation, "linalg.fill"):
-            parts = [use.owner.operation for result in op.results for use in result.uses]
-            if not parts or not gathers.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
-                continue
-            kinds = {part.results[0].type for part in parts}
-            if len(kinds) > 1:
-                continue
-            with ir.InsertionPoint(op):
-                op.operands[1] = gathers.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
-            op.results[0].set_type(kinds.pop())
-            for part in parts:
-                replace(part, [op.results[0]])
+    for op in mlir.operations(module.operation, "linalg.fill"):
+        parts = [user for result in op.results for user in users(result)]
+        if not parts or not gathers.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
+            continue
+        kinds = {part.results[0].type for part in parts}
+        if len(kinds) > 1:
+            continue
+        with ir.InsertionPoint(op):
+            op.operands[1] = gathers.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
+        op.results[0].set_type(kinds.pop())
+        for part in parts:
+            replace(part, [op.results[0]])
 
 
 MOST_IN_ONE_PLACE = 16
@@ -113,7 +112,7 @@ def _separate_slices(output: ir.Value) -> None:
     kept = [
         step for op in inserted if op.name == "tensor.parallel_insert_slice" for step in written_over(op.operands[0])
     ]
-    for part in [use.owner.operation for use in output.uses]:
+    for part in users(output):
         if part.name != "tensor.extract_slice" or None in shape_of(part.results[0]):
             continue
         for use in list(part.results[0].uses):
@@ -129,11 +128,7 @@ def _only_written(op: ir.Operation, number: int) -> bool:
         position = number - len(op.operands)
         if position < -len(op.results):
             return False
-        slices = [
-            u.owner.operation
-            for u in loop_outputs(op)[position].uses
-            if u.owner.operation.name == "tensor.extract_slice"
-        ]
+        slices = [user for user in users(loop_outputs(op)[position]) if user.name == "tensor.extract_slice"]
         return all(_only_written(u.owner.operation, u.operand_number) for s in slices for u in s.results[0].uses)
     return is_structured(op) and number >= segments(op)[0] and not is_read(op, number)
 

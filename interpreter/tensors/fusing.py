@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..ir import mlir
+from ..ir.cloning import replace_operands
 from ..ir.mlir import ir
-from ..ir.nesting import is_within
+from ..ir.nesting import is_used, is_within, users
 from ..ir.slices import uncut
 from ..ir.structured import body_of, is_structured, loop_inits, loop_outputs
+from ..mapping.space import loop_dimensions
 from ..padding.gathers import is_gather
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
@@ -45,31 +47,22 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
 
     Returns whether it did: upstream's fusion follows slices, and of all of a tensor there is none.
     """
-    if loop.name != "scf.forall" or not _runs_once(loop):
+    if loop.name != "scf.forall" or any((d.lower, d.upper, d.step) != (0, 1, 1) for d in loop_dimensions(loop)):
         return False
     starts = [n for n, init in enumerate(loop_inits(loop)) if init in list(op.results)]
     if not (len(op.results) == len(starts) == 1 and is_structured(op)):
         return False
     output, position = loop_outputs(loop)[starts[0]], len(loop.operands) - len(loop.results) + starts[0]
-    readers = [use for use in output.uses if use.owner.operation.name != "tensor.parallel_insert_slice"]
-    if any(
-        use.owner.operation.name == "tensor.extract_slice" for use in readers
-    ):  # one tile is all there is: upstream's
+    readers = [user for user in users(output) if user.name != "tensor.parallel_insert_slice"]
+    if any(user.name == "tensor.extract_slice" for user in readers):  # one tile is all there is: upstream's
         return False
     copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body_of(loop))).operation
     last = len(op.operands) - 1
     loop.operands[position] = op.operands[last]
     copy.operands[last] = output
-    for use in readers:
-        use.owner.operation.operands[use.operand_number] = copy.results[0]
+    for user in readers:
+        replace_operands(user, {output: copy.results[0]})
     return True
-
-
-def _runs_once(loop: ir.Operation) -> bool:
-    bounds = [
-        list(ir.DenseI64ArrayAttr(loop.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step")
-    ]
-    return all(upper - lower == step == 1 for lower, upper, step in zip(*bounds, strict=True))
 
 
 def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
@@ -93,13 +86,10 @@ def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
 
 def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
     """The op, or where others read it, too, a copy of it for the loop."""
-    uses = [(result.result_number, use) for result in op.results for use in result.uses]
-    inside = [(number, use) for number, use in uses if is_within(use.owner.operation, loop)]
-    if len(inside) == len(uses):
+    if all(is_within(user, loop) for result in op.results for user in users(result)):
         return op
     copy = op.clone(ip=ir.InsertionPoint(op)).operation
-    for number, use in inside:
-        use.owner.operation.operands[use.operand_number] = copy.results[number]
+    replace_operands(loop, dict(zip(op.results, copy.results, strict=True)))
     return copy
 
 
@@ -124,7 +114,7 @@ def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:
 
 def remove_if_dead(op: ir.Operation) -> bool:
     """Erase `op` if nothing uses its results. Returns whether it did."""
-    if any(True for result in op.results for _ in result.uses):
+    if is_used(*op.results):
         return False
     op.erase()
     return True

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..indices.arithmetic import apply_map
 from ..ir import mlir
+from ..ir.cloning import clone_body
 from ..ir.mlir import ir, linalg, producer
 from ..ir.nesting import stands_in
 from ..ir.structured import (
@@ -26,10 +28,9 @@ from .fusing import remove_if_dead
 def inline_gathers(module: ir.Module) -> bool:
     """Inline every gather without inputs that a structured op reads. Returns whether there was one."""
     some = False
-    with module.context, ir.Location.unknown():
-        for reader in [op for op in mlir.operations(module.operation) if is_structured(op)]:
-            while (position := _gathered_input(reader)) is not None:
-                reader, some = _inline(reader, position), True
+    for reader in [op for op in mlir.operations(module.operation) if is_structured(op)]:
+        while (position := _gathered_input(reader)) is not None:
+            reader, some = _inline(reader, position), True
     return some
 
 
@@ -42,17 +43,16 @@ def _gathered_input(op: ir.Operation) -> int | None:
 def _inline(op: ir.Operation, position: int) -> ir.Operation:
     """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead. Returns that."""
     gather, space, operands = op.operands[position].owner.operation, structure(op), list(op.operands)
-    indexing = space.maps[position]
     others = [i for i in range(space.inputs) if i != position]
     inputs, maps = [operands[i] for i in others], [space.maps[i] for i in others]
     results = space.maps[space.inputs :]
 
     def body(arguments: list[ir.Value]) -> list[ir.Value]:
         indices = [linalg.IndexOp(d).result for d in range(space.rank)]
-        where = [gathers.apply_map(e, indexing, indices) for e in indexing.results]
+        where = apply_map(space.maps[position], indices)
         own = [*arguments[: len(others)], *arguments[len(inputs) :]]
         own.insert(position, gathers.element_of(gather, where))
-        return gathers.clone_body(body_of(op), own, indices)
+        return clone_body(body_of(op), own, indices)
 
     with ir.InsertionPoint(op), op.location:
         if (window := _window(space, [*maps, *results])) is not None:

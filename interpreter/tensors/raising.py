@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..ir import mlir
 from ..ir.mlir import ir, linalg
-from ..ir.nesting import ancestors, stands_in
+from ..ir.nesting import ancestors, is_used, stands_in
 from ..ir.slices import place_of
 from ..ir.structured import body_of, is_structured, operand_names, segments, structure
 from ..memory.shared import as_tensor
@@ -36,11 +36,10 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
     whole = _raisable(function)
     if not whole and not (_op_raisable(op) and is_structured(op)):
         return False
-    with rewrite.module.context, ir.Location.unknown():
-        if whole:
-            _Raising(body_of(function)).run()
-        else:
-            _Raising(op.block).run_one(op)
+    if whole:
+        _Raising(body_of(function)).run()
+    else:
+        _Raising(op.block).run_one(op)
     mlir.run_passes(rewrite.module, "cse")
     rewrite.remark("raised from memrefs to tensors (distinct arguments taken as distinct buffers)")
     return True
@@ -104,8 +103,7 @@ def _is_window(op: ir.Operation) -> bool:
 
 def _window(value: ir.Value) -> ir.Operation | None:
     """The subview that makes `value`."""
-    op = mlir.producer(value)
-    return op if op is not None and op.name == "memref.subview" else None
+    return mlir.made_by(value, "memref.subview")
 
 
 def _root(value: ir.Value) -> ir.Value:
@@ -161,7 +159,7 @@ class _Raising:
             ):
                 self._raise(op)  # an op that is on tensors already stays
         for op in [view.operation for view in reversed(list(self.block.operations))]:
-            if op.name in (*_ALLOCATIONS, "memref.subview") and not any(True for _ in op.results[0].uses):
+            if op.name in (*_ALLOCATIONS, "memref.subview") and not is_used(op.results[0]):
                 op.erase()
 
     def _value(self, buffer: ir.Value) -> ir.Value:

@@ -8,8 +8,9 @@ buffers that bufferization allocates, whatever they start with (`allocate_expand
 from __future__ import annotations
 
 from ..ir import mlir
-from ..ir.mlir import ir, producer, tensor
-from ..ir.nesting import stands_in
+from ..ir.cloning import replace_operands
+from ..ir.mlir import ir, made_by, memref, producer, tensor
+from ..ir.nesting import stands_in, users
 from ..ir.structured import is_structured, replace, segments, shape_of
 from ..memory.shared import as_tensor
 from ..memory.strides import is_plain
@@ -20,14 +21,13 @@ _MATERIALIZE = "bufferization.materialize_in_destination"
 
 def start_reshaped(module: ir.Module) -> None:
     """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
-    with module.context, ir.Location.unknown():
-        for op in mlir.operations(module.operation, "tensor.expand_shape"):
-            made = producer(op.operands[0])
-            if made is None or made.name != "scf.forall" or None in shape_of(op.results[0]):
-                continue
-            first, number = _first(made, ir.OpResult(op.operands[0]).result_number)
-            if gathers.is_empty(first.operands[number]):
-                _start(first, number, op)
+    for op in mlir.operations(module.operation, "tensor.expand_shape"):
+        made = made_by(op.operands[0], "scf.forall")
+        if made is None or None in shape_of(op.results[0]):
+            continue
+        first, number = _first(made, ir.OpResult(op.operands[0]).result_number)
+        if gathers.is_empty(first.operands[number]):
+            _start(first, number, op)
 
 
 def _first(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
@@ -50,17 +50,16 @@ def _start(first: ir.Operation, number: int, expanded: ir.Operation) -> None:
 
 def _destination(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
     """The argument that the result goes to and nothing else does with it, as a tensor; made at the insertion point."""
-    users = [use.owner.operation for use in result.uses]
-    if len(users) != 1 or users[0].name != _MATERIALIZE or users[0].block != loop.block:
+    taken = users(result)
+    if len(taken) != 1 or taken[0].name != _MATERIALIZE or taken[0].block != loop.block:
         return None
-    buffer = users[0].operands[1]
+    buffer = taken[0].operands[1]
     if not isinstance(buffer.type, ir.MemRefType) or not isinstance(buffer.owner, ir.Block):
         return None
-    for use in buffer.uses:
-        made = use.owner.operation
+    for made in users(buffer):
         if made.name == "bufferization.to_tensor":
             return made.results[0] if made.block == loop.block and made.is_before_in_block(loop) else None
-        if made != users[0]:
+        if made != taken[0]:
             return None
     return as_tensor(buffer)
 
@@ -71,42 +70,27 @@ def allocate_expanded(module: ir.Module) -> None:
     A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and no copy of
     that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was scheduled.
     """
-    with module.context, ir.Location.unknown():
-        for op in mlir.operations(module.operation, "memref.expand_shape"):
-            made = producer(op.operands[0])
-            kind = op.results[0].type
-            if made is None or made.name != "memref.alloc" or not _is_plain(kind) or not _on_host(made):
-                continue
-            with ir.InsertionPoint(made), made.location:
-                whole = ir.Operation.create(
-                    "memref.alloc", results=[kind], attributes={n: made.attributes[n] for n in made.attributes}
-                ).results[0]
-                seen = ir.Operation.create(
-                    "memref.collapse_shape",
-                    results=[made.results[0].type],
-                    operands=[whole],
-                    attributes={"reassociation": op.attributes["reassociation"]},
-                ).results[0]
-            for use in list(made.results[0].uses):
-                freed = use.owner.operation.name == "memref.dealloc"
-                use.owner.operation.operands[use.operand_number] = whole if freed else seen
-            made.erase()
-
-
-def _on_host(op: ir.Operation) -> bool:
-    """Whether an allocation stands in a function's own body and is not itself what the function returns."""
-    return stands_in(op, "func.func") and all(use.owner.operation.name != "func.return" for use in op.results[0].uses)
-
-
-def _is_plain(kind: ir.Type) -> bool:
-    """Whether it is a memref of static shape without a layout."""
-    return isinstance(kind, ir.MemRefType) and kind.has_static_shape and is_plain(kind)
+    for op in mlir.operations(module.operation, "memref.expand_shape"):
+        made, kind = made_by(op.operands[0], "memref.alloc"), op.results[0].type
+        if made is None or not is_plain(kind) or not ir.MemRefType(kind).has_static_shape:
+            continue
+        result = made.results[0]
+        if not stands_in(made, "func.func") or any(user.name == "func.return" for user in users(result)):
+            continue
+        with ir.InsertionPoint(made), made.location:
+            copy = made.clone()
+            whole = copy.operation.results[0]
+            whole.set_type(kind)
+            seen = memref.CollapseShapeOp(result.type, whole, op.attributes["reassociation"]).result
+        for user in users(result):
+            replace_operands(user, {result: whole if user.name == "memref.dealloc" else seen})
+        made.erase()
 
 
 def fold_reshapes(module: ir.Module) -> None:
     """A reshape of a reshape back to the type it came from is what it came from."""
     for op in mlir.operations(module.operation, "memref.expand_shape", "memref.collapse_shape"):
-        before = producer(op.operands[0])
         other = "memref.collapse_shape" if op.name == "memref.expand_shape" else "memref.expand_shape"
-        if before is not None and before.name == other and before.operands[0].type == op.results[0].type:
+        before = made_by(op.operands[0], other)
+        if before is not None and before.operands[0].type == op.results[0].type:
             replace(op, [before.operands[0]])

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from ..ir import mlir
-from ..ir.mlir import ir, producer
+from ..ir.mlir import ir, made_by
 from ..ir.nesting import stands_in
-from ..ir.slices import from_origin, takes_all
+from ..ir.slices import takes_all, uncut
 from ..ir.structured import element_type, extents_of, replace, shape_of
 from ..padding import gathers
 
 
 def tidy(module: ir.Module) -> None:
     """Slices of `tensor.empty` become smaller ones, slices of everything become the thing; dead pure ops go."""
-    with module.context, ir.Location.unknown():
-        for op in mlir.operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
-            _fold(op)
-        mlir.run_passes(module, "cse")
+    for op in mlir.operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
+        _fold(op)
+    mlir.run_passes(module, "cse")
 
 
 def _fold(op: ir.Operation) -> None:
-    source, maker = op.operands[0], producer(op.operands[0])
-    if (
-        op.name == "tensor.extract_slice"
-        and maker is not None
-        and from_origin(maker)
-        and not _is_launched(maker.operands[0])
-    ):
-        op.operands[0] = source = maker.operands[0]
+    source = uncut(op.operands[0])
+    if op.name == "tensor.extract_slice" and not _is_launched(source):
+        op.operands[0] = source
+    source = op.operands[0]
     result = op.results[0]
     if source.type == result.type and takes_all(op):
         replace(op, [source])
@@ -38,5 +33,5 @@ def _fold(op: ir.Operation) -> None:
 
 def _is_launched(value: ir.Value) -> bool:
     """Whether an outermost loop computes the value: a slice of it says how much of a rounded-up result is wanted (`clipping`)."""
-    op = producer(value)
-    return op is not None and op.name == "scf.forall" and stands_in(op, "func.func")
+    op = made_by(value, "scf.forall")
+    return op is not None and stands_in(op, "func.func")

@@ -9,8 +9,7 @@ from evaluator import Buffer, Evaluator, Store
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.launch.kernel import LaunchInfo
-from weft.interpreter.launch.launch import launch_loop
+from weft.interpreter.launch.launch import LaunchInfo, launch_loop
 
 ROOT = "weft.h1"
 

@@ -11,8 +11,7 @@ from judged import program, refusal
 from loops import launched, loop_module, mapped, stores_of
 from pinned import pinned
 
-from weft.interpreter.ir.mlir import ir
-from weft.interpreter.launch.kernel import find_kernel
+from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.mapping.mapping import Mapping
 from weft.interpreter.proof import conflicts_between_blocks, kernel_model
 from weft.runtime.simulator import SimKernel
@@ -69,8 +68,8 @@ def test_blocks_do_not_meet(rows: int, columns: int, group: int) -> None:
         "memref.store %one", f"%v = memref.load %out[%i0, %i1] : memref<{rows}x{columns}xi32>\n"
         "%w = arith.addi %v, %one : i32\nmemref.store %w"
     )  # fmt: skip
-    module, info = launched(text)
-    kernel = find_kernel(module, info)
+    _module, info = launched(text)
+    kernel = info.kernel
     out = np.zeros((rows, columns), np.int32)
     report = SimKernel(kernel).launch((columns, rows, 1), (1, 1, 1), [out])
     assert (report.races, report.faults) == ((), ())
@@ -81,11 +80,11 @@ def test_blocks_do_not_meet(rows: int, columns: int, group: int) -> None:
 def test_a_wrong_order_is_seen() -> None:
     """Two groups at one place: simulator and analysis both say so, and the analysis does not just assume it."""
     text = loop_module([8, 8], grouped("yx", 4))
-    module, info = launched(text)
+    module, _ = launched(text)
     spoilt = str(module).replace("floordiv 4) * 4", "floordiv 4) * 2")
     assert spoilt != str(module)
     spoilt_module = ir.Module.parse(spoilt, module.context)
-    kernel = find_kernel(spoilt_module, info)
+    kernel = next(operations(spoilt_module.operation, "gpu.func"))
     report = SimKernel(kernel).launch((8, 8, 1), (1, 1, 1), [np.zeros((8, 8), np.int32)])
     assert report.races
     found = conflicts_between_blocks(kernel_model(kernel))

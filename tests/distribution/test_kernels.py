@@ -10,7 +10,7 @@ from loops import ROOT, launched, loop_module, mapped, placed
 from pinned import pinned
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch.kernel import find_kernel
+from weft.interpreter.ir.functions import symbol
 from weft.interpreter.launch.launch import launch_loop
 from weft.interpreter.loops.forall import as_forall, reduces_nothing
 
@@ -262,8 +262,8 @@ func.func @f(%A: memref<8xi32>) {{
   return
 }}
 """
-    module, info = launched(text)
-    kernel = find_kernel(module, info)
+    _module, info = launched(text)
+    kernel = info.kernel
     barriers = list(mlir.operations(kernel, "gpu.barrier"))
     marks = [str(b.attributes["weft.candidate"]) if "weft.candidate" in b.attributes else "" for b in barriers]
     assert marks == ["1 : i64", "2 : i64", "3 : i64", "", "4 : i64"]
@@ -281,8 +281,8 @@ def test_two_launches_of_a_function_and_a_loop_that_waits() -> None:
 
     def launch(tag: str) -> str:
         (op,) = [op for op in mlir.operations(module.operation) if tag in op.attributes]
-        info = launch_loop(module, op)
-        return f"@{info.module_name}::@{info.kernel}"
+        kernel = launch_loop(module, op).kernel
+        return f"@{symbol(kernel.parent)}::@{symbol(kernel)}"
 
     assert launch(ROOT) == "@g_kernel::@g"
     assert [op.name for op in mlir.operations(module.operation) if "weft.h2" in op.attributes] == ["scf.forall"]
@@ -309,7 +309,7 @@ func.func @f(%n: index, %A: memref<?x4xf32> {{weft.name = "A"}}, %unused: f32) {
 }}
 """
     module, info = launched(text)
-    kernel = find_kernel(module, info)
+    kernel = info.kernel
     assert [str(a.type) for a in kernel.regions[0].blocks[0].arguments] == ["memref<?x4xf32>"]
     assert 'weft.name = "A"' in str(kernel)
     judge, buffer = Evaluator(module), Buffer((11, 4), lambda at: 0.0)

@@ -12,7 +12,6 @@ from loops import launched, loop_module, mapped
 from pinned import pinned
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch.kernel import find_kernel
 
 HERE = Path(__file__).parent
 EIGHT = 8
@@ -45,8 +44,8 @@ CASES: dict[str, tuple[str, int | None, int, bool, tuple[int, int]]] = {
 def kernel_of(case: str) -> tuple[str, int, int, int]:
     """The kernel's body, its loops, its guards, and the minima it takes."""
     dist, chunk, trips, dynamic, _ = CASES[case]
-    module, info = launched(loop_module([trips], mapped("threads", "x", [EIGHT], dist or None, chunk), dynamic=dynamic))
-    kernel = find_kernel(module, info)
+    _module, info = launched(loop_module([trips], mapped("threads", "x", [EIGHT], dist or None, chunk), dynamic=dynamic))
+    kernel = info.kernel
     loops, guards = (len(list(mlir.operations(kernel, name))) for name in ("scf.for", "scf.if"))
     minima = len(list(mlir.operations(kernel, "affine.min")))
     return str(kernel.regions[0].blocks[0]).partition("\n")[2], loops, guards, minima

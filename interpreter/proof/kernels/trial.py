@@ -10,9 +10,7 @@ from ...focus import carve_around, take_apart
 from ...ir.clone import clone_module
 from ...ir.mlir import gpu, ir, operations
 from ...launch.fission import hands_on, is_separable
-from ...launch.kernel import LaunchInfo, find_kernel
-from ...launch.known import Known
-from ...launch.launch import launch_loop
+from ...launch.launch import Known, LaunchInfo, launch_loop
 from ...mapping.mapping import mapping_of
 from ...memory.effects import accesses
 from .kernels import kernel_model
@@ -54,8 +52,7 @@ class Trial:
     @cached_property
     def model(self) -> KernelModel:
         """The kernel, read. Raises W0640."""
-        kernel = find_kernel(self.module, self.info)
-        return kernel_model(kernel, block=self.info.block, grid=self.info.grid, launch=self.info.launch)
+        return kernel_model(self.info.kernel, block=self.info.block, grid=self.info.grid, launch=self.info.launch)
 
 
 def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir import mlir
-from ...ir.mlir import ir, producer
-from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, shape_of, structure
-from ...padding.gathers import clone_body
+from ...ir.cloning import clone_body
+from ...ir.mlir import ir, made_by, producer
+from ...ir.nesting import users
+from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, move_marks, shape_of, structure
 from .image import collapsed
-from .product import expanded, matrix, take_marks
+from .product import expanded, matrix
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
             matrix_value = ir.OpResult(value).owner.operands[0]
             made = _made(op, space, reads, value, matrix_value, together)
             result = expanded(made.results[0], shape_of(op.results[0]), together)
-        take_marks(op, made)
+        move_marks(op, made)
         op.results[0].replace_all_uses_with(result)
         moved.append(op.name)
         op.erase()
@@ -52,32 +53,30 @@ def staying(product: ir.Operation) -> str | None:
     """The elementwise op that reads what the product's chain ends in, and was not moved; None if there is none."""
     value = product.results[0]
     while True:
-        users = list({use.owner.operation for use in value.uses})
-        if len(users) != 1 or not users[0].results:
+        readers = set(users(value))
+        reader = readers.pop() if len(readers) == 1 else None
+        if reader is None or not reader.results:
             return None
-        if users[0].name == "tensor.expand_shape":
-            op = _only_reader(users[0].results[0])
+        if reader.name == "tensor.expand_shape":
+            op = _only_reader(reader.results[0])
             return None if op is None else op.name
-        if not is_structured(users[0]):
+        if not is_structured(reader):
             return None
-        value = users[0].results[0]
+        value = reader.results[0]
 
 
 def _only_reader(value: ir.Value) -> ir.Operation | None:
     """The one op that reads `value`, if it is elementwise and has its shape."""
-    owner = producer(value)
-    if owner is None or owner.name != "tensor.expand_shape":
+    readers = set(users(value))
+    op = readers.pop() if len(readers) == 1 else None
+    if made_by(value, "tensor.expand_shape") is None or op is None or not is_structured(op) or len(op.results) != 1:
         return None
-    users = list({use.owner.operation for use in value.uses})
-    if len(users) != 1 or not is_structured(users[0]) or len(users[0].results) != 1:
-        return None
-    op = users[0]
     space = structure(op)
     elementwise = all(kind == "parallel" for kind in space.iterators)
     identity = ir.AffineMap.get_identity(space.rank)
     if not elementwise or space.maps[-1] != identity or shape_of(op.results[0]) != shape_of(value):
         return None
-    return None if any(True for _ in mlir.operations(op, "linalg.index", "tensor.extract")) else op
+    return None if any(mlir.operations(op, "linalg.index", "tensor.extract")) else op
 
 
 def _reads(
@@ -193,5 +192,5 @@ def _made(
             operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
         maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(n) for n in numbers]))
     return generic(
-        operands[:-1], operands[-1:], maps, ["parallel"] * rank, lambda own: clone_body(body_of(op), own, [])
+        operands[:-1], operands[-1:], maps, ["parallel"] * rank, lambda own: clone_body(body_of(op), own)
     )

@@ -21,8 +21,7 @@ from ...padding import gathers
 from ...padding.gathers import index
 from ...padding.piece_reads import Subscript, read
 from ...padding.pieces import Image, Piece, margins, read_through
-from .axes import Axis
-from .problem import Problem
+from .problem import Axis, Problem
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,50 @@ of the product: `n, oh, ow` of NHWC make its rows, `kh, kw, c` of HWCF its sum. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 from typing import Literal
 
 from ....dsl.diagnostics import fail
+from ...indices.forms import Linear, expression
 from ...ir.mlir import ir
 from ...ir.structured import Structure, beside_products, operand_names, shape_of, structure
-from .axes import Axis, linear
 
+MOST_DIMENSIONS = 64
 Side = Literal["image", "filter", "both", "sum"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One subscript of the image: `Σ factor · d + offset`, e.g. `2·oh + kh - 1`.
+
+    Args:
+        factors: by loop dimension; a stride for an output dimension, a dilation for a filter dimension.
+        offset: what is added; minus the padding in front of the axis.
+        size: how many elements the axis has (without padding).
+    """
+
+    factors: Mapping[int, int]
+    offset: int
+    size: int
+
+    def without(self, dimensions: Sequence[int]) -> Axis:
+        """The axis without dimensions that are always 0."""
+        return Axis({d: f for d, f in self.factors.items() if d not in dimensions}, self.offset, self.size)
+
+    def reach(self, extents: Sequence[int]) -> tuple[int, int]:
+        """The smallest and the largest subscript."""
+        ends = [(extents[d] - 1) * f for d, f in self.factors.items()]
+        return self.offset + sum(e for e in ends if e < 0), self.offset + sum(e for e in ends if e > 0)
+
+
+def linear(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
+    """An affine expression as factors by dimension and a constant; None if it is no such sum."""
+    dimensions = [Linear(((("value", (0, d)), 1),)) for d in range(MOST_DIMENSIONS)]
+    form = expression(expr, MOST_DIMENSIONS, dimensions, lambda *_: None)
+    return None if form is None else ({key[1][1]: factor for key, factor in form.terms}, form.constant)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import count
 from math import prod
 
-from ...ir.mlir import ir, linalg, producer, tensor
-from ...ir.structured import body_of, copy_marks, element_type, extents_of, generic, shape_of, yielded
+from ...ir.cloning import clone_body
+from ...ir.mlir import ir, linalg, made_by, tensor
+from ...ir.structured import body_of, element_type, extents_of, generic, move_marks, shape_of
 from ...padding import gathers
-from ...padding.gathers import clone_body
+from ...padding.identities import combination
 from .image import Source, collapsed, operand
 from .problem import Problem
 
@@ -46,22 +47,16 @@ def _filter(op: ir.Operation, problem: Problem) -> ir.Value:
 
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of what is."""
-    owner = producer(value)
     shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
-    if owner is not None and owner.name == "tensor.empty":
-        return gathers.empty(shape, element_type(value))
-    if owner is not None and owner.name == "linalg.fill":
-        made = linalg.fill(owner.operands[0], outs=[gathers.empty(shape, element_type(value))])
-        take_marks(owner, made.owner.operation)
-        return made
-    return collapsed(value, together)
-
-
-def take_marks(old: ir.Operation, new: ir.Operation) -> None:
-    """Handles of `old` name `new` from now on."""
-    copy_marks(old, new)
-    for name in [n for n in old.attributes if n.startswith("weft.")]:
-        del old.attributes[name]
+    fill = made_by(value, "linalg.fill")
+    if fill is None and not gathers.is_empty(value):
+        return collapsed(value, together)
+    empty = gathers.empty(shape, element_type(value))
+    if fill is None:
+        return empty
+    made = linalg.fill(fill.operands[0], outs=[empty])
+    move_marks(fill, made.owner.operation)
+    return made
 
 
 def expanded(value: ir.Value, shape: Sequence[int | None], together: Sequence[Sequence[int]]) -> ir.Value:
@@ -92,16 +87,12 @@ _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "ar
 
 def _adds_products(op: ir.Operation) -> bool:
     """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as signed), multiplied, and added."""
-    body, total = body_of(op), producer(yielded(op)[0])
-    if total is None or total.name not in ("arith.addf", "arith.addi"):
+    found = combination(op)
+    term = None if found is None else made_by(found.term, "arith.mulf", "arith.muli")
+    if found is None or term is None or found.combiner not in ("arith.addf", "arith.addi"):
         return False
-    accumulator = body.arguments[2]
-    term = producer(next((v for v in total.operands if v != accumulator), accumulator))
-    if term is None or term.name not in ("arith.mulf", "arith.muli") or accumulator not in list(total.operands):
-        return False
-    converted = [(v, producer(v)) for v in term.operands]
-    factors = {op.operands[0] if op is not None and op.name in _CONVERSIONS else v for v, op in converted}
-    return factors == set(list(body.arguments)[:2])
+    converted = [(v, made_by(v, *_CONVERSIONS)) for v in term.operands]
+    return {v if op is None else op.operands[0] for v, op in converted} == set(list(body_of(op).arguments)[:2])
 
 
 def _contraction(
@@ -112,6 +103,6 @@ def _contraction(
 
     def body(own: list[ir.Value]) -> list[ir.Value]:
         exchanged = (problem.image == 0) != problem.image_is_left
-        return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own, [])
+        return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own)
 
     return generic(inputs, [start], maps, iterators, body)

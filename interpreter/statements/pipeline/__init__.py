@@ -101,8 +101,7 @@ class Pipeline(Statement):
             found = find_copies(loop)
         except WeftError as error:
             raise rewrite.placed(error) from error
-        with rewrite.module.context:
-            buffers = rotate(found)
+        buffers = rotate(found)
         self._affordable(rewrite, rewrite.find(self.loop))
         names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
         copies = "1 copy runs" if len(buffers) == 1 else f"{len(buffers)} copies run"

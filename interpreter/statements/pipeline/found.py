@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....dsl.diagnostics import WeftError
 from ...buffers.staging import is_stage
-from ...buffers.views import base_of, users
-from ...ir.mlir import ir, operations, producer
-from ...ir.nesting import ancestors, made_within
+from ...indices.arithmetic import constant_of
+from ...ir.functions import name_of
+from ...ir.mlir import ir, made_by, operations, producer
+from ...ir.nesting import child_of, made_within, users
 from ...ir.structured import body_of, is_parallel_op, is_read, structure, yielded
 from ...mapping.legality import refusal
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.spaces import is_shared
-from ...memory.views import VIEWS, is_view, may_share
+from ...memory.views import VIEWS, behind, is_view, may_share
 from ...session.rewriter import describe
 
 
@@ -95,10 +95,10 @@ def _checked_step(loop: ir.Operation) -> int:
                 f"`{around}` on {describe(outer)} stands around it",
                 hint="pipeline the loop that stands in the loop over blocks and holds the copies",
             )
-    made = producer(loop.operands[2])
-    if made is None or made.name != "arith.constant":
+    step = constant_of(loop.operands[2])
+    if step is None:
         raise refusal("W0374", "the step of this loop is known only at run time", loop, hint="tile with a number")
-    return ir.IntegerAttr(made.attributes["value"]).value
+    return step
 
 
 def _check_fresh(loop: ir.Operation) -> None:
@@ -116,14 +116,9 @@ def _check_fresh(loop: ir.Operation) -> None:
 
 def _filled_buffers(loop: ir.Operation) -> list[ir.Operation]:
     """The allocations in shared memory, outside the loop, that something in the loop writes."""
-    found: dict[ir.Operation, None] = {}
-    for op in operations(loop):
-        for buffer in written(op):
-            base = base_of(buffer)
-            alloc = None if base is None else producer(base)
-            if alloc is not None and alloc.name == "memref.alloc" and is_shared(alloc.results[0].type):
-                found[alloc] = None
-    return list(found)
+    bases = [behind(buffer) for op in operations(loop) for buffer in written(op)]
+    made = (made_by(base, "memref.alloc") for base in bases if is_shared(base.type))
+    return list(dict.fromkeys(alloc for alloc in made if alloc is not None))
 
 
 def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
@@ -203,7 +198,7 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
 def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation, int]) -> None:
     """W0377: the buffer's content is the loop's own, and each iteration reads what it has copied."""
     for user in _all_users(copy.alloc.results[0]):
-        place = _child_of(loop, user)
+        place = child_of(loop, user)
         if place is None:
             raise refusal(
                 "W0377",
@@ -237,41 +232,20 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
     """W0378: what the copies read stays as it is while the loop runs."""
     writers = [(buffer, op) for op in operations(loop) for buffer in written(op)]
     for copy in copies:
-        for source in _sources(copy):
-            for buffer, op in writers:
-                if may_share(source, buffer):
-                    raise _dependence(copy, op)
-
-
-def _sources(copy: StagedCopy) -> Iterator[ir.Value]:
-    for op in (*copy.needs, *operations(copy.op)):
-        for buffer in read(op):
-            base = base_of(buffer)
-            if base is not None and not (op == copy.op and base == copy.alloc.results[0]):
-                yield base
-
-
-def _dependence(copy: StagedCopy, writer: ir.Operation) -> WeftError:
-    return refusal(
-        "W0378",
-        f"what is copied to {spelled_buffer(copy.alloc)} is written in the same loop: "
-        "the tile of iteration i + 1 would be read before iteration i has written it",
-        copy.op,
-        f"{describe(writer)} writes it",
-        hint="pipeline a loop that only reads what its copies read",
-    )
-
-
-def _child_of(loop: ir.Operation, op: ir.Operation) -> ir.Operation | None:
-    """The op directly in the loop's body that is or holds `op`."""
-    chain = [op, *ancestors(op)]
-    return chain[chain.index(loop) - 1] if loop in chain[1:] else None
+        reads = [(op, behind(buffer)) for op in (*copy.needs, *operations(copy.op)) for buffer in read(op)]
+        sources = [base for op, base in reads if op != copy.op or base != copy.alloc.results[0]]
+        for writer in (op for source in sources for buffer, op in writers if may_share(source, buffer)):
+            raise refusal(
+                "W0378",
+                f"what is copied to {spelled_buffer(copy.alloc)} is written in the same loop: "
+                "the tile of iteration i + 1 would be read before iteration i has written it",
+                copy.op,
+                f"{describe(writer)} writes it",
+                hint="pipeline a loop that only reads what its copies read",
+            )
 
 
 def spelled_buffer(alloc: ir.Operation) -> str:
     """`A_shared`, as the reports call it."""
-    return (
-        f"`{ir.StringAttr(alloc.attributes['weft.name']).value}`"
-        if "weft.name" in alloc.attributes
-        else "a shared buffer"
-    )
+    name = name_of(alloc.results[0])
+    return "a shared buffer" if name is None else f"`{name}`"

@@ -10,17 +10,19 @@ from collections.abc import Sequence
 from functools import reduce
 
 from ...buffers.staging import ATTRIBUTE
-from ...buffers.views import users
+from ...buffers.views import rebased, retype, subview
 from ...indices.arithmetic import Sum, known
 from ...indices.ranges import range_of
-from ...ir.mlir import DYNAMIC, affine, arith, ir, linalg, memref, operations
-from ...ir.structured import body_of
+from ...ir.cloning import clone_with, replace_operands
+from ...ir.functions import name_of, set_name
+from ...ir.mlir import affine, arith, ir, linalg, memref, operations
+from ...ir.nesting import users
+from ...ir.structured import body_of, copy_marks, drop_handles
 from ...mapping.owned import when
 from ...memory.strides import strided
 from .found import Pipelined, StagedCopy
 
 STAGES = 2
-_HANDLE = "weft.h"
 
 
 def rotate(found: Pipelined) -> list[ir.Operation]:
@@ -38,7 +40,8 @@ def rotate(found: Pipelined) -> list[ir.Operation]:
         _in_the_loop(found, buffers, tiles)
     for copy in found.copies:
         copy.op.erase()
-        _drop(copy)
+        _drop(copy.alloc.results[0])
+        copy.alloc.erase()
     return [buffer.owner.operation for buffer in buffers]
 
 
@@ -48,9 +51,7 @@ def _two_tiles(copy: StagedCopy) -> ir.Value:
     doubled = ir.MemRefType.get([STAGES, *kind.shape], kind.element_type, memory_space=kind.memory_space)
     with ir.InsertionPoint(copy.alloc), copy.alloc.location:
         made = memref.AllocOp(doubled, [], [])
-    for name in copy.alloc.attributes:
-        if name not in made.operation.attributes:
-            made.operation.attributes[name] = copy.alloc.attributes[name]
+    copy_marks(copy.alloc, made.operation)
     return made.result
 
 
@@ -60,9 +61,8 @@ def _own_tile(copy: StagedCopy) -> ir.Value:
     with ir.InsertionPoint(copy.alloc), copy.alloc.location:
         tile = memref.AllocOp(ir.MemRefType.get(copy.shape, kind.element_type), [], [])
     tile.operation.attributes[ATTRIBUTE] = ir.UnitAttr.get()
-    if "weft.name" in copy.alloc.attributes:
-        name = ir.StringAttr(copy.alloc.attributes["weft.name"]).value.removesuffix("_shared")
-        tile.operation.attributes["weft.name"] = ir.StringAttr.get(f"{name}_next")
+    name = name_of(copy.alloc.results[0])
+    set_name(tile, name and f"{name.removesuffix('_shared')}_next")
     return tile.result
 
 
@@ -105,11 +105,9 @@ def _in_the_loop(found: Pipelined, buffers: Sequence[ir.Value], tiles: Sequence[
 def _parity(found: Pipelined, ahead: int = 0) -> ir.Value:
     """((k - lower) / step + ahead) mod 2: affine, so that the analysis tells the two buffers apart."""
     k, lower = body_of(found.loop).arguments[0], known(found.loop.operands[0])
-    counter, operands = ir.AffineExpr.get_dim(0), [k]
-    if isinstance(lower, int):
-        counter = counter - lower
-    else:
-        counter, operands = counter - ir.AffineExpr.get_dim(1), [k, lower]
+    fixed = isinstance(lower, int)
+    counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))
+    operands = [k] if fixed else [k, lower]
     parity = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(counter, found.step) + ahead, STAGES)
     return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [parity]), operands).result
 
@@ -118,71 +116,30 @@ def _clone_needs(copy: StagedCopy, loop: ir.Operation, k: ir.Value) -> dict[ir.V
     """Compute again, for iteration `k`, what the copy takes from the loop's body: old value → new one."""
     copies = {body_of(loop).arguments[0]: k}
     for op in copy.needs:
-        made = op.clone(ir.InsertionPoint.current).operation
-        _replace_operands(made, copies)
-        copies.update(zip(op.results, made.results, strict=True))
+        clone_with(op, copies)
     return copies
 
 
 def _clone_copy(copy: StagedCopy, taken: dict[ir.Value, ir.Value], target: ir.Value, *, keep_handles: bool) -> None:
     with copy.op.location:
-        made = copy.op.clone(ir.InsertionPoint.current).operation
-    for op in operations(made):
-        _replace_operands(op, taken)
+        made = clone_with(copy.op, taken)
     made.operands[len(made.operands) - 1] = target
     if not keep_handles:
-        _drop_handles(made)
-
-
-def _drop_handles(op: ir.Operation) -> None:
-    for name in [name for name in op.attributes if name.startswith(_HANDLE)]:
-        del op.attributes[name]
-
-
-def _replace_operands(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> None:
-    for position, operand in enumerate(op.operands):
-        if operand in copies:
-            op.operands[position] = copies[operand]
+        drop_handles(made)
 
 
 def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
     """One of the two tiles of a buffer, as a buffer of its own."""
     kind = ir.MemRefType(buffer.type)
-    strides, _ = strided(kind)
-    static = number if isinstance(number, int) else DYNAMIC
-    offset = static * strides[0] if isinstance(number, int) else DYNAMIC
-    layout = ir.StridedLayoutAttr.get(offset, strides[1:])
+    layout = ir.StridedLayoutAttr.get(0, strided(kind)[0][1:])
     tile = ir.MemRefType.get(kind.shape[1:], kind.element_type, layout, kind.memory_space)
-    zeros = [0] * (kind.rank - 1)
-    dynamic = [] if isinstance(number, int) else [number]
-    sizes, steps = [1, *kind.shape[1:]], [1] * kind.rank
-    return memref.SubViewOp(tile, buffer, dynamic, [], [], [static, *zeros], sizes, steps).result
+    sizes = [1, *kind.shape[1:]]
+    return subview(buffer, [[number, *[0] * (kind.rank - 1)], sizes, [1] * kind.rank], tile)
 
 
 def _seen(copy: StagedCopy, slot: ir.Value) -> ir.Value:
     """What the copy writes of one of the two tiles."""
-    return reduce(lambda seen, view: _view_of(view, seen), copy.views, slot)
-
-
-def _view_of(view: ir.Operation, source: ir.Value) -> ir.Value:
-    """The same view of another buffer, which starts elsewhere."""
-    made = view.clone(ir.InsertionPoint.current).operation
-    made.operands[0] = source
-    _drop_handles(made)
-    made.results[0].set_type(_moved(ir.MemRefType(view.results[0].type), ir.MemRefType(source.type)))
-    return made.results[0]
-
-
-def _moved(kind: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
-    """A view's type, of a buffer that starts where nobody knows (or where it did, if the buffer starts at 0)."""
-    strides, offset = strided(kind)
-    start = strided(source)[1]
-    return ir.MemRefType.get(
-        kind.shape,
-        kind.element_type,
-        ir.StridedLayoutAttr.get(DYNAMIC if start else offset, strides),
-        kind.memory_space,
-    )
+    return reduce(lambda seen, view: rebased(view, seen), copy.views, slot)
 
 
 def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, parity: ir.Value, first: ir.Operation) -> None:
@@ -191,40 +148,21 @@ def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, parity: ir
 
     def move(old: ir.Value, new: ir.Value) -> None:
         for user in users(old):
-            if user == copy.op:
-                continue
-            if user not in inside:
-                if user.name != "memref.dealloc":
-                    with ir.InsertionPoint(first):
-                        move(user.results[0], _view_of(user, new))
-                continue
-            for position, operand in enumerate(user.operands):
-                if operand == old:
-                    user.operands[position] = new
-            if user.results and isinstance(user.results[0].type, ir.MemRefType):
-                _retype(user.results[0], new)
+            if user in inside and user != copy.op:
+                replace_operands(user, {old: new})
+            elif user not in inside and user.name != "memref.dealloc":
+                with ir.InsertionPoint(first):
+                    move(user.results[0], rebased(user, new))
 
     with ir.InsertionPoint(first):
         slot = _slot(buffer, parity)
     move(copy.alloc.results[0], slot)
+    retype(slot, ir.MemRefType(slot.type))
 
 
-def _retype(view: ir.Value, source: ir.Value) -> None:
-    """A view inside the loop, and the views of it, get types that follow from their buffer's."""
-    view.set_type(_moved(ir.MemRefType(view.type), ir.MemRefType(source.type)))
-    for user in users(view):
-        if user.results and isinstance(user.results[0].type, ir.MemRefType):
-            _retype(user.results[0], view)
-
-
-def _drop(copy: StagedCopy) -> None:
-    """Erase the old buffer and its views."""
-
-    def drop(value: ir.Value) -> None:
-        for user in users(value):
-            if user.results:
-                drop(user.results[0])
-            user.erase()
-
-    drop(copy.alloc.results[0])
-    copy.alloc.erase()
+def _drop(value: ir.Value) -> None:
+    """Erase all that looks at the old buffer."""
+    for user in users(value):
+        for result in user.results:
+            _drop(result)
+        user.erase()

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
 
 from ....dsl.diagnostics import fail
-from ...buffers.alone import widest
+from ...buffers.alone import copy_alone, widest
 from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import Tile, clone_nest, end_of, thread_nest, tiles_of
-from ...buffers.views import base_of, is_temporary, retype
+from ...buffers.views import in_own_array, is_temporary, rebased, retype
+from ...ir.cloning import replace_operands
+from ...ir.functions import set_name
 from ...ir.mlir import ir, linalg, memref, operations, producer
-from ...ir.nesting import is_within
-from ...memory.views import is_view, may_share
-from .copies import copy
-from .hoisting import depends_on_loop, hoist
+from ...ir.nesting import is_within, made_within, move_in_front
+from ...memory.effects import is_pure
+from ...memory.views import behind, is_view, may_share
 
 MOST_BYTES = 255 * 4
 """A thread has at most 255 registers of 4 bytes."""
@@ -38,7 +40,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
 
     Raises W0383 to W0387 and W0395, without spans.
     """
-    base = hoist(op.operands[position], loop)
+    base = _hoist(op.operands[position], loop)
     made = producer(base)
     if made is not None and made.name == "memref.alloc" and is_within(made, loop):
         raise fail(
@@ -46,7 +48,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
             "the operand is a buffer of its own in each iteration: a tile that does not divide, or the op was vectorized before",
             hint="choose sizes that divide the tile around; `promote-to-registers` first, then `vectorize`",
         )
-    if depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
+    if _depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
         raise fail(
             "W0383",
             "which part of the buffer the op writes changes within the loop",
@@ -115,7 +117,7 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kep
         tile = _own_tile(op, kept.results[0], loop)
         remarks = [_write_back(tile, kept.results[0], base, loop)]
     kept.attributes[REGISTERS] = ir.UnitAttr.get()
-    kept.attributes["weft.name"] = ir.StringAttr.get("acc")
+    set_name(kept, "acc")
     remarks.insert(0, _first_values(tile, kept.results[0], base, first, loop))
     return Kept(kept, (f"each thread keeps {part} in registers", *(r for r in remarks if r)))
 
@@ -124,7 +126,7 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> Tile:
     for tile in tiles_of(buffer, loop):
         if not is_within(op, tile.nest[-1]):
             continue
-        if depends_on_loop(tile.view.results[0], loop):
+        if _depends_on_loop(tile.view.results[0], loop):
             raise fail(
                 "W0383",
                 "which part of the operand a thread owns changes within the loop",
@@ -172,20 +174,15 @@ def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
 
 def _replace(base: ir.Value, kept: ir.Value, loop: ir.Operation) -> None:
     """Let the loop look at `kept` where it looks at `base`."""
-    for inner in operations(loop):
-        for number, operand in enumerate(inner.operands):
-            if operand == base:
-                inner.operands[number] = kept
-    kind = kept.type
-    assert isinstance(kind, ir.MemRefType)
-    retype(kept, kind)
+    replace_operands(loop, {base: kept})
+    retype(kept, ir.MemRefType(kept.type))
 
 
 def _write_back(tile: Tile, kept: ir.Value, base: ir.Value, loop: ir.Operation) -> str:
     following = [o.operation for o in loop.block.operations]
     owned = clone_nest(tile, following[following.index(loop) + 1])
     with end_of(owned.nest[-1]), loop.location:
-        return "written back behind the loop" + _at_once(copy(owned.view.results[0], _same_tile(owned, kept, base)))
+        return "written back behind the loop" + _at_once(copy_alone(owned.view.results[0], _same_tile(owned, kept, base)))
 
 
 def _first_values(tile: Tile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
@@ -195,7 +192,7 @@ def _first_values(tile: Tile, kept: ir.Value, base: ir.Value, first: ir.Operatio
     owned = clone_nest(tile, first or loop)
     with end_of(owned.nest[-1]), loop.location:
         if first is None:
-            return "loaded before the loop" + _at_once(copy(_same_tile(owned, kept, base), owned.view.results[0]))
+            return "loaded before the loop" + _at_once(copy_alone(_same_tile(owned, kept, base), owned.view.results[0]))
         moved = linalg.fill(first.operands[0], outs=[owned.view.results[0]]).owner
     for key in first.attributes:
         if key.startswith("weft.h"):
@@ -213,15 +210,7 @@ def _same_tile(owned: Tile, kept: ir.Value, base: ir.Value) -> ir.Value:
     """The tile of `base` that `owned` is of `kept`, at the insertion point: the same views of another buffer."""
     behind = _views(owned.view.results[0])
     last = next(n for n, view in enumerate(behind) if view.operands[0] == kept)
-    source = base
-    for view in reversed(behind[: last + 1]):
-        made = view.clone(ir.InsertionPoint.current).operation
-        made.operands[0] = source
-        source = made.results[0]
-    kind = base.type
-    assert isinstance(kind, ir.MemRefType)
-    retype(base, kind)
-    return source
+    return reduce(lambda source, view: rebased(view, source), reversed(behind[: last + 1]), base)
 
 
 # ---- the loop stands inside a loop over threads ----------------------------------------------------------------------
@@ -230,22 +219,57 @@ def _same_tile(owned: Tile, kept: ir.Value, base: ir.Value) -> ir.Value:
 def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
     kind = ir.MemRefType(base.type)
     part = _affordable(kind)
-    root = base_of(base)
-    made = None if root is None else producer(root)
-    if made is not None and root is not None and (is_temporary(root) or made.name == "memref.alloca"):
+    made = producer(behind(base))
+    if made is not None and in_own_array(base):
         _check_new(made)
         made.attributes[REGISTERS] = ir.UnitAttr.get()
         return Kept(made, (f"each thread keeps {part} in registers", "it is a thread's own already"))
     first = _first_value(base, loop)
     kept = _temporary(kind, first or loop)
-    kept.attributes["weft.name"] = ir.StringAttr.get("acc")
+    set_name(kept, "acc")
     _replace(base, kept.results[0], loop)
     with ir.InsertionPoint.after(loop), loop.location:
-        stored = "written back behind the loop" + _at_once(copy(kept.results[0], base))
+        stored = "written back behind the loop" + _at_once(copy_alone(kept.results[0], base))
     if first is not None:
         first.operands[1] = kept.results[0]
         loaded = "the fill before the loop is their first value"
     else:
         with ir.InsertionPoint(loop), loop.location:
-            loaded = "loaded before the loop" + _at_once(copy(base, kept.results[0]))
+            loaded = "loaded before the loop" + _at_once(copy_alone(base, kept.results[0]))
     return Kept(kept, (f"each thread keeps {part} in registers", loaded, stored))
+
+
+# ---- views and index arithmetic that the loop does not change --------------------------------------------------------
+
+
+def _depends_on_loop(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a pure computation uses a variable of the loop, or of a sequential loop inside it."""
+    if isinstance(value.owner, ir.Block):
+        owner = value.owner.owner
+        return owner is not None and owner.operation.name == "scf.for" and is_within(owner.operation, loop)
+    op = value.owner.operation
+    return is_within(op, loop) and any(_depends_on_loop(operand, loop) for operand in op.operands)
+
+
+def _hoist(value: ir.Value, loop: ir.Operation) -> ir.Value:
+    """Move the views behind `value` in front of the loop, as far as nothing inside the loop is needed for them.
+
+    Returns the view nearest to `value` that stands outside the loop now (or the buffer itself).
+    """
+    chain = [value]
+    while (view := producer(chain[-1])) is not None and is_view(view):
+        chain.append(view.operands[0])
+    outside = chain[-1]
+    for nearer in reversed(chain[:-1]):
+        if not _movable(nearer, loop):
+            break
+        move_in_front(nearer, loop)
+        outside = nearer
+    return outside
+
+
+def _movable(value: ir.Value, loop: ir.Operation) -> bool:
+    op = producer(value)
+    if op is None or not is_within(op, loop):
+        return not made_within(value, loop)
+    return is_pure(op) and all(_movable(o, loop) for o in op.operands)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ....dsl.diagnostics import fail
 from ...ir import mlir
 from ...ir.mlir import ir, producer
+from ...ir.nesting import users
 from ...ir.slices import place_of, sliced, uncut
 from ...ir.structured import (
     ATOMIC,
@@ -107,17 +108,14 @@ class _Sum:
 
 def _insertion(output: ir.Value) -> ir.Operation:
     """Where the loop's body puts its tile of the shared output."""
-    return next(
-        use.owner.operation for use in output.uses
-        if use.owner.operation.name == "tensor.parallel_insert_slice" and use.operand_number == 1
-    )  # fmt: skip
+    inserted = (user for user in users(output) if user.name == "tensor.parallel_insert_slice")
+    return next(op for op in inserted if op.operands[1] == output)
 
 
 def _on_its_own(output: ir.Value) -> ir.Operation:
     """Give the tile a place of its own instead of its slice of the shared output; the insertion is all that still uses that."""
     insertion = _insertion(output)
-    for use in list(output.uses):
-        op = use.owner.operation
+    for op in users(output):
         if op != insertion:
             with ir.InsertionPoint(op), op.location:
                 place = gathers.empty(extents_of(op.results[0]), element_type(output))

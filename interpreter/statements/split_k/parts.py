@@ -13,10 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
+from ...indices.arithmetic import apply_map
+from ...ir.cloning import clone_body
 from ...ir.mlir import affine, arith, ir, linalg, operations, producer
 from ...ir.structured import Structure, body_of, dimensions_of, element_type, extents_of, generic, shape_of, structure
 from ...padding import gathers
-from ...padding.gathers import Neutral, clone_body, index
+from ...padding.gathers import Neutral, index
 from ...padding.identities import SUMS, combination, fillings
 from ...padding.masking import mask_update, runs_anywhere
 from ...tensors.fusing import remove_if_dead
@@ -80,7 +82,7 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
             f"parts of a multiple of {multiple} leave all {extent} summands in a single one",
             hint="leave `split-k` out, or round to a smaller multiple",
         )
-    if found.ragged and any(True for _ in operations(op, "tensor.extract", "memref.load")):
+    if found.ragged and any(operations(op, "tensor.extract", "memref.load")):
         raise fail(
             "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {extent} summands",
             hint=f"choose a number of parts that divides {extent}",
@@ -141,7 +143,7 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
 
     def body(own: list[ir.Value]) -> list[ir.Value]:
         indices: list[ir.Value] = []
-        if any(True for _ in operations(cut.op, "linalg.index")):
+        if any(operations(cut.op, "linalg.index")):
             part, *indices = [linalg.IndexOp(n).result for n in range(space.rank + 1)]
             indices[cut.summed] = _whole_index(cut, part, indices[cut.summed])
         return clone_body(body_of(cut.op), own, indices)
@@ -182,7 +184,7 @@ def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.Af
         axes[cut.summed] = _whole_index(cut, part, axes[cut.summed])
         zero = index(0)
         indices = [axes.get(d, zero) for d in range(cut.space.rank)]
-        where = [gathers.apply_map(e, indexing, indices) for e in indexing.results]
+        where = apply_map(indexing, indices)
         return gathers.read_at(value, where, _inside(cut, axes[cut.summed]) if cut.ragged else None, outside)
 
     made = gathers.computed([cut.parts, *(extents[d] for d in read)], element_type(value), element)

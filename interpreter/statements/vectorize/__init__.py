@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...ir.mlir import ir, operations
+from ...ir.mlir import i64, ir, operations
 from ...ir.structured import is_read, is_structured, operand_names, segments
 from ...session.rewriter import Rewriter
 from ...session.statement import Handle, Results, Statement, handle, statement
@@ -65,7 +65,8 @@ class Vectorize(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ...buffers.alone import goes_along
         from ...buffers.tiles import thread_nest
-        from .fragments import fragment, in_own_array
+        from ...buffers.views import in_own_array
+        from .fragments import fragment
 
         ensure_bufferized(rewrite)
         op = rewrite.find(self.target)
@@ -91,7 +92,7 @@ class Vectorize(Statement):
             if isinstance(v.type, ir.MemRefType) and ir.MemRefType(v.type).rank and not in_own_array(v)
         ]  # fmt: skip
         if not numbers:
-            masked = any(True for inner in operations(op, "memref.load"))
+            masked = any(operations(op, "memref.load"))
             what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"
             hint = "`promote-to-shared` the inputs of ragged tiles: then the copies are masked" if masked else None
             raise rewrite.error("W0394", what, at="target", payload=op, hint=hint)
@@ -101,20 +102,19 @@ class Vectorize(Statement):
             rewrite.remark(
                 fragment(op, number, read=number < inputs or reads, written=number >= inputs, name=names[number])
             )
-        if any(True for _ in operations(op, "memref.load")):
+        if any(operations(op, "memref.load")):
             rewrite.remark("what the op reads under a mask stays in its body, element by element")
         return {}
 
     @staticmethod
     def _mark(rewrite: Rewriter, op: ir.Operation) -> None:
-        from ...buffers.alone import VECTOR, in_memory, widest
+        from ...buffers.alone import VECTOR, in_memory, most_lanes, widest
         from ...buffers.elements import StructuredOp
-        from ..promote_to_registers.copies import most_lanes
 
         structured, names = StructuredOp.of(op), operand_names(op)
         kinds = [ir.MemRefType(v.type).element_type for v in op.operands if isinstance(v.type, ir.MemRefType)]
         most = min(most_lanes(kind) for kind in kinds)
-        op.attributes[VECTOR] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), most)
+        op.attributes[VECTOR] = i64(most)
         lanes = widest(op)
         for number, operand in enumerate(op.operands):
             if in_memory(operand):

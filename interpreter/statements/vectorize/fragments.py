@@ -9,19 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...buffers.alone import widest
-from ...buffers.views import base_of, is_temporary
-from ...ir.mlir import DYNAMIC, ir, memref, producer
-from ...memory.strides import strided
+from ...buffers.alone import copy_alone, widest
+from ...ir.functions import name_of, set_name
+from ...ir.mlir import DYNAMIC, ir, memref
+from ...memory.strides import strided, transposed
+from ...memory.views import behind
 from ...tensors.origin import origin
-from ..promote_to_registers.copies import copy
-
-
-def in_own_array(value: ir.Value) -> bool:
-    """Whether a memref is (a part of) what is, or becomes, a thread's own array."""
-    base = base_of(value)
-    made = None if base is None else producer(base)
-    return base is not None and made is not None and (is_temporary(base) or made.name == "memref.alloca")
 
 
 def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name: str) -> str:
@@ -33,17 +26,16 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
         kind = ir.MemRefType(outer.type)
         kept = [axis for axis, extent in enumerate(kind.shape) if extent != 1] or [kind.rank - 1]
         own = memref.AllocOp(ir.MemRefType.get([kind.shape[a] for a in kept], kind.element_type), [], []).result
-        own.owner.attributes["weft.name"] = ir.StringAttr.get(
-            f"{(_name_of(tile) or name).removesuffix('_shared')}_frag"
-        )
-        maps = [ir.AffineMap.get_identity(kind.rank), _selected(kind.rank, kept)]
+        set_name(own.owner, f"{(name_of(behind(tile)) or origin(tile) or name).removesuffix('_shared')}_frag")
+        whole = ir.AffineMap.get_identity(kind.rank)
+        maps = [whole, whole.get_submap(kept)]
         made: list[ir.Operation] = []
         if read:
-            made.append(copy(outer, own, maps))
-        op.operands[position] = _permuted(_expanded(own, kind.shape, kept), _inverse(order))
+            made.append(copy_alone(outer, own, maps))
+        op.operands[position] = _permuted(_expanded(own, kind.shape, kept), [order.index(axis) for axis in range(len(order))])
     if written:
         with ir.InsertionPoint.after(op), op.location:
-            made.append(copy(own, outer, maps[::-1]))
+            made.append(copy_alone(own, outer, maps[::-1]))
     lanes = min(widest(one) for one in made)
     what = "loaded and stored" if read and written else "loaded" if read else "stored"
     how = f"{lanes} elements at once" if lanes > 1 else f"element by element ({_why_not(kind)})"
@@ -63,14 +55,6 @@ def registers_of(kind: ir.MemRefType) -> int:
     return -(-math.prod(kind.shape) * max(getattr(kind.element_type, "width", 64), 8) // 32)
 
 
-def _name_of(value: ir.Value) -> str | None:
-    base = base_of(value)
-    made = None if base is None else producer(base)
-    if made is not None and "weft.name" in made.attributes:
-        return ir.StringAttr(made.attributes["weft.name"]).value
-    return origin(value)
-
-
 def _memory_order(kind: ir.MemRefType) -> list[int]:
     """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not known."""
     strides, _ = strided(kind)
@@ -79,25 +63,8 @@ def _memory_order(kind: ir.MemRefType) -> list[int]:
     return sorted(range(kind.rank), key=lambda axis: (kind.shape[axis] != 1, -strides[axis]))
 
 
-def _inverse(order: Sequence[int]) -> list[int]:
-    return [list(order).index(axis) for axis in range(len(order))]
-
-
 def _permuted(value: ir.Value, order: Sequence[int]) -> ir.Value:
-    """The buffer with its dimensions in this order."""
-    if list(order) == sorted(order):
-        return value
-    kind = ir.MemRefType(value.type)
-    strides, offset = strided(kind)
-    layout = ir.StridedLayoutAttr.get(offset, [strides[a] for a in order])
-    shape = [kind.shape[a] for a in order]
-    permuted = ir.MemRefType.get(shape, kind.element_type, layout=layout, memory_space=kind.memory_space)
-    permutation = ir.AffineMapAttr.get(ir.AffineMap.get_permutation(list(order)))
-    return memref.TransposeOp(permuted, value, permutation).result
-
-
-def _selected(rank: int, kept: Sequence[int]) -> ir.AffineMap:
-    return ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(axis) for axis in kept])
+    return value if list(order) == sorted(order) else transposed(value, order)
 
 
 def _expanded(own: ir.Value, shape: Sequence[int], kept: Sequence[int]) -> ir.Value:
