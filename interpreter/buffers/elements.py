@@ -157,8 +157,8 @@ def _summand(op: ir.Operation) -> int:
     """Which input an op marked `weft.atomic` adds to its output, element by element. Raises W0397 where it does more than that."""
     found = combination(op)
     term = None if found is None or found.combiner not in ("arith.addf", "arith.addi") else found.term
-    adds = isinstance(term, ir.BlockArgument)
-    if not adds or not is_parallel_op(op):
+    if not isinstance(term, ir.BlockArgument) or not is_parallel_op(op):
+        adds = isinstance(term, ir.BlockArgument)
         raise fail(
             "W0397",
             f"{describe(op)} is marked `{ATOMIC}` and {'reduces' if adds else 'does more than add an input to its output'}",
