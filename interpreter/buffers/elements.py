@@ -157,7 +157,7 @@ def _summand(op: ir.Operation) -> int:
     """Which input an op marked `weft.atomic` adds to its output, element by element. Raises W0397 where it does more than that."""
     found = combination(op)
     term = None if found is None or found.combiner not in ("arith.addf", "arith.addi") else found.term
-    if not isinstance(term, ir.BlockArgument) or not is_parallel_op(op):
+    if term is None or not isinstance(term, ir.BlockArgument) or not is_parallel_op(op):
         adds = isinstance(term, ir.BlockArgument)
         raise fail(
             "W0397",
