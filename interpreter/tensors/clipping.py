@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..indices.forms import divisible
+from ..indices.arithmetic import constant_of
 from ..ir import mlir
 from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, tensor
@@ -169,7 +169,7 @@ def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
 def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int | ir.Value]:
     """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion point."""
     return [
-        size if extent % size == 0 and divisible(offset, size) else _remaining(offset, size, extent)
+        size if extent % size == 0 and _multiple_of(offset, size) else _remaining(offset, size, extent)
         for offset, size, extent in zip(offsets, sizes, shape, strict=True)
     ]
 
@@ -183,6 +183,14 @@ def insert(
         [ir.ShapedType.get_dynamic_stride_or_offset()] * len(offsets),
         [v if isinstance(v, int) else ir.ShapedType.get_dynamic_size() for v in sizes], [1] * len(offsets),
     ).operation  # fmt: skip
+
+
+def _multiple_of(offset: ir.Value, size: int) -> bool:
+    """Whether an offset is a loop index times the tile size: then tiles that divide the extent never stick out."""
+    number, apply = constant_of(offset), mlir.made_by(offset, "affine.apply")
+    if apply is not None:
+        return f"* {size})>" in str(apply.attributes["map"]) and "+" not in str(apply.attributes["map"])
+    return number % size == 0 if number is not None else size == 1 and mlir.producer(offset) is None
 
 
 def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:
