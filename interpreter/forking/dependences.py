@@ -12,38 +12,23 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..proof.hosts.effects import Effect
+from ..proof.hosts.events import Touched
 from ..proof.hosts.windows import Buffer, Window
-
-
-@dataclass
-class _Touched:
-    """Who has touched something, and who has changed it."""
-
-    any: int = 0
-    changed: int = 0
-
-    def before(self, effect: Effect) -> int:
-        """Whom an effect on it has to wait for."""
-        return self.any if effect.changes else self.changed
-
-    def enter(self, bit: int, *, changes: bool) -> None:
-        self.any |= bit
-        self.changed |= bit * changes
 
 
 @dataclass
 class _Windows:
     """The windows of one buffer that were touched: of each its own users, then those of all that overlap it."""
 
-    overlapping: dict[Window, list[_Touched]] = field(default_factory=dict)
+    overlapping: dict[Window, list[Touched]] = field(default_factory=dict)
     starts: dict[tuple[tuple[int, int], ...] | None, list[tuple[int, Window]]] = field(default_factory=dict)
     """Windows by their grid (`Window.cell`), in the order in which they begin."""
     wide: list[Window] = field(default_factory=list)
     longest: int = 0
 
-    def of(self, window: Window) -> list[_Touched]:
+    def of(self, window: Window) -> list[Touched]:
         if window not in self.overlapping:
-            mine = _Touched()
+            mine = Touched()
             found = [self.overlapping[w] for w in self._near(window) if not w.disjoint(window)]
             self.overlapping[window] = [mine, *(users[0] for users in found)]
             for users in found:
@@ -90,9 +75,9 @@ class Dependences:
     """How many operations wait for another only because two buffers may overlap, by these."""
     _windows: defaultdict[Buffer, _Windows] = field(default_factory=lambda: defaultdict(_Windows))
     _unknown: dict[Buffer, None] = field(default_factory=dict)
-    _outside: _Touched = field(default_factory=_Touched)
+    _outside: Touched = field(default_factory=Touched)
     """Who touched any loose buffer."""
-    _alone: defaultdict[Buffer, _Touched] = field(default_factory=lambda: defaultdict(_Touched))
+    _alone: defaultdict[Buffer, Touched] = field(default_factory=lambda: defaultdict(Touched))
     """Of them, by loose buffer, those who touched (or changed) no other."""
     _loose: dict[int, dict[Buffer, bool]] = field(default_factory=dict)
     """By operation, the loose buffers that it touches, and whether it changes them."""
@@ -130,9 +115,9 @@ class Dependences:
         for effect in effects:
             for windows, window in self._where(effect):
                 for touched in windows.of(window):
-                    known |= touched.before(effect)
+                    known |= touched.before(changes=effect.changes)
             if self.loose(effect.buffer):
-                assumed |= self._outside.before(effect) & ~self._alone[effect.buffer].before(effect)
+                assumed |= self._outside.before(changes=effect.changes) & ~self._alone[effect.buffer].before(changes=effect.changes)
         needed = self.reduced((known | assumed) & ~done)
         self.assumed.update(self._pair(op, effects) for op in needed if not known >> op & 1)
         return needed

@@ -232,18 +232,17 @@ def goes_through_pointers(op: ir.Operation) -> bool:
 
 def written(op: ir.Operation) -> list[ir.Value]:
     """The memrefs that `op` itself may write or free; all it is given if that is not known."""
-    found = accesses(op)
-    if found is None:
-        return [v for v in op.operands if is_memref(v)]
-    return [a.value for a in found if a.kind in ("write", "atomic", "free")]
+    return _used(op, "write", "atomic", "free")
 
 
 def read(op: ir.Operation) -> list[ir.Value]:
     """The memrefs that `op` itself may read; all it is given if that is not known."""
+    return _used(op, "read", "atomic")
+
+
+def _used(op: ir.Operation, *kinds: Kind) -> list[ir.Value]:
     found = accesses(op)
-    if found is None:
-        return [v for v in op.operands if is_memref(v)]
-    return [a.value for a in found if a.kind in ("read", "atomic")]
+    return [v for v in op.operands if is_memref(v)] if found is None else [a.value for a in found if a.kind in kinds]
 
 
 def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:

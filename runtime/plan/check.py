@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from .closure import behind, closed
+from .closure import unordered_uses
 from .dtypes import NUMPY, itemsize
 from .plan import (
     ROLES,
@@ -34,7 +34,6 @@ from .plan import (
     ScalarValue,
     integers,
     is_contiguous,
-    used_buffers,
     views,
 )
 
@@ -346,25 +345,3 @@ def described(param: Param) -> str:
     )
     layout = f"shape [{'x'.join(shape)}], strides [{', '.join(strides)}], offset {offset[0]}"
     return f"the parameter `{param.name}` ({param.dtype}, {layout})"
-
-
-# ---- across streams --------------------------------------------------------------------------------------------------
-
-
-def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
-    """Temporaries that one stream uses before another has allocated them, or frees while another uses them."""
-    if len({step.stream for step in steps}) < 2:
-        return
-    allocated: dict[str, int] = {}
-    uses: dict[str, int] = {}
-    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
-        for name in used_buffers(step):
-            if isinstance(step, Alloc):
-                allocated[name] = i
-                continue
-            if name in allocated and not before >> allocated[name] & 1:
-                yield i, f"`{name}` is allocated at steps[{allocated[name]}], and nothing orders that before"
-            missing = uses.get(name, 0) & ~before if isinstance(step, Free) else 0
-            if missing:
-                yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
-            uses[name] = uses.get(name, 0) | 1 << i

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from .plan import AnyStep
+from .plan import Alloc, AnyStep, Free, used_buffers
 
 
 def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
@@ -30,3 +30,22 @@ def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
         if i in needed_until:
             kept[i] = bits
         yield bits
+
+
+def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
+    """Temporaries that one stream uses before another has allocated them, or frees while another uses them."""
+    if len({step.stream for step in steps}) < 2:
+        return
+    allocated: dict[str, int] = {}
+    uses: dict[str, int] = {}
+    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
+        for name in used_buffers(step):
+            if isinstance(step, Alloc):
+                allocated[name] = i
+                continue
+            if name in allocated and not before >> allocated[name] & 1:
+                yield i, f"`{name}` is allocated at steps[{allocated[name]}], and nothing orders that before"
+            missing = uses.get(name, 0) & ~before if isinstance(step, Free) else 0
+            if missing:
+                yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
+            uses[name] = uses.get(name, 0) | 1 << i

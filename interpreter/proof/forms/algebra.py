@@ -161,18 +161,10 @@ class Algebra:
 
     # ---- arithmetic ---------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def times(a: Linear, b: Linear) -> Linear | None:
-        """The product, if one factor is constant."""
-        if a.is_constant:
-            return b * a.constant
-        return a * b.constant if b.is_constant else None
-
     def product(self, a: Linear, b: Linear) -> Linear:
         """The product. That of an id and a number that the whole grid agrees on is a `Multiple`."""
-        exact = self.times(a, b)
-        if exact is not None:
-            return exact
+        if a.is_constant or b.is_constant:
+            return b * a.constant if a.is_constant else a * b.constant
         if (a, b) not in self._products:
             depends, (low, high) = a.depends() | b.depends(), multiply(a.bounds(), b.bounds())
             self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, guessed=True)
@@ -222,10 +214,12 @@ class Algebra:
 
     def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:
         """`values[0]` where `place` is `first`, `values[1]` where it is one more, …; `place` is one of these."""
-        symbol = self.fresh("defined", place.depends(), min(values), max(values))
-        rows = ((Linear.of(first + n), Linear.of(value)) for n, value in enumerate(values))
-        symbol.define(either(*(both(equal(place, at), equal(Linear.of(symbol), value)) for at, value in rows)))
-        return Linear.of(symbol)
+        rows = [(Linear.of(first + n), Linear.of(value)) for n, value in enumerate(values)]
+
+        def formula(v: Linear) -> Formula:
+            return either(*(both(equal(place, at), equal(v, value)) for at, value in rows))
+
+        return self.defined(place.depends(), formula, min(values), max(values))
 
     # ---- affine maps --------------------------------------------------------------------------------------------------
 

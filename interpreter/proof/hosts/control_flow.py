@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from ...ir.mlir import ir
 from ...ir.nesting import made_within
 from ...ir.structured import loop_inits
 from ...memory.views import terminator
-from .events import Condition, Stream, Token, bits, both, contradict, one_of, unknown
+from .events import Condition, Stream, Token, bits, contradict, one_of, unknown
 from .tokens import constant, is_token, trip_count
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ class _Way:
 
 def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Way]) -> None:
     """What is done behind `op`, whichever way was taken; `tokens`: which of its results are some."""
-    history.host = both([way.host | way.never for way in ways])
+    history.host = reduce(and_, (way.host | way.never for way in ways))
     for number, i in enumerate(tokens):
-        covers = both([way.given[number].covers | way.never for way in ways])
+        covers = reduce(and_, (way.given[number].covers | way.never for way in ways))
         history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
 
 

@@ -126,12 +126,22 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= 1 << number
 
 
-def both(sets: list[int]) -> int:
-    """What is in all of them."""
-    found = -1
-    for each in sets:
-        found &= each
-    return found
+@dataclass
+class Touched:
+    """The events that touched something so far, as bits: all of them, and those that changed it."""
+
+    any: int = 0
+    changed: int = 0
+    freed: int = 0
+
+    def before(self, *, changes: bool) -> int:
+        """Whom another one has to come after."""
+        return self.any if changes else self.changed
+
+    def enter(self, bit: int, *, changes: bool, frees: bool = False) -> None:
+        self.any |= bit
+        self.changed |= bit * changes
+        self.freed |= bit * frees
 
 
 def unknown(op: ir.Operation, what: str, hint: str) -> WeftError:

@@ -16,7 +16,7 @@ from ...memory.views import way
 from ..races.footprints import Footprints, Meeting
 from .aliasing import Aliasing
 from .effects import Effect
-from .events import Event, bits
+from .events import Event, Touched, bits
 from .history import History
 from .moving import apart
 from .tokens import LOOPS
@@ -45,15 +45,6 @@ class MemoryFault:
     assumed: bool
 
 
-@dataclass
-class _Touched:
-    """The events that touched a buffer so far, as bits."""
-
-    any: int = 0
-    changed: int = 0
-    freed: int = 0
-
-
 @dataclass(eq=False)
 class MemoryOrder:
     """What is wrong with the order of memory accesses. Hand `watch` to a `History`.
@@ -65,7 +56,7 @@ class MemoryOrder:
     may_alias: bool = False
     faults: list[MemoryFault] = field(default_factory=list)
     history: History = field(init=False)
-    _touched: defaultdict[Place, _Touched] = field(default_factory=lambda: defaultdict(_Touched))
+    _touched: defaultdict[Place, Touched] = field(default_factory=lambda: defaultdict(Touched))
     _places: defaultdict[Buffer, set[Place]] = field(default_factory=lambda: defaultdict(set))
     _unknown: list[Place] = field(default_factory=list)
     _outside: list[Place] = field(default_factory=list)
@@ -94,7 +85,7 @@ class MemoryOrder:
                 seen = self._touched[other]
                 for number in bits(seen.freed):
                     self._after_free(number, other, event, place)
-                pending = (seen.any if changes else seen.changed) & ~(done | extra) & ~seen.freed
+                pending = seen.before(changes=changes) & ~(done | extra) & ~seen.freed
                 while pending:
                     number = pending.bit_length() - 1
                     pending ^= 1 << number
@@ -147,17 +138,13 @@ class MemoryOrder:
         return mine
 
     def _enter(self, place: Place, effects: list[Effect], bit: int) -> None:
-        seen = self._touched[place]
         if place not in self._places[place[0]]:
             self._places[place[0]].add(place)
             kind = place[0].kind
             if kind != "allocation":
                 (self._unknown if kind == "unknown" else self._outside).append(place)
-        seen.any |= bit
-        if any(e.changes for e in effects):
-            seen.changed |= bit
-        if any(e.kind == "free" for e in effects):
-            seen.freed |= bit
+        changes, frees = any(e.changes for e in effects), any(e.kind == "free" for e in effects)
+        self._touched[place].enter(bit, changes=changes, frees=frees)
 
     # ---- pairs ------------------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ class _Placed:
     """A window as it is in iteration `turn` of a loop (of the iterations `around` it): shifted by `stride * turn`."""
 
     window: Window
-    loop: ir.Operation | None = None
+    counter: Symbol | None = None
     stride: int = 0
     turn: int = 0
     around: tuple[int, ...] = ()
@@ -36,14 +36,10 @@ def apart(
     Args:
         counters: the loops whose iterations the symbols in windows count.
     """
-    if one.part is None and other.part is None:
-        return one.disjoint(other)
     here, there = _placed(first, one, counters), _placed(second, other, counters)
     if here is None or there is None:
         return False
-    if here.loop is None and there.loop is None:
-        return here.window.disjoint(there.window)
-    if here.loop is None or there.loop is None or here.loop != there.loop or here.stride != there.stride:
+    if here.counter is not there.counter or here.stride != there.stride:
         return False
     if here.around == there.around and here.turn == there.turn:
         return here.window.disjoint(there.window)
@@ -84,4 +80,4 @@ def _placed(event: Event, window: Window, counters: Mapping[Symbol, ir.Operation
     if others or not isinstance(counter, Symbol):
         return None
     depth = event.loops.index(counters[counter])
-    return _Placed(still, counters[counter], start.terms[counter], event.path[depth], event.path[:depth])
+    return _Placed(still, counter, start.terms[counter], event.path[depth], event.path[:depth])

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import prod
 from typing import Literal
 
 from ...ir.functions import argument_attributes, maker
@@ -77,17 +76,6 @@ class Window:
     @property
     def empty(self) -> bool:
         return self.dims is not None and any(size == 0 for size, _ in self.dims)
-
-    @cached_property
-    def everything(self) -> bool:
-        """Whether no other window of the buffer is disjoint from it."""
-        if self.dims is None:
-            return True
-        if isinstance(self.buffer.key, str) or not isinstance(self.buffer.key.type, ir.MemRefType):
-            return False
-        type_ = self.buffer.key.type
-        shape = [type_.get_dim_size(i) for i in range(type_.rank) if not type_.is_dynamic_dim(i)]
-        return len(shape) == type_.rank and all(stride for _, stride in self.dims) and prod(shape) == prod(s for s, _ in self.dims)
 
     @cached_property
     def cell(self) -> tuple[tuple[int, int], ...] | None:

@@ -116,7 +116,7 @@ class Reader:
         body = op.regions[0].blocks[0]
         number = self._loops
         self._loops += 1
-        lows, highs, step = self._affine_bounds(op) if op.name == "affine.for" else self._scf_bounds(op)
+        lows, highs, step = self._bounds(op)
         low = self.values.extreme(lows, largest=True)
         loop, guards = self._counted(number, low, highs, step, describe(op), unsigned="unsignedCmp" in op.attributes)
         assert loop.variable is not None
@@ -131,11 +131,11 @@ class Reader:
         self.views.take_turns(op, inits, list(terminator(body).operands), Linear.of(loop.counter), exact)
         self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
 
-    def _scf_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
-        low, high, step = (self.values.linear(v) for v in list(op.operands)[:3])
-        return [low], [high], step
-
-    def _affine_bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
+    def _bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
+        """What the variable starts at, the largest of several; what it stays below, all of several; the step."""
+        if op.name == "scf.for":
+            low, high, step = map(self.values.linear, list(op.operands)[:3])
+            return [low], [high], step
         lows, highs = (
             self.values.affine_map(op.attributes[f"{end}BoundMap"].value, [self.values.linear(v) for v in operands])
             for end, operands in zip(("lower", "upper"), segments(op)[:2], strict=True)

@@ -159,15 +159,11 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     ids = model.values.block_ids()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if _of_all_blocks(a) and _of_all_blocks(b) and not _of_one(a, b, ids):
+        if {a.buffer.space, b.buffer.space} <= {"global", "any"} and not _of_one(a, b, ids):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
     return out
-
-
-def _of_all_blocks(access: Access) -> bool:
-    return access.buffer.space in ("global", "any")
 
 
 # ---- classes ----------------------------------------------------------------------------------------------------------
@@ -191,7 +187,8 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         shared = tuple(loop for loop in loops if loop in holding)
         if order > 0:
             a, b = b, a
-        ways = [way for way in _ways(a, b, shared) if not _separated(way, fixed)]
+        space = space_of_both(a, b)
+        ways = [way for way in _ways(a, b, shared) if not fixed.separate(way[0].place, way[1].place, space, way[2])]
         if not ways or _of_one(a, b, ids):
             continue
         if shared:  # whether they meet at all, in whatever iterations: asked once of accesses that are alike
@@ -215,11 +212,6 @@ def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
         yield a, b, loop
         if a is not b:
             yield b, a, loop
-
-
-def _separated(way: Way, fixed: Phases) -> bool:
-    first, second, loop = way
-    return fixed.separate(first.place, second.place, space_of_both(first, second), loop)
 
 
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:

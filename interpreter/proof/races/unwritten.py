@@ -40,14 +40,9 @@ class UnwrittenRead:
 def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[UnwrittenRead]:
     """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
     solver = solver or Solver()
-    out: list[UnwrittenRead] = []
     whole: dict[Hashable, bool] = {}
-    for read in model.accesses:
-        if read.buffer.space == "workgroup" and (read.kind == "read" or read.atomic is not None):
-            found = _unwritten(model, read, solver, whole)
-            if found is not None:
-                out.append(found)
-    return out
+    reads = [a for a in model.accesses if a.buffer.space == "workgroup" and (a.kind == "read" or a.atomic is not None)]
+    return [found for read in reads if (found := _unwritten(model, read, solver, whole)) is not None]
 
 
 def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
