@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 import textwrap
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -134,10 +133,6 @@ class WeftError(Exception):
 
     def __reduce__(self) -> tuple[type[WeftError], tuple[Diagnostic, ...]]:
         return type(self), self.diagnostics
-
-    @classmethod
-    def of(cls, diagnostics: Iterable[Diagnostic]) -> WeftError:
-        return cls(*diagnostics)
 
 
 def fail(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from . import tree
 from .builder import Builder
 from .diagnostics import Source, fail
 from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
-from .syntax import read
+from .syntax import Start, read
 
 
 def parse_text(text: str, name: str) -> tree.File:
@@ -32,17 +33,16 @@ def parse_file(path: str | os.PathLike[str]) -> tree.File:
 
 def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
     """Parse the inside of a schedule, such as a line of the REPL."""
-    source = Source(name, text)
-    return Builder(source).build(read(source, "body")[0])
+    return _built(Source(name, text), "body")
 
 
-def parse_source(source: Source) -> tree.File:
-    """Parse one text alone: `include`s are not followed."""
-    return Builder(source).build(read(source, "file")[0])
+def _built(source: Source, start: Start) -> Any:
+    """The tree of one text alone: `include`s are not followed."""
+    return Builder(source).build(read(source, start)[0])
 
 
 def _complete(source: Source) -> tree.File:
-    file = _Includes().follow(parse_source(source), (_identity(source.name),))
+    file = _Includes().follow(_built(source, "file"), (os.path.realpath(source.name),))
     if not any(schedule.span.source == source for schedule in file.schedules):
         what = "holds no schedule" if source.text.strip() else "is empty"
         raise fail("W0003", f"`{source.name}` {what}", hint="a schedule begins with `schedule name() {`")
@@ -60,7 +60,7 @@ class _Includes:
         included: list[tree.Schedule] = []
         for include in file.includes:
             target = os.path.join(os.path.dirname(file.source.name), include.path)
-            identity = _identity(target)
+            identity = os.path.realpath(target)
             if identity in path:
                 circle = " → ".join(f"`{os.path.basename(p)}`" for p in (*path[path.index(identity) :], identity))
                 hint = "move what both need into a third file"
@@ -71,9 +71,5 @@ class _Includes:
                 continue
             self.seen.add(identity)
             source = read_source(target, limit=MAX_SCHEDULE_BYTES, at=include.span)
-            included += self.follow(parse_source(source), (*path, identity)).schedules
+            included += self.follow(_built(source, "file"), (*path, identity)).schedules
         return replace(file, schedules=(*included, *file.schedules))
-
-
-def _identity(name: str) -> str:
-    return os.path.realpath(name)

@@ -83,11 +83,9 @@ class Scope:
             return tree.HandleRef(value.span, value.name)
         return value
 
-    def handles(self) -> dict[str, Bound]:
-        return {name: bound for name, bound in self.names.items() if isinstance(bound, Bound)}
-
-    def values(self) -> dict[str, Unknown]:
-        return {name: known for name, known in self.names.items() if isinstance(known, Unknown)}
+    def known(self, kind: type[Bound | Unknown]) -> list[str]:
+        """The names of handles, or of values."""
+        return [name for name, known in self.names.items() if isinstance(known, kind)]
 
     def alive(self, bound: Bound) -> bool:
         """Whether any handle of it is certainly there."""

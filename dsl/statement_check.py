@@ -54,7 +54,7 @@ class ScopeCheck:
         elif ref.name in ELEMENT_TYPES:
             return ref.name
         else:
-            values = self.scope.values()
+            values = self.scope.known(Unknown)
             notes = (f"values here: {quoted(values) or 'none'}",)
             self.error("W0220", f"`{ref.name}` is not defined", ref.span, did_you_mean(ref.name, values), notes)
         return UNKNOWN
@@ -69,7 +69,7 @@ class ScopeCheck:
             if found.kind != "unknown":  # else what made it unknown was reported
                 self.error("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", ref.span)
             return None
-        handles = self.scope.handles()
+        handles = self.scope.known(Bound)
         notes = (f"handles here: {quoted(handles)}",) if handles else ("no handle is bound here yet",)
         hint = did_you_mean(ref.name, handles)
         self.error("W0220", f"there is no handle `{ref.name}`", ref.span, hint, notes)

@@ -36,7 +36,7 @@ def diagnostics_of(text: str, folder: Path) -> str:
 def _session(file: File, folder: Path, settings: dict[str, str]) -> Session:
     found = check(file, signatures())
     if any(d.severity == "error" for d in found):
-        raise WeftError.of(found)
+        raise WeftError(*found)
     assert file.payload is not None and file.payload.path is not None
     return Session(payload(folder / file.payload.path), file, bind_parameters(file.main, settings))
 

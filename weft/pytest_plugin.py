@@ -67,9 +67,8 @@ class GoldenItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The diff and the diagnostics; a traceback would be one of Weft."""
-        from .cli.console import shortened
+        from .cli.console import rendered
         from .dsl.diagnostics import WeftError
-        from .dsl.render import render_all
 
         error, color = excinfo.value, bool(getattr(self.config.get_terminal_writer(), "hasmarkup", False))
         if isinstance(error, Differs):
@@ -77,7 +76,7 @@ class GoldenItem(pytest.Item):
             hint = "if the change is meant: `pytest --weft-update`"
             return "\n".join([error.change.message, *error.change.shown(color, folded, more="-vv"), hint])
         if isinstance(error, WeftError):
-            return shortened(render_all(error.diagnostics, color))
+            return rendered(error.diagnostics, color)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

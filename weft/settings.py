@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .dsl import tree
-from .dsl.diagnostics import WeftError, fail
+from .dsl.diagnostics import fail
 from .dsl.wording import did_you_mean
 from .payloads.builder_values import Layer, find_layer
 from .recipes.builder import Builder, BuilderParameter, Value
@@ -51,36 +51,18 @@ def distribute(
 ) -> Settings:
     """Give each setting to the side that knows it, and find the layer. Raises W0482 for a name that neither knows, W0483 for a
     bad value, W0491 and W0492 for the layer."""
-    ours = {p.name for p in schedule.parameters}
+    ours = [p.name for p in schedule.parameters]
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:
         if name not in ours and name not in theirs:
-            raise unknown_setting(name, schedule, builder)
+            known = f"parameters of payload `{builder.name}`: {', '.join(theirs)}" if builder else "the payload has no parameters"
+            notes = (f"parameters of schedule `{schedule.name}`: {', '.join(ours) or 'none'}", known)
+            raise fail("W0482", f"there is no parameter `{name}` to set", notes=notes, hint=did_you_mean(name, (*ours, *theirs)))
     return Settings(
         {name: value for name, value in settings.items() if name in ours},
         {name: _value(theirs[name], value) for name, value in settings.items() if name in theirs},
         find_layer(layer, builder) if layer is not None else None,
     )
-
-
-def unknown_setting(name: str, schedule: tree.Schedule, builder: Builder | None) -> WeftError:
-    ours = [p.name for p in schedule.parameters]
-    theirs = [p.name for p in builder.parameters] if builder else []
-    return fail(
-        "W0482",
-        f"there is no parameter `{name}` to set",
-        notes=(
-            f"parameters of schedule `{schedule.name}`: {', '.join(ours) or 'none'}",
-            f"parameters of payload `{builder.name}`: {', '.join(theirs)}"
-            if builder
-            else "the payload has no parameters",
-        ),
-        hint=did_you_mean(name, (*ours, *theirs)),
-    )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= DIGITS else f"{text[: DIGITS - 1]}…"
 
 
 def _value(parameter: BuilderParameter, text: str) -> Value:
@@ -90,5 +72,6 @@ def _value(parameter: BuilderParameter, text: str) -> Value:
     if objection := parameter.objection(value):
         if isinstance(value, str) and INTEGER.fullmatch(value):
             objection = f"it has {len(value)} digits, and must be at most {parameter.maximum}"
-        raise fail("W0483", f"`{parameter.name}={_shortened(text)}` is no legal value: {objection}")
+        shortened = text if len(text) <= DIGITS else f"{text[: DIGITS - 1]}…"
+        raise fail("W0483", f"`{parameter.name}={shortened}` is no legal value: {objection}")
     return value

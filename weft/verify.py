@@ -165,7 +165,7 @@ def verify_source(
         hint = "`weft verify` judges `gpu.launch`, `gpu.func … kernel` in a `gpu.module`, and tokens and frees of host functions"
         refused.append(Diagnostic("W0611", "the module has no kernel", hint=hint))
     if refused:
-        raise WeftError.of((*(d for part in (*judged, *hosts) for d in part.diagnostics), *refused))
+        raise WeftError(*(*(d for part in (*judged, *hosts) for d in part.diagnostics), *refused))
     return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module))
 
 

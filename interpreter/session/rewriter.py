@@ -165,8 +165,8 @@ class Rewriter:
         """An error that was raised without a place, as one of this statement, which may have more to note."""
         where = describe(payload) if payload is not None else None
         own = {"span": self.span(at), "statement": self.statement.node.keyword}
-        return WeftError.of(
-            dataclasses.replace(d, **own, payload=d.payload or where, notes=(*d.notes, *notes)) for d in error.diagnostics
+        return WeftError(
+            *(dataclasses.replace(d, **own, payload=d.payload or where, notes=(*d.notes, *notes)) for d in error.diagnostics)
         )
 
     @contextmanager

@@ -168,7 +168,7 @@ class Session:
             step = last and replace(last, version=version, remarks=(*last.remarks, *remarks))
             self._states[self._at] = replace(self.state, version=version, step=step)
         elif wrong:
-            raise WeftError.of(self._since(d, symbol, payloads) for symbol, found in wrong.items() for d in proof.refusal(found))
+            raise WeftError(*(self._since(d, symbol, payloads) for symbol, found in wrong.items() for d in proof.refusal(found)))
 
     def _since(self, diagnostic: Diagnostic, symbol: str, payloads: frozenset[str]) -> Diagnostic:
         """What is wrong with a kernel, at the first statement after which it was not what had been proven."""

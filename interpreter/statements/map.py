@@ -151,7 +151,7 @@ class Map(Statement):
         try:
             check_map(op, mapping)
         except WeftError as error:
-            raise WeftError.of(self._placed(rewrite, d) for d in error.diagnostics) from error
+            raise WeftError(*(self._placed(rewrite, d) for d in error.diagnostics)) from error
         op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}

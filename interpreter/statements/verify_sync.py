@@ -78,6 +78,6 @@ class VerifySync(Statement):
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
         """`findings`: None where the proof stands already."""
         if findings is not None and not findings.clean:
-            raise WeftError.of(findings.diagnostics())
+            raise WeftError(*findings.diagnostics())
         count = len(model.barriers)
         rewrite.remark(f"@{model.name}: race-free, {count} barrier{'s' * (count != 1)}")

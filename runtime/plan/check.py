@@ -55,7 +55,7 @@ def validate(plan: Plan, name: str = "plan.json") -> Plan:
     """The plan itself, or a `WeftError` with all that is wrong with it. `name` is what messages call it."""
     found = list(check(plan, name))
     if found:
-        raise WeftError.of(found[:20])
+        raise WeftError(*found[:20])
     return plan
 
 

@@ -49,7 +49,7 @@ PLACES = {
     "a command is imported": ("weft.cli.commands.run", "<module>"),
     "NumPy is imported": ("numpy._core", "<module>"),
     "the bindings are imported": ("torch_mlir.ir", "<module>"),
-    "the schedule is parsed": ("weft.dsl.parser", "parse_source"),
+    "the schedule is parsed": ("weft.dsl.parser", "_built"),
     "the bindings call back": ("weft.interpreter.ir.mlir", "named"),
     "a statement is done": ("weft.interpreter.session.session", "_statement"),
     "the reference's process is forked": ("weft.runtime.reference.worker", "forked"),

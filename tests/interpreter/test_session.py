@@ -24,7 +24,7 @@ def session(body: str, payload: str = MATMUL, parameters: str = "", before: str 
     file = parse_text(f"{before}\nschedule case({parameters}) {{\n{body}\n}}\n", "case.weft")
     found = [d for d in check(file, signatures()) if d.severity == "error"]
     if found:
-        raise WeftError.of(found)
+        raise WeftError(*found)
     context = mlir.context()
     with context, ir.Location.unknown():
         module = ir.Module.parse(payload)

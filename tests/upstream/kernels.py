@@ -67,7 +67,7 @@ def with_each(module: ir.Module, do: Callable[[ir.Operation], None]) -> None:
         except WeftError as error:
             refused += error.diagnostics
     if refused:
-        raise WeftError.of(refused)
+        raise WeftError(*refused)
 
 
 def emitted(kernel: ir.Operation) -> None:

@@ -7,9 +7,11 @@ same process, so that ratios hold whatever the machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from rich.table import Table
 
 from ..clock import Clock
 from ..execution import open_device
@@ -20,7 +22,6 @@ from ..recipes.builder import Builder
 
 if TYPE_CHECKING:
     import numpy as np
-    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -94,47 +95,38 @@ def _timed(name: str, builder: Builder, made: Planned, case: Case, repeat: int, 
     text = made.cuda if gpu else made.applied.text
     result = run_plan(made.plan, device, arrays, text=text, repeat=repeat)
     best = min(result.repeats)
-    library = _gpu_baseline if gpu else _cpu_baseline
     phases = {**made.applied.recipe.clock.seconds, "load": result.seconds["load"]}
     values = made.applied.recipe.payload_values
     operations = builder.operations(**values)
     named = builder.layers[case.layer] if case.layer is not None else {}
     others = {n: v for n, v in values.items() if n not in named or n in case.settings}
-    return Timing(name, case.layer, others, best, library(builder, values, arrays, repeat), operations, phases)
+    return Timing(name, case.layer, others, best, _library(builder, values, arrays, repeat, gpu), operations, phases)
 
 
-def _cpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
+def _library(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int, gpu: bool) -> float:
+    """Seconds of the fastest of several calls of the library's function, after one that is not counted."""
     import numpy
 
-    return _best(lambda: builder.baseline(numpy, arrays, **values), repeat)
+    def on_cpu() -> float:
+        start = time.perf_counter()
+        builder.baseline(numpy, arrays, **values)
+        return time.perf_counter() - start
 
-
-def _gpu_baseline(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int) -> float:
-    import cupy
-
-    there = {name: cupy.asarray(array) for name, array in arrays.items()}
-    start, end = cupy.cuda.Event(), cupy.cuda.Event()
-
-    def once() -> float:
+    def on_gpu() -> float:
         start.record()
         builder.baseline(cupy, there, **values)
         end.record()
         end.synchronize()
         return cupy.cuda.get_elapsed_time(start, end) / 1e3
 
+    once = on_cpu
+    if gpu:
+        import cupy
+
+        there = {name: cupy.asarray(array) for name, array in arrays.items()}
+        start, end, once = cupy.cuda.Event(), cupy.cuda.Event(), on_gpu
     once()
     return min(once() for _ in range(repeat))
-
-
-def _best(function: Callable[[], object], repeat: int) -> float:
-    """Seconds of the fastest of several calls, after one that is not counted."""
-    function()
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
 
 
 def table(timings: list[Timing], *, gpu: bool) -> Table:

@@ -54,10 +54,14 @@ def say(text: str) -> None:
 
 def show(diagnostics: tuple[Diagnostic, ...]) -> None:
     """Render diagnostics on stderr."""
+    sys.stderr.write(rendered(diagnostics, sys.stderr.isatty() and not os.environ.get("NO_COLOR")) + "\n")
+
+
+def rendered(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
+    """As every command shows them."""
     from ..dsl.render import render_all
 
-    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    sys.stderr.write(shortened(render_all(diagnostics, color)) + "\n")
+    return shortened(render_all(diagnostics, color))
 
 
 def shortened(text: str) -> str:

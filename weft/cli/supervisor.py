@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Any
 
 GRACE_SECONDS = 0.7
 """From Ctrl-C to the end of a child that does not answer."""
@@ -38,7 +37,7 @@ def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int
     if not hasattr(os, "fork"):
         return command()
     page = mmap.mmap(-1, _SIZE)
-    terminal = _Terminal()
+    restore_terminal = _terminal()
     while True:
         page[:] = bytes(_SIZE)
         watch = _Watch(page)
@@ -50,7 +49,7 @@ def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int
             return status
         if status in (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP):  # somebody wanted just that
             return 128 - status
-        terminal.restore()
+        restore_terminal()
         journal = _read(page, _JOURNAL)
         _say(status, watch.killed, page, bool(journal))
         if not journal:
@@ -111,21 +110,13 @@ def _die_with(parent: int) -> None:
         os._exit(1)
 
 
-class _Terminal:
-    """What a terminal is set to: a process that is ended leaves it as it was just then."""
+def _terminal() -> Callable[[], None]:
+    """Sets the terminal to what it is set to now: a process that is ended leaves it as it was just then."""
+    if not os.isatty(0):
+        return lambda: None
+    import termios
 
-    def __init__(self) -> None:
-        self.settings: Any = None
-        if os.isatty(0):
-            import termios
-
-            self.settings = termios.tcgetattr(0)
-
-    def restore(self) -> None:
-        if self.settings is not None:
-            import termios
-
-            termios.tcsetattr(0, termios.TCSANOW, self.settings)
+    return partial(termios.tcsetattr, 0, termios.TCSANOW, termios.tcgetattr(0))
 
 
 def _say(status: int, killed: bool, page: mmap.mmap, goes_on: bool) -> None:

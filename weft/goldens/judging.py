@@ -75,12 +75,11 @@ def update(golden: Golden, maker: Maker) -> Change | None:
     golden, or that the golden is made of. Raises W0902, W0714."""
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
-    if golden.path.exists():
+    new = not golden.path.exists()
+    if not new:
         read_golden(golden.path)
-    else:
-        write_file(golden.path, f"{golden.header}\n{now}".encode())
-        return Change(str(golden.path), (), new=True)
-    if (change := _change(golden, now)) is not None:
+    change = Change(str(golden.path), (), new=True) if new else _change(golden, now)
+    if change is not None:
         write_file(golden.path, f"{golden.header}\n{now}".encode())
     return change
 

@@ -128,9 +128,9 @@ class _Trial:
         owners = np.full(self.shape, NOBODY, np.int64)
         args = [*(_stand_in(operand.type) for operand in self.kernel.operands), owners]
         whole = self.space in ("blocks", "grid")
-        grid = tuple(n or 1 for n in self.geometry.static_grid()) if whole else (1, 1, 1)
-        block = tuple(self.geometry.block[axis] for axis in "xyz")
-        function.launch(_three(grid), _three(block), args, check=False)
+        grid = [n or 1 if whole else 1 for n in self.geometry.static_grid()]
+        x, y, z = (self.geometry.block[axis] for axis in "xyz")
+        function.launch((grid[0], grid[1], grid[2]), (x, y, z), args, check=False)
         return owners
 
     # ---- pieces of the kernel ---------------------------------------------------------------------------------------
@@ -274,8 +274,3 @@ def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
         return NUMPY[str(kind)].type(1)
     shape = [1 if kind.is_dynamic_dim(axis) else kind.get_dim_size(axis) for axis in range(kind.rank)]
     return np.zeros(shape, NUMPY[str(kind.element_type)])
-
-
-def _three(sizes: tuple[int, ...]) -> tuple[int, int, int]:
-    x, y, z = sizes
-    return x, y, z

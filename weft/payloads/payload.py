@@ -147,17 +147,12 @@ def _expect_no_marks(module: ir.Module) -> None:
     for op in operations(module.operation):
         for name, value in _marks(op):
             if name not in _OF_FINISHED_MODULES:
-                raise fail(
-                    "W0489",
-                    f"{describe(op)} bears `{name}`, a mark that only statements set",
-                    hint="take the attribute out of the payload; `weft.name` on arguments is fine",
-                )
-            if not _says(name, value):
-                raise fail(
-                    "W0489",
-                    f"{describe(op)} bears `{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}",
-                    hint="take the attribute out: Weft does without it",
-                )
+                wrong, hint = f"`{name}`, a mark that only statements set", " of the payload; `weft.name` on arguments is fine"
+            elif not _says(name, value):
+                wrong, hint = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}", ": Weft does without it"
+            else:
+                continue
+            raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"take the attribute out{hint}")
 
 
 def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:

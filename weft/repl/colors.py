@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
+from rich.style import Style
+from rich.syntax import ANSISyntaxTheme, Syntax
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
 
 STYLES = {
     "Comment": "dim",
@@ -37,21 +35,9 @@ _IR_STYLES = {"comment": "dim", "string": "green", "value": "", "mark": "magenta
 
 def weft(text: str) -> Text:
     """A statement or a schedule, colored."""
-    out = Text()
-    for kind, piece in _lexer().get_tokens(text):
-        out.append(piece, style_of(str(kind)))
+    out = _syntax().highlight(text)
     out.rstrip()
     return out
-
-
-def style_of(kind: str) -> str:
-    """`Token.Name.Builtin` → its style."""
-    parts = kind.removeprefix("Token.").split(".")
-    while parts:
-        if (style := STYLES.get(".".join(parts))) is not None:
-            return style
-        parts.pop()
-    return ""
 
 
 def ir(text: str, style: str = "") -> Text:
@@ -81,7 +67,10 @@ def wrapped(text: Text, width: int, indent: int) -> Iterator[Text]:
 
 
 @cache
-def _lexer() -> Lexer:
+def _syntax() -> Syntax:
+    from pygments.token import string_to_tokentype
+
     from ..dsl.highlighter import WeftLexer
 
-    return WeftLexer(stripnl=False)
+    theme = ANSISyntaxTheme({string_to_tokentype(kind): Style.parse(style) for kind, style in STYLES.items()})
+    return Syntax("", WeftLexer(stripnl=False), theme=theme, background_color="default", word_wrap=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
+from ..cli.console import rendered
 from ..dsl.diagnostics import Diagnostic, fail
 from .workbench import Workbench
 
@@ -103,10 +104,7 @@ class Desk:
 
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Write diagnostics as every command does."""
-        from ..cli.console import shortened
-        from ..dsl.render import render_all
-
-        self.console.file.write(shortened(render_all(diagnostics, not self.plain)) + "\n")
+        self.console.file.write(rendered(diagnostics, not self.plain) + "\n")
         self.console.file.flush()
 
     @property

@@ -87,13 +87,13 @@ def params(desk: Desk, text: str) -> None:
     table = columns("name", "type", "value", "domain", "from", "of")
     for p in recipe.file.main.parameters:
         legal = evaluate(p.domain, {}) if p.domain is not None else ()
-        domain = ", ".join(literal(v) for v in (legal if isinstance(legal, tuple) else (legal,))) or "–"
+        domain = ", ".join(map(literal, legal if isinstance(legal, tuple) else (legal,))) or "–"
         source = "set" if p.name in choice.settings else "default"
         table.add_row(Text(p.name, "bold"), p.type, literal(recipe.values[p.name]), domain, source, recipe.name)
-    for p in builder.parameters if builder is not None else ():
-        source = "set" if p.name in choice.settings else "layer" if p.name in layer else "payload"
-        row = (p.type, str(recipe.payload_values[p.name]), p.legal, source, builder.name if builder is not None else "")
-        table.add_row(Text(p.name, "bold"), *row)
+    if builder is not None:
+        for p in builder.parameters:
+            source = "set" if p.name in choice.settings else "layer" if p.name in layer else "payload"
+            table.add_row(Text(p.name, "bold"), p.type, str(recipe.payload_values[p.name]), p.legal, source, builder.name)
     if table.row_count:
         desk.table(table)
     else:
