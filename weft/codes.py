@@ -31,6 +31,35 @@ W0058 no such statement
     `weft statements` alone lists the statements of the language.
 W0059 a command that this version does not have
     The command is planned; this version refuses it.
+W0060 no such position
+    Positions count statements: 0 is the start, 3 is where three statements are done. `goto` reaches those up to the
+    end of the schedule; `diff` and `ir` show those that were done.
+W0061 a command is not written like that
+    `help` lists the commands of the REPL, `help COMMAND` shows how one is written.
+
+    wrong:  step two
+    right:  step 2
+W0062 nothing is launched yet
+    `cuda` and `run` need a kernel: a statement `launch` that was done. Before it, `sync` judges what is mapped, and
+    `ir` shows where things stand.
+W0063 a point that no file can say
+    A saved schedule holds what was done. In the middle of a `foreach` or of a called schedule, part of a statement's
+    work is done, and a line that was typed there would be done again in every round. `step` to its end, or `undo` to
+    before it, and `save` there.
+W0064 a file that is there already
+    `save` does not overwrite a file unless it is told to.
+
+    right:  save mine.weft --overwrite
+W0065 no such handle
+    `handles` lists the handles there are, alive and consumed. A consumed handle names no op any more.
+W0066 no name for a file
+    `save` takes the name of a file, with or without `.weft`; `~` is your own folder.
+W0067 no session to go on with
+    `weft repl` on a terminal keeps a journal of what is done, until it is left with `quit` or Ctrl-D. A session that
+    ended otherwise (the process or the machine died) is found again by `weft repl --resume`; where there are several,
+    by the journal's name: the notes list them. Journals are kept for 30 days, the newest 20.
+
+    right:  weft repl --resume
 W0070 Weft was ended by a signal
     The process that did the work is gone: a check of MLIR's or LLVM's that failed (SIGABRT, whose words stand above),
     memory that was used up (SIGKILL), or an invalid access (SIGSEGV). What was under way is named. Nothing half
@@ -154,10 +183,23 @@ W0907 a check does not hold
     `--update` does not touch them.
 W0908 no CUDA text
     A golden of the CUDA text is of a schedule that launches: its last statement is `launch`.
+W0970 no such handle
+    `weft show-map` takes names of handles as the schedule spells them; a bundle's as `t.loop`.
+W0971 a handle without a map
+    Nothing says which processors run it.
+
+    wrong:  weft show-map gemm.weft step
+    right:  weft show-map gemm.weft lanes
+W0972 a schedule without a map
+    There is nothing to show: `map tiles to blocks(y, x)` makes a map.
+W0973 a map that only a run can tell
+    How many iterations or processors there are depends on sizes that the host learns at run time, or there are more
+    than can be shown.
+
+    right:  weft show-map gemm.weft --set m=512
 """)
 
 _HOMES = (
-    ".repl.codes",
     ".dsl.codes",
     ".interpreter.session.codes",
     ".interpreter.proof.races.codes",
@@ -165,7 +207,6 @@ _HOMES = (
     ".runtime.codes",
     ".runtime.cuda.codes",
     ".runtime.simulator.codes",
-    ".maps.codes",
 )
 
 

@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ..dsl.diagnostics import Source, Span, WeftError, fail
 from ..dsl.files import read_source
@@ -28,6 +28,7 @@ Kind = Literal["module", "cuda", "checks"]
 SUFFIXES: Mapping[str, Kind] = {".golden.mlir": "module", ".golden.cu": "cuda", ".check": "checks"}
 HEADER = "// weft golden "
 
+_VALUED = {"--after": "after", "--payload": "payload", "--layer": "layer"}
 _OPTIONS = "[--payload P.mlir] [--layer NAME] [--unproven] [--set name=value]…"
 _FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`"
 _CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] {_OPTIONS}`"
@@ -72,14 +73,12 @@ class Golden:
     @property
     def header(self) -> str:
         """The first line. Slashes in it are the same on every system."""
-        words = [self.schedule]
-        words += ["--cuda"] if self.cuda and self.kind == "checks" else []
-        words += ["--after", self.after] if self.after else []
-        words += ["--payload", self.payload.as_posix()] if self.payload else []
-        words += ["--layer", self.layer] if self.layer else []
-        words += ["--unproven"] if self.unproven else []
-        for name, value in self.settings.items():
-            words += ["--set", f"{name}={value}"]
+        words = [self.schedule, *(["--cuda"] if self.cuda and self.kind == "checks" else [])]
+        for option, name in _VALUED.items():
+            if value := getattr(self, name):
+                words += [option, value.as_posix() if isinstance(value, Path) else value]
+        words += ["--unproven"] * self.unproven
+        words += [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         return HEADER + shlex.join(words)
 
 
@@ -119,26 +118,23 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
         raise ValueError(f"`{schedule}` is no schedule in this folder")
     if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
         raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{_rest(path)}`")
-    cuda, once, pairs = path.name.endswith(".cu"), dict[str, str](), list[str]()
-    words, unproven = rest[::-1], False
+    given: dict[str, Any] = {"cuda": path.name.endswith(".cu")}
+    flags = {"--unproven": "unproven", **({"--cuda": "cuda"} if path.name.endswith(".check") else {})}
+    pairs: list[str] = []
+    words = rest[::-1]
     while words:
         option = words.pop()
-        if option == "--cuda" and path.name.endswith(".check") and not cuda:
-            cuda = True
-        elif option == "--unproven" and not unproven:
-            unproven = True
-        elif option in ("--set", "--after", "--payload", "--layer") and words and option not in once:
-            value = words.pop()
-            if option == "--set":
-                pairs.append(value)
-            else:
-                once[option] = value
+        if option in flags and not given.get(flags[option]):
+            given[flags[option]] = True
+        elif option == "--set" and words:
+            pairs.append(words.pop())
+        elif option in _VALUED and words and _VALUED[option] not in given:
+            given[_VALUED[option]] = Path(words.pop()) if option == "--payload" else words.pop()
         else:
             raise ValueError(f"`{option}` does not belong here")
-    if cuda and "--after" in once:
+    if given["cuda"] and "after" in given:
         raise ValueError("the CUDA text is that of the whole schedule, not after a step")
-    payload = Path(once["--payload"]) if "--payload" in once else None
-    return Golden(path, schedule, once.get("--after"), cuda, payload, parse_settings(pairs), span, once.get("--layer"), unproven)
+    return Golden(path, schedule, settings=parse_settings(pairs), span=span, **given)
 
 
 def _rest(path: Path) -> str:
