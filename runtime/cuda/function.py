@@ -146,7 +146,7 @@ def _bind_arguments(kernel: Kernel, func: ir.Operation, block: ir.Block) -> list
             parameters += _bind_memref(kernel, func, number, argument, variable)
             continue
         kind = scalar(argument.type, func)
-        kernel.values[argument] = name(variable, kind.cxx, kind.full_range)
+        kernel.values[argument] = (name(variable, kind.cxx, kind.full_range),)
         parameters.append(Parameter(number, variable, kind.cxx))
     for number, argument in enumerate(arguments[count:]):
         _bind_attribution(kernel, func, argument, number, shared=number < workgroup_buffers(func))
@@ -185,14 +185,9 @@ def _row_major(kernel: Kernel, variable: str, sizes: tuple[Expr, ...]) -> tuple[
 
 
 def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, number: int, *, shared: bool) -> None:
-    type = ir.MemRefType(argument.type)
-    if shared:
-        base = identifier(given_name(func, number, "workgroup_attrib_attrs") or "s", "arg")
-        kernel.values[argument] = View.whole(memref.shared_array(kernel, type, base, func), type.rank)
-        return
-    buffer = memref.array(kernel, type, "private", kernel.fresh("r"), func)
-    kernel.line(f"{memref.declaration(buffer)};")
-    kernel.values[argument] = View.whole(buffer, type.rank)
+    given = given_name(func, number, "workgroup_attrib_attrs") if shared else None
+    base = identifier(given or ("s" if shared else "r"), "arg")
+    kernel.values[argument] = memref.allocated(kernel, ir.MemRefType(argument.type), base, func, shared=shared)
 
 
 # ---- shared memory ----------------------------------------------------------------------------------------------------

@@ -21,11 +21,11 @@ from .registry import WRITERS
 from .values.expression import Expr, name
 from .values.integers import literal
 from .values.ranges import Range
-from .values.types import element, scalar
+from .values.types import element
 from .values.views import Buffer, View, access
 
 Lanes = tuple[Expr, ...]
-Binding = Expr | Lanes | View
+Binding = Lanes | View
 
 _SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return"])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
@@ -111,11 +111,9 @@ class Kernel:
 
     def expr(self, value: ir.Value) -> Expr:
         """The expression of a scalar value, to be written into the text now."""
-        bound = self._take(value)
-        if isinstance(bound, Expr):
-            return bound
-        if isinstance(bound, tuple) and len(bound) == 1:
-            return bound[0]
+        lanes = self.lanes(value)
+        if len(lanes) == 1:
+            return lanes[0]
         raise refuse("W0503", f"a value of type {value.type} cannot stand here", _owner(value))
 
     def atom(self, value: ir.Value, base: str = "v") -> Expr:
@@ -130,7 +128,7 @@ class Kernel:
         bound = self._take(value)
         if isinstance(bound, View):
             raise refuse("W0503", "a memref cannot stand here", _owner(value))
-        return (bound,) if isinstance(bound, Expr) else bound
+        return bound
 
     def view(self, value: ir.Value) -> View:
         bound = self._take(value)
@@ -157,55 +155,39 @@ class Kernel:
         self.line(f"const {type} {variable} = {made.text};")
         return name(variable, type, known)
 
-    def bind(self, value: ir.Value, made: Expr, base: str | None = None) -> None:
-        """Give a scalar result its expression: in line where it is used once, else as a variable."""
+    def bind(self, value: ir.Value, *made: Expr, base: str | None = None) -> None:
+        """Give a result its elements (a scalar has one): in line where it is used once, else as variables."""
         uses = list(value.uses)
         if not uses:
             return
-        once = len(uses) == 1 and len(made.text) <= LONGEST and self._may_wait(value, made, uses[0].owner)
-        if made.atom or once or (_offset(made) and not any(u.owner.operation.name == "memref.subview" for u in uses)):
+        waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, uses[0].owner) for e in made)
+        texts = [e.text for e in made if not e.atom]
+        short = not isinstance(value.type, ir.VectorType) and _offset(made[0])
+        short = short and not any(u.owner.operation.name == "memref.subview" for u in uses)
+        if short or not texts or (waits and len(set(texts)) == len(texts)):
             self.values[value] = made
-            if made.reads:
-                self.frame.pending[value] = None
-            return
-        self.values[value] = self.declare(value, made, base)
-
-    def declare(self, value: ir.Value, made: Expr, base: str | None = None) -> Expr:
-        """Write `made` down as a variable of the value's type."""
-        kind = scalar(value.type, _owner(value))
-        known = made.range if kind.integer is not None or kind.boolean else None
-        return self.variable(made, kind.variable(made.range), base or self.base_name(value), known)
-
-    def bind_lanes(self, value: ir.Value, made: Sequence[Expr]) -> None:
-        """Give a vector result its elements: in line where the vector is used once, else as variables."""
-        uses = list(value.uses)
-        if not uses:
-            return
-        owner = uses[0].owner
-        waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, owner) for e in made)
-        if waits and len({e.text for e in made if not e.atom}) == sum(not e.atom for e in made):
-            self.values[value] = tuple(made)
             if any(e.reads for e in made):
                 self.frame.pending[value] = None
-            return
-        self.values[value] = self._name_lanes(value, made)
+        else:
+            self.values[value] = self.declare(value, made, base)
 
-    def _name_lanes(self, value: ir.Value, made: Sequence[Expr]) -> Lanes:
-        kind, _ = element(value.type, _owner(value))
+    def declare(self, value: ir.Value, made: Lanes, base: str | None = None) -> Lanes:
+        """Write the elements down as variables of the value's type, equal ones once."""
+        kind, count = element(value.type, _owner(value))
+        base = base or (self.base_name(value) if count is None else "v")
         written: dict[str, Expr] = {}
         for e in made:
             if e.text not in written:
-                written[e.text] = e if e.atom else self.variable(e, kind.variable(e.range), "v", e.range)
+                known = e.range if kind.integer is not None or kind.boolean else None
+                written[e.text] = e if e.atom and count is not None else self.variable(e, kind.variable(e.range), base, known)
         return tuple(written[e.text] for e in made)
 
     def flush(self) -> None:
         """Write down the loads that still wait: something that writes comes next."""
         for value in list(self.frame.pending):
             bound = self.values[value]
-            if isinstance(bound, Expr):
+            if not isinstance(bound, View):
                 self.values[value] = self.declare(value, bound)
-            elif isinstance(bound, tuple):
-                self.values[value] = self._name_lanes(value, bound)
         self.frame.pending.clear()
 
     def _may_wait(self, value: ir.Value, made: Expr, user: ir.Operation) -> bool:
@@ -233,9 +215,9 @@ class Kernel:
         if isinstance(owner, ir.Block) or owner.operation.name not in ("arith.cmpi", "arith.andi"):
             return "cond"
         compared = self.values.get(owner.operation.operands[0])
-        if owner.operation.name == "arith.cmpi" and isinstance(compared, Expr):
-            first = compared.text.split(" ", 1)[0]
-            if first.isidentifier() and (first == compared.text or _offset(compared)):
+        if owner.operation.name == "arith.cmpi" and isinstance(compared, tuple):
+            first = compared[0].text.split(" ", 1)[0]
+            if first.isidentifier() and (first == compared[0].text or _offset(compared[0])):
                 return f"in_{first}"
         return "inside"
 
@@ -281,10 +263,6 @@ class Kernel:
             raise refuse("W0503", f"a store to the constant {view.buffer.root}", self.func)
         self.written.add(view.buffer.root)
         return access(view.buffer, view.buffer_indices(indices))
-
-    def constant_of(self, value: ir.Value) -> int | None:
-        bound = self.values.get(value)
-        return bound.constant if isinstance(bound, Expr) else None
 
     def single_block(self, op: ir.Operation, region: int = 0) -> ir.Block:
         blocks = list(op.regions[region].blocks)

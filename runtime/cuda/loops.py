@@ -45,10 +45,6 @@ class Carried:
         return self.kind.full_range
 
 
-def bind_all(kernel: Kernel, value: ir.Value, lanes: Lanes) -> None:
-    kernel.values[value] = lanes if isinstance(value.type, ir.VectorType) else lanes[0]
-
-
 def carry(kernel: Kernel, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
     """Declare the variables of a loop-carried value, with its initial value."""
     if isinstance(value.type, ir.MemRefType):
@@ -154,7 +150,7 @@ def header(kernel: Kernel, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, k
     loop = iv.owner.owner.operation
     accumulates = len(loop.results) > 0 or next(operations(loop, "gpu.barrier"), None) is not None
     variable = kernel.frame.scope.loop_variable(accumulates=accumulates)
-    kernel.values[iv] = name(variable, type if kind.bits >= 32 else "int", known)
+    kernel.values[iv] = (name(variable, type if kind.bits >= 32 else "int", known),)
     increment = f"++{variable}" if step.constant == 1 else f"{variable} += {step.text}"
     return f"for ({type} {variable} = {lower.text}; {variable} < {upper.within(8)}; {increment}) {{"
 

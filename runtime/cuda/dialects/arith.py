@@ -51,16 +51,12 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
 
         @writes(*names)
         def write(kernel: Kernel, op: ir.Operation) -> None:
-            result = op.results[0]
-            kind, count = element(result.type, op)
+            kind, count = element(op.results[0].type, op)
             source, _ = element(op.operands[-1].type, op)
             site = Site(kernel, op, source, kind, op.name)
-            if count is None:
-                kernel.bind(result, function(site, *kernel.exprs(list(op.operands))))
-                return
             columns = [kernel.lanes(v) for v in op.operands]
-            columns = [c if len(c) == count else c * count for c in columns]  # a scalar condition serves all lanes
-            kernel.bind_lanes(result, [function(site, *row) for row in zip(*columns, strict=True)])
+            columns = [c if len(c) == count else c * (count or 1) for c in columns]  # a scalar condition serves all lanes
+            kernel.bind(op.results[0], *(function(site, *row) for row in zip(*columns, strict=True)))
 
         return function
 
@@ -71,10 +67,8 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
 def write_constant(kernel: Kernel, op: ir.Operation) -> None:
     result, attribute = op.results[0], op.attributes["value"]
     kind, count = element(result.type, op)
-    if count is None:
-        kernel.values[result] = constant(attribute.value, kind)
-    else:
-        kernel.values[result] = tuple(constant(v, kind) for v in dense_values(attribute, count, op))
+    values = [attribute.value] if count is None else dense_values(attribute, count, op)
+    kernel.values[result] = tuple(constant(v, kind) for v in values)
 
 
 def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[float | int | bool]:

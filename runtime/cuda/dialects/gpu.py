@@ -33,12 +33,12 @@ def _size(kernel: Kernel, word: str, axis: int) -> Expr:
 
 @writes("gpu.thread_id", "gpu.block_id")
 def place(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _place(kernel, op.name[4:-3], axis_of(op))
+    kernel.values[op.results[0]] = (_place(kernel, op.name[4:-3], axis_of(op)),)
 
 
 @writes("gpu.block_dim", "gpu.grid_dim")
 def size(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = _size(kernel, op.name[4:-4], axis_of(op))
+    kernel.values[op.results[0]] = (_size(kernel, op.name[4:-4], axis_of(op)),)
 
 
 @writes("gpu.barrier")

@@ -24,7 +24,7 @@ from ..values.views import Buffer, Space, View, access
 def load(kernel: Kernel, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
     element = access(view.buffer, view.buffer_indices(kernel.exprs(list(op.operands)[1:])))
-    kernel.bind(op.results[0], element, _value_name(view.buffer))
+    kernel.bind(op.results[0], element, base=_value_name(view.buffer))
 
 
 def _value_name(buffer: Buffer) -> str:
@@ -46,18 +46,27 @@ def store(kernel: Kernel, op: ir.Operation) -> None:
     kernel.line(assignment(target.text, value))
 
 
-@writes("memref.alloca")
-def alloca(kernel: Kernel, op: ir.Operation) -> None:
+@writes("memref.alloca", "memref.alloc")
+def allocation(kernel: Kernel, op: ir.Operation) -> None:
     type = ir.MemRefType(op.results[0].type)
-    if is_shared(type):
-        return alloc(kernel, op)
-    single = math.prod(type.shape) == 1
-    base = "acc" if single and _stored_in_a_loop(op) else "r"
-    buffer = replace(array(kernel, type, "private", kernel.fresh(_hint(op, base)), op), single=single)
+    shared, single = is_shared(type), math.prod(type.shape) == 1
+    if op.name == "memref.alloc" and not shared:
+        raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
+    base = "s" if shared else "acc" if single and _stored_in_a_loop(op) else "r"
+    base = ir.StringAttr(op.attributes["weft.name"]).value if "weft.name" in op.attributes else base
+    kernel.values[op.results[0]] = allocated(kernel, type, base, op, shared=shared, single=single)
+
+
+def allocated(
+    kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operation, *, shared: bool, single: bool = False
+) -> View:
+    """Memory that the kernel declares: the block's at its top, a thread's own where it stands."""
+    if shared:
+        return View.whole(_shared_array(kernel, type, base, op), type.rank)
+    buffer = replace(_array(type, "private", kernel.fresh(base), op), single=single)
     kernel.arrays[buffer.name] = f"{declaration(buffer)};"
     kernel.line(kernel.arrays[buffer.name])
-    kernel.values[op.results[0]] = View.whole(buffer, type.rank)
-    return None
+    return View.whole(buffer, type.rank)
 
 
 def _stored_in_a_loop(op: ir.Operation) -> bool:
@@ -71,21 +80,13 @@ def _stored_in_a_loop(op: ir.Operation) -> bool:
     return False
 
 
-@writes("memref.alloc")
-def alloc(kernel: Kernel, op: ir.Operation) -> None:
-    type = ir.MemRefType(op.results[0].type)
-    if not is_shared(type):
-        raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
-    kernel.values[op.results[0]] = View.whole(shared_array(kernel, type, _hint(op, "s"), op), type.rank)
-
-
-def shared_array(kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operation) -> Buffer:
+def _shared_array(kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operation) -> Buffer:
     """An array in shared memory. It is declared at the top of the kernel, whose scope therefore holds its name."""
     scope = kernel.frames[0].scope
     variable = scope.fresh(base)
     while any(frame.scope.has(variable) for frame in kernel.frames[1:] if variable in frame.scope.taken):
         variable = scope.fresh(base)
-    buffer = array(kernel, type, "shared", variable, op)
+    buffer = _array(type, "shared", variable, op)
     kernel.shared.append((buffer, math.prod(s.constant or 0 for s in buffer.sizes) * buffer.element.size))
     return buffer
 
@@ -97,17 +98,13 @@ def nothing(kernel: Kernel, op: ir.Operation) -> None:
         kernel.values[op.results[0]] = kernel.view(op.operands[0])
 
 
-def _hint(op: ir.Operation, base: str) -> str:
-    return ir.StringAttr(op.attributes["weft.name"]).value if "weft.name" in op.attributes else base
-
-
 def declaration(buffer: Buffer) -> str:
     if buffer.single:
         return f"{buffer.element.cxx} {buffer.name}"
     return f"{buffer.element.cxx} {buffer.name}{''.join(f'[{s.text}]' for s in buffer.sizes) or '[1]'}"
 
 
-def array(kernel: Kernel, type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> Buffer:
+def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> Buffer:
     """A buffer that the kernel itself declares: static, row-major."""
     strides, offset = strided(type, op)
     sizes = list(type.shape)
@@ -151,6 +148,6 @@ def atomic(kernel: Kernel, op: ir.Operation) -> None:
         at, value = f"reinterpret_cast<unsigned long long*>({at})", cast("unsigned long long", value)
     made = call(function, type, Expr(at, "pointer"), value, range=view.element.full_range)
     if list(op.results[0].uses):
-        kernel.values[op.results[0]] = kernel.declare(op.results[0], made)
+        kernel.values[op.results[0]] = kernel.declare(op.results[0], (made,))
     else:
         kernel.line(f"{made.text};")

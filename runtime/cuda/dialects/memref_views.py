@@ -68,7 +68,7 @@ def reshape(kernel: Kernel, op: ir.Operation) -> None:
 
 @writes("memref.dim")
 def dim(kernel: Kernel, op: ir.Operation) -> None:
-    axis = kernel.constant_of(op.operands[1])
+    axis = kernel.expr(op.operands[1]).constant
     view = kernel.view(op.operands[0])
     if axis is None or not 0 <= axis < len(view.shape):
         raise refuse("W0503", "memref.dim of a dimension that is not a constant", op)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import refuse
 from ..kernel import Frame, Kernel, Lanes, has_effects
-from ..loops import Carried, assign, bind_all, carry, header, loop_bounds, trip_count, unroll_pragma
+from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..registry import writes
 from ..values.expression import Expr, ternary, unary
 from ..values.types import element, scalar
@@ -30,7 +30,7 @@ def for_loop(kernel: Kernel, op: ir.Operation) -> None:
     with kernel.nested() as body:
         text = header(kernel, arguments[0], lower, upper, step, kind)
         for variable in carried:
-            bind_all(kernel, variable.value, variable.inside)
+            kernel.values[variable.value] = variable.inside
         _assign(kernel, carried, _write(kernel, block))
     pragma = unroll_pragma(op, trips)
     if pragma is not None:
@@ -44,9 +44,9 @@ def _straight(kernel: Kernel, op: ir.Operation, block: ir.Block, lower: Expr, tr
     """A loop with one iteration is its body, one with none is nothing."""
     values: list[Lanes] = [kernel.lanes(v) for v in list(op.operands)[3:]]
     if trips:
-        kernel.values[block.arguments[0]] = kernel.named(lower, "i")
+        kernel.values[block.arguments[0]] = (kernel.named(lower, "i"),)
         for argument, value in zip(list(block.arguments)[1:], values, strict=True):
-            bind_all(kernel, argument, tuple(kernel.named(e) for e in value))
+            kernel.values[argument] = tuple(kernel.named(e) for e in value)
         values = _write(kernel, block)
     _yielded(kernel, op, values)
 
@@ -61,12 +61,12 @@ def _yielded(kernel: Kernel, op: ir.Operation, values: Sequence[Lanes]) -> None:
     """The op's results are those of its only block."""
     for result, value in zip(op.results, values, strict=True):
         if list(result.uses):
-            bind_all(kernel, result, tuple(kernel.named(e) for e in value))
+            kernel.values[result] = tuple(kernel.named(e) for e in value)
 
 
 def _bind(kernel: Kernel, op: ir.Operation, variables: Sequence[Carried]) -> None:
     for result, variable in zip(op.results, variables, strict=True):
-        bind_all(kernel, result, variable.after)
+        kernel.values[result] = variable.after
 
 
 def _assign(kernel: Kernel, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
@@ -147,10 +147,7 @@ def _as_ternary(kernel: Kernel, op: ir.Operation, condition: Expr, arms: Sequenc
     kernel.frame.scope.taken.difference_update(reserved.variables)
     kind, _ = element(result.type, op)
     made = ternary(condition, a[0], b[0], kind.variable(None), kind.full_range)
-    if isinstance(result.type, ir.VectorType):
-        kernel.bind_lanes(result, (made,))
-    else:
-        kernel.bind(result, made)
+    kernel.bind(result, made)
     return True
 
 
@@ -176,7 +173,7 @@ def while_loop(kernel: Kernel, op: ir.Operation) -> None:
     before, after = kernel.single_block(op, 0), kernel.single_block(op, 1)
     carried = [carry(kernel, op, v, i, "state") for v, i in zip(before.arguments, op.operands, strict=True)]
     for variable in carried:
-        bind_all(kernel, variable.value, variable.inside)
+        kernel.values[variable.value] = variable.inside
     reserved = [_reserve(kernel, op, result) for result in op.results]
     with kernel.nested() as frame:
         goes_on, *forwarded = _write(kernel, before)
@@ -198,9 +195,9 @@ def while_loop(kernel: Kernel, op: ir.Operation) -> None:
     if not simple:
         kernel.line(f"if ({unary('!', condition, 'bool').text}) break;")
     for _, argument, variable in results:  # the body's arguments are what the condition forwards
-        bind_all(kernel, argument, variable.inside)
+        kernel.values[argument] = variable.inside
     _assign(kernel, carried, _write(kernel, after))
     kernel.frames.pop()
     kernel.put(f"while ({condition.text if simple else 'true'}) {{", frame.lines)
     for result, _, variable in results:
-        bind_all(kernel, result, variable.after)
+        kernel.values[result] = variable.after

@@ -24,14 +24,6 @@ def shape_of(value: ir.Value) -> list[int]:
     return list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
 
 
-def put(kernel: Kernel, result: ir.Value, lanes: Sequence[Expr]) -> None:
-    """Bind a result that is a vector or one element of one."""
-    if isinstance(result.type, ir.VectorType):
-        kernel.bind_lanes(result, lanes)
-    else:
-        kernel.bind(result, lanes[0])
-
-
 # ---- memory -----------------------------------------------------------------------------------------------------------
 
 
@@ -125,7 +117,7 @@ def load(kernel: Kernel, op: ir.Operation) -> None:
     _check(op, 0)
     if not list(op.results[0].uses) or _stored_at_once(op) is not None:
         return  # the store writes the whole move
-    put(kernel, op.results[0], _loaded(kernel, op))
+    kernel.bind(op.results[0], *_loaded(kernel, op))
 
 
 def _loaded(kernel: Kernel, op: ir.Operation) -> Lanes:
@@ -208,7 +200,7 @@ def arrange(kernel: Kernel, op: ir.Operation) -> None:
         raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
                      hint="unroll the loop over the position first")  # fmt: skip
     lanes = [e for v in op.operands for e in kernel.lanes(v)]
-    put(kernel, op.results[0], [lanes[number] for number in numbers.flat])
+    kernel.bind(op.results[0], *(lanes[number] for number in numbers.flat))
 
 
 @writes("vector.to_elements")
