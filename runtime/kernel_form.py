@@ -6,7 +6,8 @@ What a schedule makes is in it already. A kernel from outside may say more: `ker
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter.ir.functions import symbol
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.rewriter import describe
+from .plan.dtypes import MOST_ELEMENTS
+from .reference.rounding import own_rounding
 
 FORM: dict[str, str] = {
     "affine": "apply max min",
@@ -114,6 +117,46 @@ def refuse(
 ) -> WeftError:
     """An error about an op of a kernel, to be raised."""
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
+
+
+Reader = TypeVar("Reader", bound=Callable[..., None])
+
+
+def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Reader]]:
+    """A decorator that puts a function in the table, as what reads the ops with the names it is given."""
+
+    def named(*names: str) -> Callable[[Reader], Reader]:
+        def register(function: Reader) -> Reader:
+            table.update(dict.fromkeys(names, function))
+            return function
+
+        return register
+
+    return named
+
+
+def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: str, form: str) -> Reader:
+    """What reads the op. Raises `unknown` where the table has nothing, `form` for what nobody reads of an op that all know."""
+    if op.name not in table:
+        raise refuse(unknown, f"{who} does not know `{op.name}`", op,
+                     hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip
+    mode = own_rounding(op)
+    if mode is not None:
+        raise refuse(form, f"`{op.name}` that rounds {mode}: {who} rounds to nearest", op)
+    if any(isinstance(r.type, ir.UnrankedMemRefType) for r in op.results):
+        raise refuse(form, f"`{op.name}` makes a memref of unknown rank", op)
+    return table[op.name]
+
+
+def shape_of(kind: ir.Type, op: ir.Operation | ir.OpView | None, code: str) -> tuple[ir.Type, tuple[int, ...] | None]:
+    """The element type of a scalar or a vector, and a vector's shape; None for a scalar."""
+    if not isinstance(kind, ir.VectorType):
+        return kind, None
+    if any(kind.scalable_dims):
+        raise refuse(code, f"type {kind} is scalable; a GPU has no such vectors", op)
+    if (count := math.prod(kind.shape)) > MOST_ELEMENTS:
+        raise refuse(code, f"type {kind} has {count} elements; a thread's vector has at most {MOST_ELEMENTS}", op)
+    return kind.element_type, tuple(kind.shape)
 
 
 def axis_of(op: ir.Operation) -> int:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 
 from ...interpreter.ir.mlir import DYNAMIC, ir, operations
 from ...interpreter.memory.effects import accesses
-from ..kernel_form import refuse
-from ..reference.rounding import own_rounding
+from ..kernel_form import reader_of, refuse
 from .names import Scope, identifier
 from .registry import WRITERS
 from .values.expression import Expr, name
@@ -244,15 +243,7 @@ class Kernel:
         return ops[-1]
 
     def write(self, op: ir.Operation) -> None:
-        writer = WRITERS.get(op.name)
-        if writer is None:
-            raise refuse("W0501", f"the CUDA emitter does not know `{op.name}`", op,
-                         hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip
-        mode = own_rounding(op)
-        if mode is not None:
-            raise refuse("W0503", f"`{op.name}` that rounds {mode}: the text rounds to nearest", op)
-        if any(isinstance(r.type, ir.UnrankedMemRefType) for r in op.results):
-            raise refuse("W0503", f"`{op.name}` makes a memref of unknown rank", op)
+        writer = reader_of(op, WRITERS, "the CUDA emitter", "W0501", "W0503")
         if op.name in LOOPS or (len(op.regions) and has_effects(op)):
             self.flush()
         writer(self, op)

@@ -6,11 +6,12 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
+from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.mlir import ir
 from ..plan.plan import Operator
 from .functions import called, has_body
 from .program import Host, HostValue, rule
-from .values import affine_results, fold
+from .values import fold
 
 ARITHMETIC: dict[str, Operator] = {
     "arith.addi": "add",
@@ -78,7 +79,7 @@ def _select(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 @rule("affine.apply", "affine.min", "affine.max")
 def _affine(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     affine_map = ir.AffineMapAttr(op.attributes["map"]).value
-    results = affine_results(affine_map, [host.size(v, op) for v in op.operands])
+    results = results_of(affine_map, [host.size(v, op) for v in op.operands], int, fold)
     return [reduce(partial(fold, "min" if op.name == "affine.min" else "max"), results)]
 
 

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from ...interpreter.ir.mlir import ir
 from ..plan.plan import Apply, BufferView, Operator, Size
 from ..plan.resolve import apply
 
@@ -35,34 +34,6 @@ def product(sizes: Sequence[Size]) -> Size:
 def row_major(shape: Sequence[Size]) -> tuple[Size, ...]:
     """The strides of a contiguous buffer."""
     return tuple(product(shape[i + 1 :]) for i in range(len(shape)))
-
-
-_AFFINE: tuple[tuple[type, Operator], ...] = (
-    (ir.AffineAddExpr, "add"),
-    (ir.AffineMulExpr, "mul"),
-    (ir.AffineModExpr, "mod"),
-    (ir.AffineFloorDivExpr, "floordiv"),
-    (ir.AffineCeilDivExpr, "ceildiv"),
-)
-
-
-def affine_results(affine_map: ir.AffineMap, operands: Sequence[Size]) -> list[Size]:
-    """The results of an affine map applied to its dimensions, then its symbols."""
-    dims, symbols = operands[: affine_map.n_dims], operands[affine_map.n_dims :]
-    return [_affine(expr, dims, symbols) for expr in affine_map.results]
-
-
-def _affine(expr: ir.AffineExpr, dims: Sequence[Size], symbols: Sequence[Size]) -> Size:
-    if isinstance(expr, ir.AffineConstantExpr):
-        return expr.value
-    if isinstance(expr, ir.AffineDimExpr):
-        return dims[expr.position]
-    if isinstance(expr, ir.AffineSymbolExpr):
-        return symbols[expr.position]
-    for kind, operator in _AFFINE:
-        if isinstance(expr, kind):
-            return fold(operator, _affine(expr.lhs, dims, symbols), _affine(expr.rhs, dims, symbols))
-    raise ValueError(f"unknown affine expression {expr}")
 
 
 def subview(view: BufferView, offsets: Sequence[Size], sizes: Sequence[Size], strides: Sequence[Size]) -> BufferView:

@@ -16,8 +16,7 @@ import numpy as np
 from ...interpreter.ir.functions import given_name, inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import strided
-from ..kernel_form import refuse
-from ..reference.rounding import own_rounding
+from ..kernel_form import reader_of, refuse, registrar
 from .arguments import Argument
 from .report import Site
 from .types import element_dtype, place, value_type
@@ -95,12 +94,7 @@ HANDLERS: dict[str, Handler] = {}
 """What to do with an op, by its name; `ops/` fills it."""
 
 
-def handles(*names: str) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return register
+handles = registrar(HANDLERS)
 
 
 def literal(value: int) -> Val:
@@ -257,20 +251,7 @@ class Translator:
             operation = view.operation
             if operation.name in ("scf.yield", "scf.condition", "gpu.return"):
                 return list(operation.operands)
-            handler = HANDLERS.get(operation.name)
-            if handler is None:
-                raise refuse(
-                    "W0750",
-                    f"the simulator does not know `{operation.name}`",
-                    operation,
-                    hint="lower it to gpu, scf, affine, arith, math, memref and vector first",
-                )
-            mode = own_rounding(operation)
-            if mode is not None:
-                raise refuse("W0750", f"`{operation.name}` that rounds {mode}: the simulator rounds to nearest", operation)
-            if any(isinstance(r.type, ir.UnrankedMemRefType) for r in operation.results):
-                raise refuse("W0750", f"`{operation.name}` makes a memref of unknown rank", operation)
-            handler(self, operation)
+            reader_of(operation, HANDLERS, "the simulator", "W0750", "W0750")(self, operation)
         return []
 
     def parameters(self, op: ir.Operation) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from ...interpreter.ir.mlir import ir
 from ..host.constants import constant_array
-from ..kernel_form import refuse
-from ..plan.dtypes import MOST_ELEMENTS, NUMPY
+from ..kernel_form import refuse, shape_of
+from ..plan.dtypes import NUMPY
 
 
 def place(op: ir.Operation | ir.OpView) -> str:
@@ -32,13 +31,8 @@ def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
 
 def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, tuple[int, ...]]:
     """Element type and vector shape (empty for a scalar)."""
-    if isinstance(kind, ir.VectorType):
-        if any(kind.scalable_dims):
-            raise refuse("W0751", f"`{kind}` is a scalable vector", op)
-        if (count := math.prod(kind.shape)) > MOST_ELEMENTS:
-            raise refuse("W0751", f"`{kind}` has {count} elements; a thread's vector has at most {MOST_ELEMENTS}", op)
-        return element_dtype(kind.element_type, op), tuple(kind.shape)
-    return element_dtype(kind, op), ()
+    element, shape = shape_of(kind, op, "W0751")
+    return element_dtype(element, op), shape or ()
 
 
 def dense(attribute: ir.Attribute, kind: ir.Type, op: ir.Operation) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ...indices.ranges import greatest, least, multiply, union
+from ...ir.affine_maps import results_of
 from ...ir.mlir import constraints, ir
 from .linear import (
     FALSE,
@@ -225,35 +226,22 @@ class Algebra:
 
     def affine_map(self, affine_map: ir.AffineMap, operands: list[Linear]) -> list[Linear]:
         """The results of the map: dimensions first among the operands, then symbols."""
-        dims = operands[: affine_map.n_dims]
-        symbols = operands[affine_map.n_dims :]
-        return [self.affine_expression(e, dims, symbols) for e in affine_map.results]
+        return results_of(affine_map, operands, Linear.of, self._operate)
 
-    def affine_expression(self, e: ir.AffineExpr, dims: list[Linear], symbols: list[Linear]) -> Linear:
-        if isinstance(e, ir.AffineDimExpr):
-            return dims[e.position]
-        if isinstance(e, ir.AffineSymbolExpr):
-            return symbols[e.position]
-        if isinstance(e, ir.AffineConstantExpr):
-            return Linear.of(e.value)
-        binary = ir.AffineBinaryExpr(e)
-        a = self.affine_expression(binary.lhs, dims, symbols)
-        b = self.affine_expression(binary.rhs, dims, symbols)
-        if isinstance(e, ir.AffineAddExpr):
+    def _operate(self, operator: str, a: Linear, b: Linear) -> Linear:
+        if operator == "add":
             return a + b
-        if isinstance(e, ir.AffineMulExpr):
+        if operator == "mul":
             return self.product(a, b)
-        elif not b.is_constant and isinstance(e, ir.AffineModExpr | ir.AffineFloorDivExpr):
-            known = self.part("remainder" if isinstance(e, ir.AffineModExpr) else "quotient", "floor", a, b)
+        if not b.is_constant and operator != "ceildiv":
+            known = self.part("remainder" if operator == "mod" else "quotient", "floor", a, b)
         elif not b.is_constant or b.constant <= 0:
             known = None
-        elif isinstance(e, ir.AffineModExpr):
+        elif operator == "mod":
             known = a.modulo(b.constant)
-        elif isinstance(e, ir.AffineFloorDivExpr):
-            known = a.floordiv(b.constant)
         else:
-            known = (a + (b.constant - 1)).floordiv(b.constant)
-        return known if known is not None else self.unread(type(e).__name__, (a, b))
+            known = (a + (b.constant - 1 if operator == "ceildiv" else 0)).floordiv(b.constant)
+        return known if known is not None else self.unread(operator, (a, b))
 
     def integer_set(self, attribute: ir.Attribute, operands: list[Linear]) -> Formula:
         """`affine.if`'s set."""

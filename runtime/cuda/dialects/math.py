@@ -7,6 +7,7 @@ that gives the correctly rounded result (Figueroa, "When is double rounding inno
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
+from ...kernel_form import FORM
 from ..values.expression import Expr, binary, call, cast, ternary, unary
 from ..values.integers import literal, to_signed, to_unsigned
 from ..values.ranges import Range
@@ -86,18 +87,15 @@ def remainder(site: Site, a: Expr, b: Expr) -> Expr:
 
 # ---- math -------------------------------------------------------------------------------------------------------------
 
-_LIBRARY = {
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
-    "sqrt": "sqrt", "rsqrt": "rsqrt", "cbrt": "cbrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
-    "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
-    "acosh": "acosh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "powf": "pow", "floor": "floor", "ceil": "ceil",
-    "round": "round", "roundeven": "rint", "trunc": "trunc", "absf": "fabs", "copysign": "copysign",
-}  # fmt: skip
+_OTHERWISE = {"powf": "pow", "roundeven": "rint", "absf": "fabs"}
+_OWN = ("ctlz", "ctpop", "cttz", "fma", "fpowi", "ipowi")
+"""Ops of the dialect that the C library has under another name, and those that it has not."""
 
 
-@elementwise(*(f"math.{name}" for name in _LIBRARY))
+@elementwise(*(f"math.{name}" for name in FORM["math"].split() if name not in _OWN))
 def library(site: Site, *arguments: Expr) -> Expr:
-    return _function(_LIBRARY[site.name.removeprefix("math.")], site, *arguments)
+    name = site.name.removeprefix("math.")
+    return _function(_OTHERWISE.get(name, name), site, *arguments)
 
 
 @elementwise("math.fma")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import refuse
-from ...plan.dtypes import MOST_ELEMENTS
+from ...kernel_form import refuse, shape_of
 from .expression import Expr, call
 from .integers import INDEX, Integer, literal
 from .ranges import Range
@@ -78,13 +77,8 @@ def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> Scalar:
 
 def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[Scalar, int | None]:
     """The element type of a scalar or vector type and how many elements a vector has (None for a scalar)."""
-    if isinstance(type, ir.VectorType):
-        if any(type.scalable_dims):
-            raise refuse("W0502", f"type {type} is scalable; a GPU has no such vectors", op)
-        if (count := math.prod(type.shape)) > MOST_ELEMENTS:
-            raise refuse("W0502", f"type {type} has {count} elements; a thread's vector has at most {MOST_ELEMENTS}", op)
-        return scalar(type.element_type, op), count
-    return scalar(type, op), None
+    kind, shape = shape_of(type, op, "W0502")
+    return scalar(kind, op), None if shape is None else math.prod(shape)
 
 
 def truth(known: bool) -> Expr:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from ...kernel_form import FORM
 from .conversion import convert, signed, typed, unsigned
 
 # ---- integers ---------------------------------------------------------------------------------------------------------
@@ -181,24 +182,16 @@ def _power(x: Any, y: Any) -> Any:
 
 
 _MATH: dict[str, Callable[..., Any]] = {
-    name: through_double(function)
-    for name, function in {
-        "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
-        "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-        "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
-        "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt, "powf": _power,
-        "rsqrt": lambda x: 1.0 / np.sqrt(x), "sqrt": np.sqrt, "round": _round_half_away,
-        "erf": np.vectorize(math.erf, otypes=[np.float64]), "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
-        "fpowi": np.power,
-    }.items()
+    **{name: getattr(np, name) for name in FORM["math"].split() if hasattr(np, name)},  # NumPy calls most of them so, too
+    "rsqrt": lambda x: 1.0 / np.sqrt(x), "round": _round_half_away, "powf": _power, "fpowi": np.power,
+    "erf": np.vectorize(math.erf, otypes=[np.float64]), "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
 }  # fmt: skip
 
 MATH: dict[str, Callable[..., Any]] = {
-    **_MATH,
-    "absf": np.abs, "ceil": np.ceil, "floor": np.floor, "roundeven": np.rint, "trunc": np.trunc,
-    "copysign": np.copysign, "fma": fma, "ipowi": ipow,
-    "ctpop": lambda x: count_bits(x, "ctpop"), "ctlz": lambda x: count_bits(x, "ctlz"),
-    "cttz": lambda x: count_bits(x, "cttz"),
+    **{name: through_double(function) for name, function in _MATH.items()},
+    **{name: partial(count_bits, kind=name) for name in ("ctpop", "ctlz", "cttz")},
+    "absf": np.abs, "ceil": np.ceil, "floor": np.floor, "roundeven": np.rint, "trunc": np.trunc, "copysign": np.copysign,
+    "fma": fma, "ipowi": ipow,
 }  # fmt: skip
 """The ops of the `math` dialect by name."""
 
