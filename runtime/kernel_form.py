@@ -27,7 +27,7 @@ FORM: dict[str, str] = {
     "math": "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh ctlz ctpop cttz erf erfc exp"
     " exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
     " tanh trunc",
-    "memref": "alloc alloca assume_alignment atomic_rmw cast collapse_shape dealloc dim distinct_objects expand_shape"
+    "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
@@ -38,7 +38,7 @@ FORM: dict[str, str] = {
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
-    ("gpu.all_reduce", "gpu.shuffle", "gpu.subgroup_reduce", "math.ipowi", "memref.distinct_objects", "vector.bitcast",
+    ("gpu.all_reduce", "gpu.shuffle", "gpu.subgroup_reduce", "math.ipowi", "vector.bitcast",
      "vector.constant_mask", "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
      "vector.outerproduct", "vector.step"),
 )  # fmt: skip

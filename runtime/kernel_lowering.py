@@ -45,7 +45,7 @@ def simplify(function: ir.Operation) -> None:
         with ir.InsertionPoint(op), op.location:
             made = LOWERINGS[op.name](op, *op.operands)
         for old, new in zip(op.results, made, strict=True):
-            if "weft.name" in op.attributes:
+            if "weft.name" in op.attributes and new not in op.operands:
                 new.owner.attributes["weft.name"] = op.attributes["weft.name"]
             old.replace_all_uses_with(new)
         op.erase()
@@ -205,6 +205,11 @@ def _fused(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
     return (_make("math.fma", *operands),)
 
 
+def _unchanged(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
+    """Memory as it was; what is freed ends with the kernel anyway."""
+    return operands[: len(op.results)]
+
+
 def _copied(op: ir.Operation, source: ir.Value, target: ir.Value) -> tuple[ir.Value, ...]:
     linalg.copy(source, outs=[target])
     return ()
@@ -215,7 +220,8 @@ LOWERINGS: dict[str, Lowering] = {
     "arith.addui_extended": _sum_and_carry, "arith.ceildivui": _division_up, "arith.mulsi_extended": _both_halves,
     "arith.mului_extended": _both_halves, "gpu.global_id": _global_id, "gpu.lane_id": _threads, "gpu.num_subgroups": _threads,
     "gpu.subgroup_id": _threads, "gpu.subgroup_size": _threads, "math.absi": _magnitude, "math.clampf": _clamped,
-    "math.isfinite": _class, "math.isinf": _class, "math.isnan": _class, "memref.copy": _copied, "vector.fma": _fused,
+    "math.isfinite": _class, "math.isinf": _class, "math.isnan": _class, "memref.assume_alignment": _unchanged,
+    "memref.copy": _copied, "memref.dealloc": _unchanged, "memref.distinct_objects": _unchanged, "vector.fma": _fused,
 }  # fmt: skip
 """By the name of an op: what makes its results of its operands in simpler ops, in front of it."""
 

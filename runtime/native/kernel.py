@@ -180,8 +180,9 @@ class Kernel:
             made = private_memory(value.type, self.threads)
         if made is None:
             raise refused(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
-        self._own(made.memory)
-        self._at(list(value.uses), lambda: made.of(linear_thread(placeholders(), self.threads)))
+        memory, array_of = made
+        self._own(memory)
+        self._at(list(value.uses), lambda: array_of(linear_thread(placeholders(), self.threads)))
 
     def _at(self, uses: Sequence[ir.OpOperand], make: Callable[[], ir.Value]) -> None:
         """Replace uses of a value by what `make` makes in front of the ops of the piece that they are in."""

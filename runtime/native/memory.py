@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from math import prod
 
 from ...interpreter.ir import mlir
@@ -18,27 +17,16 @@ SMALL = 1 << 12
 """Bytes that may go on the stack."""
 
 
-@dataclass(frozen=True)
-class PrivateMemory:
-    """An array of each thread's: `stride` bytes of `memory` apart, of type `type_`."""
-
-    memory: ir.Value
-    type_: ir.MemRefType
-    stride: int
-
-    def of(self, thread: ir.Value) -> ir.Value:
-        """The array of the thread with that number."""
-        shift = mlir.arith.muli(thread, constant(self.stride))
-        return mlir.memref.view(self.type_, self.memory, shift, [])
-
-
 def allocated(type_: ir.Type, sizes: Sequence[ir.Value] = ()) -> ir.Value:
     alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
     return mlir.memref.alloc(type_, list(sizes), [], alignment=alignment)
 
 
-def private_memory(type_: ir.Type, block: Triple) -> PrivateMemory | None:
-    """An array of that type for each thread of a block; None where its size is not known."""
+def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]] | None:
+    """Memory for an array of that type of each thread of a block, and the array of the thread with a number.
+
+    None where the array's size is not known.
+    """
     array = ir.MemRefType(type_)
     element = byte_size(array.element_type)
     shape = [array.get_dim_size(i) for i in range(array.rank)]
@@ -47,7 +35,8 @@ def private_memory(type_: ir.Type, block: Triple) -> PrivateMemory | None:
     stride = -(-element * prod(shape) // ALIGNMENT) * ALIGNMENT
     threads = mlir.arith.muli(mlir.arith.muli(block[0], block[1]), block[2])
     flat = ir.MemRefType.get([DYNAMIC], ir.IntegerType.get_signless(8))
-    return PrivateMemory(allocated(flat, [mlir.arith.muli(threads, constant(stride))]), array, stride)
+    memory = allocated(flat, [mlir.arith.muli(threads, constant(stride))])
+    return memory, lambda thread: mlir.memref.view(array, memory, mlir.arith.muli(thread, constant(stride)), [])
 
 
 def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:

@@ -26,21 +26,16 @@ class Argument:
     changes: bool = False
 
 
-@dataclass(frozen=True)
-class Bound:
-    """The buffers of a launch, and the values of the generated function's parameters."""
-
-    memories: list[Global]
-    values: list[Any]
-
-
 def bind(
     parameters: Sequence[Argument],
     args: Sequence[Any],
     names: Sequence[str] | None,
     written: Sequence[np.ndarray | None] | None,
-) -> Bound:
-    """Give each argument its buffer. Arguments that are windows into one array share it. Raises W0752 and W0754."""
+) -> tuple[list[Global], list[Any]]:
+    """The buffers of a launch, and the values of the generated function's parameters.
+
+    Arguments that are windows into one array share its buffer. Raises W0752 and W0754.
+    """
     if len(args) != len(parameters):
         raise fail("W0752", f"the kernel takes {len(parameters)} arguments, not {len(args)}")
     memories: list[Global] = []
@@ -55,7 +50,7 @@ def bind(
         memory.changes |= parameter.changes
         memory.windows.append(Window(name, offset, value.shape, _strides(value)))
         values += [memory, offset, *value.shape, *_strides(value)]
-    return Bound(memories, values)
+    return memories, values
 
 
 def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[Global, int]:

@@ -51,7 +51,7 @@ class SimKernel:
 
     def __init__(self, function: ir.Operation | ir.OpView) -> None:
         operation, _module = normal(function.operation)
-        lowered = operations(function, *LOWERED) if operation != function.operation else ()
+        lowered = operations(function, *(name for name in LOWERED if name.startswith("affine.")), "memref.copy")
         translator = Translator(operation, {place(op): op.name for op in lowered})
         self.name = ir.StringAttr(operation.attributes["sym_name"]).value
         self.source = translator.source()
@@ -106,11 +106,11 @@ class SimKernel:
         start, budget = time.perf_counter(), budget or Budget()
         self._check_sizes(grid, block)
         nt, total = int(np.prod(block)), int(np.prod(grid, dtype=np.int64))
-        given = bind(self.arguments, args, names, written)
+        memories, values = bind(self.arguments, args, names, written)
         found = Recorder()
-        stats = {"batches": 0, "loads": 0, "stores": 0, "barriers": 0}
-        layout = self._layout(nt, total)
-        for memory in given.memories:
+        batches = loads = stores = barriers = 0
+        layout = KeyLayout(max(len(self.sites).bit_length(), 1), max((nt - 1).bit_length(), 1), (total - 1).bit_length())
+        for memory in memories:
             memory.layout = layout
             if touched is not None:
                 memory.remember(self.updates)
@@ -132,36 +132,24 @@ class SimKernel:
                 last = min(first + width, total)
                 lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
                 lanes.watch = watch
-                self._run_batch(lanes, given.memories, given.values, layout, check, counter)
-                stats["batches"] += 1
-                stats["loads"] += lanes.loads
-                stats["stores"] += lanes.stores
-                stats["barriers"] = max(stats["barriers"], lanes.barriers)
+                lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
+                lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
+                for memory in memories:
+                    memory.attach(lanes)
+                    lanes.memories.append(memory)
+                self._run(lanes, *values)
+                for memory in memories:
+                    memory.end_batch()
+                batches, loads, stores = batches + 1, loads + lanes.loads, stores + lanes.stores
+                barriers = max(barriers, lanes.barriers)
                 if (expected := budget.spent(last, total)) is not None:
                     raise too_long(self.name, grid, block, expected, budget.seconds)
         seconds = time.perf_counter() - start
-        statistics = Statistics(total, nt, stats["batches"], stats["loads"], stats["stores"], seconds)
+        statistics = Statistics(total, nt, batches, loads, stores, seconds)
         return LaunchReport(
-            found.races, found.faults, found.race_count, found.fault_count, stats["barriers"], self.static_barriers,
+            found.races, found.faults, found.race_count, found.fault_count, barriers, self.static_barriers,
             statistics, None if counter is None else bank_uses(counter, self.sites),
         )  # fmt: skip
-
-    def _run_batch(
-        self, lanes: Lanes, memories: list[Global], values: list[Any], layout: KeyLayout, check: bool,
-        counter: BankCounter | None,
-    ) -> None:  # fmt: skip
-        lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
-        lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
-        for memory in memories:
-            memory.attach(lanes)
-            lanes.memories.append(memory)
-        self._run(lanes, *values)
-        for memory in memories:
-            memory.end_batch()
-
-    def _layout(self, nt: int, total: int) -> KeyLayout:
-        block = (total - 1).bit_length()
-        return KeyLayout(max(len(self.sites).bit_length(), 1), max((nt - 1).bit_length(), 1), block)
 
     def _check_sizes(self, grid: Triple, block: Triple) -> None:
         for what, sizes, known, most in (

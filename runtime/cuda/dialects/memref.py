@@ -91,13 +91,6 @@ def _shared_array(kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operati
     return buffer
 
 
-@writes("memref.dealloc", "memref.assume_alignment")
-def nothing(kernel: Kernel, op: ir.Operation) -> None:
-    """Shared and private memory ends with the kernel."""
-    if len(op.results):
-        kernel.values[op.results[0]] = kernel.view(op.operands[0])
-
-
 def declaration(buffer: Buffer) -> str:
     if buffer.single:
         return f"{buffer.element.cxx} {buffer.name}"

@@ -173,16 +173,9 @@ def reinterpret(t: Translator, op: ir.Operation) -> None:
     )
 
 
-@handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
+@handles("memref.cast", "memref.memory_space_cast")
 def same(t: Translator, op: ir.Operation) -> None:
-    if op.results:
-        t.values[op.results[0]] = t.memref(op.operands[0])
-
-
-@handles("memref.distinct_objects")
-def distinct(t: Translator, op: ir.Operation) -> None:
-    for operand, result in zip(op.operands, op.results, strict=True):
-        t.values[result] = t.memref(operand)
+    t.values[op.results[0]] = t.memref(op.operands[0])
 
 
 @handles(*RESHAPING)
@@ -192,11 +185,6 @@ def reshape(t: Translator, op: ir.Operation) -> None:
         raise refuse("W0750", "a `memref.reshape` to sizes that are not static", op)
     sizes, strides = reshaped(op, mem.sizes, mem.strides, partial(_entry, t), t.multiply, lambda size: size.const == 1)
     t.values[op.results[0]] = replace(mem, sizes=sizes, strides=strides)
-
-
-@handles("memref.dealloc")
-def nothing(t: Translator, op: ir.Operation) -> None:
-    """Workgroup memory lives as long as its block."""
 
 
 @handles("memref.dim")
