@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lark import Token
+from lark import Token
 
 MAX_NESTING = 40
 MAX_OPERATORS = 150

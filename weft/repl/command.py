@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ..cli.console import rendered
 from ..dsl.diagnostics import Diagnostic, fail
 from .workbench import Workbench
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "target"]
 """What completion offers behind a command."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
 
 from ..dsl.syntax import accepted, language
 from ..interpreter.ir.clone import tagged
@@ -14,10 +16,6 @@ from . import handles
 from .command import COMMANDS, Desk
 from .kernels import TARGETS
 from .trials import operands_of
-
-if TYPE_CHECKING:
-    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-    from prompt_toolkit.document import Document
 
 _WORD = re.compile(r"@?[A-Za-z_][\w-]*[?*]?$")
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)\.(\w*)$")
@@ -87,19 +85,17 @@ def _op_names(desk: Desk) -> list[str]:
     return sorted(names - {"builtin.module", "func.func", "func.return"})
 
 
-def completer(desk: Desk) -> Completer:
+class WeftCompleter(Completer):
     """`candidates` as prompt_toolkit wants it."""
-    from prompt_toolkit.completion import Completer, Completion, PathCompleter
-    from prompt_toolkit.document import Document as Text
 
-    class WeftCompleter(Completer):
-        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-            text = document.text_before_cursor
-            found = _COMMAND.fullmatch(text)
-            if found and found[1] in COMMANDS and COMMANDS[found[1]].argument == "file":
-                yield from PathCompleter(expanduser=True).get_completions(Text(found[2]), complete_event)
-                return
-            word, words = candidates(desk, text)
-            yield from (Completion(w, start_position=-len(word)) for w in words)
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
 
-    return WeftCompleter()
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        text = document.text_before_cursor
+        found = _COMMAND.fullmatch(text)
+        if found and found[1] in COMMANDS and COMMANDS[found[1]].argument == "file":
+            yield from PathCompleter(expanduser=True).get_completions(Document(found[2]), complete_event)
+            return
+        word, words = candidates(self.desk, text)
+        yield from (Completion(w, start_position=-len(word)) for w in words)

@@ -8,19 +8,16 @@ import os
 import sys
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.text import Text
 
 from ..cli.supervisor import stays
+from ..interpreter.ir import mlir
+from ..pipeline import Choice
 from .journal import Found, Journal, Start, choose, cut_off, digest
 from .shell import Shell, plain_ask, read_lines
 from .workbench import Workbench
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..pipeline import Choice
 
 
 def start(choice: Choice, resume: str | None = None) -> int:
@@ -29,8 +26,6 @@ def start(choice: Choice, resume: str | None = None) -> int:
     Args:
         resume: go on with a session that was cut off: that of this journal, the newest one for an empty name.
     """
-    from rich.console import Console
-
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     console = Console(file=sys.stdout, highlight=False, markup=False)
     if resume is None:
@@ -57,8 +52,6 @@ def _offer() -> list[Text]:
 
 def _resumed(found: Found, console: Console, interactive: bool) -> Shell:
     """A shell where that session was. What fails now that did not then ends this, is shown, and its journal stays."""
-    from rich.console import Console
-
     begun = found.start
     bench = Workbench.open(begun.choice)
     shell = Shell(bench, console, interactive=interactive)
@@ -116,8 +109,6 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
 
 
 def _import() -> None:
-    from ..interpreter.ir import mlir
-
     mlir.load()
     package = __name__.rpartition(".repl.")[0]
     for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.proof.kernels.trial"):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from prompt_toolkit import PromptSession
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import Style
+
+from ..dsl.highlighter import WeftLexer
 from . import colors
 from .command import COMMANDS, Desk
-from .completion import completer
+from .completion import WeftCompleter
 from .reading import incomplete, state_folder
-
-if TYPE_CHECKING:
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import History
-    from prompt_toolkit.key_binding import KeyBindings
 
 
 def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -> Callable[[str], str]:
@@ -23,18 +28,10 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
         coming: what stands in grey where nothing is typed yet.
         shown: is called when a prompt is on the screen.
     """
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.formatted_text import FormattedText
-    from prompt_toolkit.lexers import PygmentsLexer
-    from prompt_toolkit.output import ColorDepth
-    from prompt_toolkit.styles import Style
-
-    from ..dsl.highlighter import WeftLexer
-
     plain = desk.plain
     session: PromptSession[str] = PromptSession(
         history=_history(),
-        completer=completer(desk),
+        completer=WeftCompleter(desk),
         complete_while_typing=False,
         lexer=None if plain else PygmentsLexer(WeftLexer),
         style=Style.from_dict({} if plain else _styles()),
@@ -65,8 +62,6 @@ def _styles() -> dict[str, str]:
 
 def _history() -> History:
     """What was typed in earlier sessions, kept in the user's state folder; in memory where nothing can be written."""
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
-
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,9 +80,6 @@ def _history() -> History:
 
 
 def _bindings() -> KeyBindings:
-    from prompt_toolkit.key_binding import KeyBindings
-    from prompt_toolkit.keys import Keys
-
     keys = KeyBindings()
 
     @keys.add(Keys.Enter)
