@@ -11,10 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..dsl.diagnostics import Diagnostic, WeftError
 from ..interpreter.ir.functions import symbol
 from ..interpreter.ir.mlir import ir
-from ..interpreter.session.rewriter import describe
+from ..interpreter.session.rewriter import refuse as refuse
 from .plan.dtypes import MOST_ELEMENTS
 from .reference.rounding import own_rounding
 
@@ -110,13 +109,6 @@ ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or"
 
 
 # ---- what ops say ------------------------------------------------------------------------------------------------------
-
-
-def refuse(
-    code: str, message: str, op: ir.Operation | ir.OpView | None, *, hint: str | None = None, notes: tuple[str, ...] = ()
-) -> WeftError:
-    """An error about an op of a kernel, to be raised."""
-    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 
 
 Reader = TypeVar("Reader", bound=Callable[..., None])

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from ...dsl.diagnostics import Diagnostic, WeftError
 from ..ir import mlir
 from ..ir.mlir import ir
 from ..ir.nesting import ancestors
@@ -22,7 +21,7 @@ from ..proof.hosts.aliasing import Aliasing, state, stated
 from ..proof.hosts.effects import DEVICE, Effect, Effects
 from ..proof.hosts.tokens import is_token, takes_a_stream
 from ..proof.hosts.windows import Buffer
-from ..session.rewriter import describe
+from ..session.rewriter import describe, refuse
 from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
 from .dependences import Dependences
 
@@ -69,7 +68,7 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
     if all(op.name == "gpu.wait" for op in old) and not any(
         op.name == "gpu.launch" for f in found for op in _device_ops(f)
     ):
-        raise _refused("W0430", "the module has no launch, and nothing else that a device does", None,
+        raise refuse("W0430", "the module has no launch, and nothing else that a device does", None,
                        hint="`launch` comes first")  # fmt: skip
     effects = Effects(module)
     for function in found:
@@ -103,40 +102,34 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
     for op in _device_ops(function):
         for parent in takewhile(lambda around: around != function, ancestors(op)):
             if parent.name not in IN_ORDER:
-                raise _refused("W0433", f"{op.name} stands in {describe(parent)}, whose order is not known", op,
+                raise refuse("W0433", f"{op.name} stands in {describe(parent)}, whose order is not known", op,
                                hint="launch from straight code, or from scf.for, scf.while or scf.if")  # fmt: skip
         if op.name == "gpu.launch":
-            raise _refused("W0433", "this gpu.launch is not outlined", op,
+            raise refuse("W0433", "this gpu.launch is not outlined", op,
                            hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
         if takes_a_stream(op):
-            raise _refused(
+            raise refuse(
                 "W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`"
             )
     for op in mlir.operations(function):
         if any(len(region.blocks) > 1 for region in op.regions):
-            raise _refused(
+            raise refuse(
                 "W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for"
             )
         if op.name in HAND_ON:
             continue
         if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
-            raise _refused(
+            raise refuse(
                 "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]"
             )
         if op.name not in DEVICE and op.name != "gpu.wait" and any(is_token(v) for v in (*op.operands, *op.results)):
-            raise _refused("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
+            raise refuse("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
     unseen = effects.unseen(function)
     if unseen is not None:
         through = effects.launches_on_pointers(unseen) or goes_through_pointers(unseen)
-        raise _refused("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be seen", unseen,
+        raise refuse("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be seen", unseen,
                        hint="use memrefs instead of `!llvm.ptr`: which memory a pointer means is not known" if through
                        else "give the function a body, or bring the kernel into the module")  # fmt: skip
-
-
-def _refused(
-    code: str, message: str, op: ir.Operation | None, hint: str | None = None, notes: tuple[str, ...] = ()
-) -> WeftError:
-    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +196,7 @@ class _Block:
     def _expect_alive(self, op: ir.Operation, found: Sequence[Effect]) -> None:
         for effect in found:
             if effect.buffer in self._freed:
-                raise _refused("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
+                raise refuse("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
                                notes=(f"freed by {describe(self._freed[effect.buffer])}",),
                                hint="free it behind its last use")  # fmt: skip
             if effect.kind == "free":

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dsl.diagnostics import Diagnostic, WeftError
 from ..ir.mlir import ir, memref
-from ..session.rewriter import describe
+from ..session.rewriter import refuse
 
 
 def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str | None = None) -> tuple[list[int], int]:
@@ -22,12 +21,8 @@ def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str
         strides, offset = ir.MemRefType(kind).get_strides_and_offset()
     except RuntimeError as error:
         message = f"the layout of {kind} has no strides" if what is None else f"{what} is {kind}: its layout has no strides"
-        raise WeftError(
-            Diagnostic(
-                "W0398", message, payload=None if at is None else describe(at),
-                hint="write the layout as `strided<[8, 1]>`, or leave it out: upstream's `normalize-memrefs` does that",
-            )
-        ) from error  # fmt: skip
+        hint = "write the layout as `strided<[8, 1]>`, or leave it out: upstream's `normalize-memrefs` does that"
+        raise refuse("W0398", message, at, hint=hint) from error
     return list(strides), offset
 
 

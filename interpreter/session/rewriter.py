@@ -192,6 +192,13 @@ def describe(op: ir.Operation | ir.OpView) -> str:
     return name if text == "unknown" else f"{name} at {text}"
 
 
+def refuse(
+    code: str, message: str, op: ir.Operation | ir.OpView | None, *, hint: str | None = None, notes: tuple[str, ...] = ()
+) -> WeftError:
+    """An error about an op that no statement stands for, to be raised."""
+    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
+
+
 def spelled(place: ir.Location) -> str:
     """`payload.mlir:4:8`, or `unknown`."""
     return str(place).removeprefix("loc(").removesuffix(")").replace('"', "")

@@ -12,7 +12,7 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ir
-from ...interpreter.session.rewriter import describe
+from ...interpreter.session.rewriter import describe, refuse
 from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Launch, Scalar, Size, Value, used_buffers
 
 MAX_STEPS = 100_000
@@ -160,7 +160,7 @@ class Host:
         self.epoch += 1
 
     def error(self, code: str, op: ir.Operation, message: str, hint: str | None = None) -> WeftError:
-        return WeftError(Diagnostic(code, message, hint=hint, payload=describe(op)))
+        return refuse(code, message, op, hint=hint)
 
     def unmapped(self, op: ir.Operation) -> WeftError:
         """An op that has no place on the host: it computes, and computing is for kernels."""
