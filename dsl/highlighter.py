@@ -12,7 +12,8 @@ from .expressions import ELEMENT_TYPES, FUNCTIONS
 _CONTROL = ("schedule", "payload", "include", "let", "require", "if", "else", "foreach", "return")
 _STATEMENT = rf"(?!(?:{'|'.join(_CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
-    "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "pad", "transpose", "max-registers",
+    "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "transpose", "max-registers",
+    "order", "grouped", "atomic", "noalias", "unproven",
     "blocks", "threads", "warps", "lanes", "grid", "block-cyclic", "block", "cyclic",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`docs/statements.md` is made from the statements' docstrings; `pytest --update tests/docs` writes it anew."""
+"""`docs/statements.md` is made from the statements' docstrings; `pytest --update` of this file writes it anew."""
 
 from __future__ import annotations
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from pygments.token import Comment, Keyword, Name, Number, String
+from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
@@ -20,6 +21,31 @@ def test_every_statement_is_colored_as_one(keyword: str) -> None:
     """Also those that are added to the grammar tomorrow."""
     for text in (f"{keyword} a.b", f"  {keyword} h", f"let x = {keyword} h", f"if a {{ {keyword} h }}"):
         assert (Name.Builtin, keyword) in list(WeftLexer().get_tokens(text))
+
+
+def words_of_statements() -> set[str]:
+    """The words that stand inside statements, as the grammar has them."""
+    made, seen, words = language(), {"statement"}, set[str]()
+    todo = list(seen)
+    while todo:
+        origin = todo.pop()
+        for rule in made.parser.rules:
+            if rule.origin.name != origin:
+                continue
+            for symbol in rule.expansion:
+                if symbol.is_term:
+                    words.add(made.spellings.get(symbol.name, ""))
+                elif symbol.name not in seen:
+                    seen.add(symbol.name)
+                    todo.append(symbol.name)
+    return {word for word in words - set(made.statements) if re.fullmatch(r"[a-z][a-z-]+", word)}
+
+
+@pytest.mark.parametrize("word", sorted(words_of_statements()))
+def test_every_word_of_a_statement_is_colored(word: str) -> None:
+    """A word that a statement brings along stands in `_OPTIONS` of `dsl/highlighter.py`."""
+    kinds = {kind for kind, value in WeftLexer().get_tokens(f"launch tiles {word} [4]") if value == word}
+    assert kinds and kinds <= {Keyword.Pseudo, Keyword.Constant, Operator.Word}, kinds
 
 
 @pytest.mark.parametrize(

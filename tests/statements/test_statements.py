@@ -49,7 +49,9 @@ def holds(pattern: str, text: str) -> bool:
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_example(keyword: str, update: bool) -> None:
     line, before, after = example(keyword)
-    session = session_of(HERE / "examples" / f"{stem(keyword)}.weft")
+    path = HERE / "examples" / f"{stem(keyword)}.weft"
+    assert path.exists(), f"{path} is missing: a schedule with the line `{line}`"
+    session = session_of(path)
     previous = session.ir
     while (step := session.step()) is not None:
         if step.text == line:
@@ -65,12 +67,13 @@ def test_example(keyword: str, update: bool) -> None:
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_errors(keyword: str, update: bool) -> None:
     path = HERE / "errors" / f"{stem(keyword)}.weft"
+    assert path.exists(), f"{path} is missing: schedules that `{keyword}` refuses, with `// ----` between them"
     cases = path.read_text().split("// ----\n")
     shown = []
     for case in cases:
         said = diagnostics_of(case, HERE / "examples")
         assert said, f"this was not refused:\n{case}"
-        assert any(keyword in text for text in (case,)), f"{path.name}: a case does not use {keyword}"
+        assert keyword in case, f"{path.name}: a case does not use {keyword}"
         shown.append(said)
     pinned(path.with_suffix(".txt"), "\n\n".join(shown) + "\n", update)
 
@@ -78,7 +81,7 @@ def test_errors(keyword: str, update: bool) -> None:
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_documented(keyword: str) -> None:
     page = (HERE.parent.parent / "docs" / "statements.md").read_text()
-    assert f"## `{keyword}`" in page, "run `pytest --update tests/docs` to write the reference anew"
+    assert f"## `{keyword}`" in page, "run `pytest --update tests/docs/test_statement_reference.py`"
     doc = signatures()[keyword].doc
     for field in signatures()[keyword].fields:
         if field.kind != "handles":
