@@ -40,16 +40,14 @@ def widest(op: ir.Operation) -> int:
     space = structure(op).extents
     last = space[-1] if space else None
     lanes = ir.IntegerAttr(op.attributes[VECTOR]).value
+    written = structured.output_numbers()
+    numbers = [n for n, v in enumerate(structured.operands) if in_memory(v) and (n in written or structured.used(n))]
     while lanes > 1:
-        if last is not None and last % lanes == 0 and _wide_in_memory(structured, lanes):
+        wide = any(structured.wide(n, lanes) for n in numbers) or structured.masked(lanes)
+        if last is not None and last % lanes == 0 and wide:
             return lanes
         lanes //= 2
     return 1
-
-
-def _wide_in_memory(op: StructuredOp, lanes: int) -> bool:
-    numbers = [n for n in (*op.input_numbers(), *op.output_numbers()) if n in op.output_numbers() or op.used(n)]
-    return any(op.wide(n, lanes) for n in numbers if in_memory(op.operands[n])) or bool(op.masked(lanes))
 
 
 def in_memory(operand: ir.Value) -> bool:

@@ -27,19 +27,12 @@ def overlap(op: ir.Operation) -> tuple[int, int] | None:
         for read in range(len(operands)):
             if read == written or not is_used(arguments[read]):
                 continue
-            if not _same_buffer(operands[read], operands[written]) or _apart(op, operands[read], operands[written]):
+            a, b = operands[read], operands[written]
+            if not (is_memref(a) and is_memref(b) and may_share(a, b)):
                 continue
-            if spelled(operands[read]) != spelled(operands[written]) or maps[read] != maps[written]:
+            host = HostValues(list(ancestors(op))[-1])
+            if all(mine.disjoint(its) for mine in traced(a, {}, host) for its in traced(b, {}, host)):
+                continue  # windows of one buffer that have no element in common
+            if spelled(a) != spelled(b) or maps[read] != maps[written]:
                 return read, written
     return None
-
-
-def _same_buffer(a: ir.Value, b: ir.Value) -> bool:
-    return is_memref(a) and is_memref(b) and may_share(a, b)
-
-
-def _apart(op: ir.Operation, a: ir.Value, b: ir.Value) -> bool:
-    """Whether two views are windows of one buffer that have no element in common."""
-    *_, module = ancestors(op)
-    host = HostValues(module)
-    return all(mine.disjoint(its) for mine in traced(a, {}, host) for its in traced(b, {}, host))

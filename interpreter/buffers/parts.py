@@ -8,12 +8,10 @@ the extent is one, n elements are inside together, or outside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from ..indices.arithmetic import Bound, Sum, conjunction
+from ..indices.arithmetic import Bound, Sum, inside
 from ..indices.forms import divisible
-from ..indices.guards import inside
 from ..ir.mlir import ir
 from ..mapping.owned import loop_over, when
 from .alignment import aligned_rows
@@ -50,7 +48,7 @@ class Part:
 
         def nest(axis: int, local: tuple[Sum, ...], guards: list[ir.Value]) -> None:
             if axis == len(self.sizes):
-                with _under(guards):
+                with when(*guards):
                     return self._element(local, lanes)
             size, step, bound = self.sizes[axis], steps[axis], bounds[self.order[axis]]
             trips = size // step if isinstance(size, int) else size
@@ -61,7 +59,7 @@ class Part:
 
             if trips == 1:
                 return inner(Sum(), guards)
-            with _under(guards):
+            with when(*guards):
                 loop_over(trips, lambda trip: inner(trip, []))
 
         nest(0, (), [])
@@ -73,11 +71,9 @@ class Part:
             return False
         if not isinstance(size, int) or size % lanes or not divisible(bounds[last], lanes):
             return False
-        others = [n for n in range(len(self.copy.operands)) if n != self.number and self._touched(n)]
+        others = [n for n in range(len(self.copy.operands)) if n != self.number]
+        others = [n for n in others if n in self.copy.output_numbers() or self.copy.used(n)]
         return aligned_rows(self.tile, lanes) and all(self.copy.wide(n, lanes) for n in others)
-
-    def _touched(self, number: int) -> bool:
-        return number in self.copy.output_numbers() or self.copy.used(number)
 
     def _element(self, local: tuple[Sum, ...], lanes: int) -> None:
         indices = [Sum()] * len(self.order)
@@ -85,8 +81,3 @@ class Part:
             indices[position] = offset + index
         instead = {self.number: (self.tile, [e.emit() for e in local])} if self.tile is not None else None
         emit(self.copy, indices, lanes, instead)
-
-
-def _under(guards: Sequence[ir.Value]) -> AbstractContextManager[None]:
-    """What is emitted inside stands under all the guards, if there are any."""
-    return when(conjunction(guards)) if guards else nullcontext()

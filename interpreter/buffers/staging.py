@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 from dataclasses import dataclass
 
-from ..indices.arithmetic import Bound, Sum, conjunction, less
+from ..indices.arithmetic import Bound, Sum, less
 from ..ir.mlir import ir, producer
 from ..mapping.legality import refusal
 from ..mapping.mapping import Mapping
@@ -52,10 +52,7 @@ class Share:
             guards = [less(self.by.index, self.by.count)] if self.by.surplus else []
             if self.rounds * self.stride != self.trips and (index.maximum is None or index.maximum >= self.trips):
                 guards.append(less(index, self.trips))
-            if guards:
-                with when(conjunction(guards)):
-                    body(index, slot)
-            else:
+            with when(*guards):
                 body(index, slot)
 
         loop_over(self.rounds, lambda r: loop_over(self.size, lambda j: one(r, j)))

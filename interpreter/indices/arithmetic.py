@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..ir.mlir import affine, arith, ir, producer
+from ..ir.mlir import affine, arith, ir, made_by
 
 Bound = int | ir.Value
 """A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
@@ -128,8 +128,8 @@ def constant(number: int) -> ir.Value:
 
 def constant_of(value: ir.Value) -> int | None:
     """The number behind an `arith.constant`."""
-    owner = producer(value)
-    return ir.IntegerAttr(owner.attributes["value"]).value if owner is not None and owner.name == "arith.constant" else None
+    owner = made_by(value, "arith.constant")
+    return None if owner is None else ir.IntegerAttr(owner.attributes["value"]).value
 
 
 def known(bound: Bound) -> Bound:
@@ -207,3 +207,35 @@ def delinearise(index: Sum, extents: Sequence[Bound]) -> list[Sum]:
             index, inner = Sum.of(arith.DivSIOp(linear, extent).result), Sum.of(arith.RemSIOp(linear, extent).result)
         found.append(inner)
     return [index, *reversed(found)] if extents else []
+
+
+def inside(index: Sum, bound: Bound) -> list[ir.Value]:
+    """Conditions that together say `index < bound`, as few as are needed; none where it is known.
+
+    A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison that the masked loads of the
+    same tile make, too, so that one serves both.
+    """
+    if isinstance(bound, int):
+        known = index.maximum is not None and index.maximum < bound
+        return [] if known else [less(index, bound)]
+    made = made_by(bound, "affine.min", "affine.apply")
+    if made is None:
+        return [less(index, bound)]
+    mapping = ir.AffineMapAttr(made.attributes["map"]).value
+    operands = [Sum.of(operand) for operand in made.operands]
+    conditions: list[ir.Value] = []
+    for result in mapping.results:
+        limit = Sum.of_expression(result, mapping.n_dims, operands)
+        if limit is None:
+            return [less(index, bound)]
+        if not limit.terms:
+            conditions += inside(index, limit.constant)
+            continue
+        sizes = [term.value for term in limit.terms if term.coefficient == 1]
+        # what varies on the left, a number, or a size that is known only at run time, on the right
+        if limit.constant or len(sizes) != 1:
+            conditions.append(less(index + Sum(0, limit.terms).times(-1), limit.constant))
+        else:
+            rest = tuple(term for term in limit.terms if term.coefficient != 1)
+            conditions.append(less(index + Sum(0, rest).times(-1), sizes[0]))
+    return conditions

@@ -6,7 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 
+from ..ir.functions import sizes_of
 from ..ir.mlir import ir, producer
+from ..ir.nesting import ancestors
 from .arithmetic import Bound, known
 
 Range = tuple[int | None, int | None]
@@ -46,13 +48,9 @@ _LAUNCHED = {"gpu.thread_id": "known_block_size", "gpu.block_id": "known_grid_si
 
 def _last_id(op: ir.Operation) -> int | None:
     """The largest id along an axis, by the size that the kernel is known to be launched with."""
-    holder = op.parent
-    while holder is not None and holder.operation.name != "gpu.func":
-        holder = holder.operation.parent
-    if holder is None or _LAUNCHED[op.name] not in holder.operation.attributes:
-        return None
+    sizes = next((sizes_of(around, _LAUNCHED[op.name]) for around in ancestors(op) if around.name == "gpu.func"), None)
     axis = "xyz".index(str(op.attributes["dimension"]).strip(">").rsplit(" ", 1)[-1])
-    return list(ir.DenseI32ArrayAttr(holder.operation.attributes[_LAUNCHED[op.name]]))[axis] - 1
+    return None if sizes is None else sizes[axis] - 1
 
 
 def _affine(op: ir.Operation) -> Range:

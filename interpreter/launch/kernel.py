@@ -17,6 +17,7 @@ from ..indices.arithmetic import Bound, value
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
 from ..ir.mlir import gpu, ir, operations, producer
+from ..ir.nesting import ancestors, made_within
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
@@ -115,15 +116,8 @@ def install(
 
 def _external_values(root: ir.Operation) -> list[ir.Value]:
     """Values that the loop uses and does not make, in order of first use."""
-    inside: set[ir.Value] = set()
-    used: dict[ir.Value, None] = {}
-    for op in operations(root):
-        used.update(dict.fromkeys(op.operands))
-        inside.update(op.results)
-        for region in op.regions:
-            for block in region.blocks:
-                inside.update(block.arguments)
-    return [v for v in used if v not in inside]
+    used = dict.fromkeys(operand for op in operations(root) for operand in op.operands)
+    return [value for value in used if not made_within(value, root)]
 
 
 def _recomputable(outside: ir.Value, views: bool) -> ir.Operation | None:
@@ -175,17 +169,15 @@ def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
 def host_function(root: ir.Operation) -> ir.Operation:
     """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already, or of an op that nobody
     knows (upstream's verifier ends the process at a launch in one)."""
-    parent = root.parent
-    while parent is not None and parent.operation.name != "func.func":
-        if parent.operation.name in ("gpu.func", "gpu.launch"):
+    for around in ancestors(root):
+        if around.name == "func.func":
+            return around
+        if around.name in ("gpu.func", "gpu.launch"):
             raise fail("W0359", f"{describe(root)} stands in a kernel already", hint="launch the outermost loop only")
-        if not parent.operation.context.is_registered_operation(parent.operation.name):
-            raise fail("W0359", f"{describe(root)} stands in {describe(parent)}, an op that is not registered",
-                       hint="a kernel is launched from a function, from its loops and branches")  # fmt: skip
-        parent = parent.operation.parent
-    if parent is None:
-        raise fail("W0359", f"{describe(root)} stands in no function", hint="a kernel is launched by a host function")
-    return parent.operation
+        if not around.context.is_registered_operation(around.name):
+            what = f"{describe(root)} stands in {describe(around)}, an op that is not registered"
+            raise fail("W0359", what, hint="a kernel is launched from a function, from its loops and branches")
+    raise fail("W0359", f"{describe(root)} stands in no function", hint="a kernel is launched by a host function")
 
 
 def _fresh(base: str, taken: Set[str], also: Names) -> str:

@@ -9,7 +9,7 @@ from ..buffers.alone import do_alone, is_alone
 from ..buffers.elements import StructuredOp, emit_unit
 from ..buffers.staging import Staging, is_stage
 from ..buffers.views import base_of
-from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, delinearise, is_zero
+from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.mlir import ir, producer
 from ..ir.nesting import children
 from ..mapping.geometry import Geometry
@@ -72,7 +72,7 @@ class Realiser:
             ids = {a: self._hardware.id("threads", a) for a in unused}
         idle = {name: index for name, index in ids.items() if index.terms}
         if idle:
-            scope.enter_context(when(conjunction([is_zero(index) for index in idle.values()])))
+            scope.enter_context(when(*map(is_zero, idle.values())))
             self.remarks.append(
                 f"{mapping} leaves {', '.join(idle)} idle: {describe(op)} runs where {' and '.join(idle)} = 0"
             )

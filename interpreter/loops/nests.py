@@ -10,6 +10,7 @@ from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, tensor
 from ..ir.nesting import children, is_within, move_in_front
 from ..ir.structured import is_parallel_op, is_structured, move_marks, segments, shape_of
+from ..mapping.mapping import mapping_of
 from ..mapping.space import loop_dimensions
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
@@ -32,6 +33,13 @@ def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -
     if not is_loop(op):
         return op
     return _for_nest(rewrite, op, dimensions) if op.name.endswith(".for") else _declared(rewrite, op)
+
+
+def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
+    """Refuse a target that has a map: W0340."""
+    mapping = mapping_of(op)
+    if mapping is not None:
+        raise rewrite.error("W0340", f"this is mapped already: `{mapping}`", at="target", payload=op, hint=hint)
 
 
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:

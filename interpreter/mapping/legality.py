@@ -91,7 +91,8 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
         )
     if len(set(mapping.axes)) != len(mapping.axes):
         raise refusal("W0341", f"an axis is named twice in `{mapping}`", op, hint="name each of x, y, z at most once")
-    rank, given = _rank(op), len(mapping.axes)
+    given = len(mapping.axes)
+    rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
     linear = op.name != "scf.forall" and given == 1
     if given != rank and not linear:
         kind = "loop" if op.name == "scf.forall" else "op"
@@ -110,10 +111,6 @@ def _axes_hint(rank: int, given: int, also: str) -> str:
         return f"{rank} dimensions are more than there are axes: `coalesce` the loop first"
     name = f"name {rank} of x, y, z{also}"
     return f"{name}, or `coalesce` the loop into one dimension" if given == 1 and not also else name
-
-
-def _rank(op: ir.Operation) -> int:
-    return len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
 
 
 def _check_numbers(mapping: Mapping) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...dsl.fields import DistributionSpec, SpaceSpec
 from ..ir.mlir import i64, ir, operations
+from ..ir.nesting import ancestors
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")
@@ -54,25 +55,10 @@ class Mapping:
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
         entries = {named.name: named.attr for named in ir.DictAttr(attribute)}
-
-        def text(key: str) -> str | None:
-            return ir.StringAttr(entries[key]).value if key in entries else None
-
-        def number(key: str) -> int | None:
-            return ir.IntegerAttr(entries[key]).value if key in entries else None
-
-        axes = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entries["axes"])) if "axes" in entries else ()
+        plain = {key: entries[key].value for key in ("space", "dist", "chunk", "vector", "group") if key in entries}
+        axes = tuple(axis.value for axis in ir.ArrayAttr(entries["axes"])) if "axes" in entries else ()
         counts = tuple(ir.DenseI64ArrayAttr(entries["counts"])) if "counts" in entries else ()
-        return cls(
-            text("space") or "",
-            axes,
-            counts,
-            "all" in entries,
-            text("dist"),
-            number("chunk"),
-            number("vector") or 1,
-            number("group"),
-        )
+        return cls(axes=axes, counts=counts, every="all" in entries, **plain)
 
     def attribute(self) -> ir.Attribute:
         """The dictionary attribute; needs an active context."""
@@ -121,13 +107,10 @@ def mapping_of(op: ir.Operation | ir.OpView) -> Mapping | None:
 
 def enclosing_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
     """The mapped ops around `op`, innermost first."""
-    parent = op.parent
-    while parent is not None:
-        operation = parent.operation
-        mapping = mapping_of(operation)
+    for around in ancestors(op):
+        mapping = mapping_of(around)
         if mapping is not None:
-            yield operation, mapping
-        parent = operation.parent
+            yield around, mapping
 
 
 def nested_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:

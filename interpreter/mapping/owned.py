@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, less, minimum, multiply, value
-from ..indices.guards import inside
+from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
 from ..indices.ranges import largest
 from ..ir.mlir import ir, scf
 
@@ -63,10 +62,7 @@ def for_each_owned(n: Bound, by: Processors, dist: str | None, chunk: int | None
 def _one_each(n: Bound, by: Processors, body: Emit) -> None:
     if not by.surplus and (by.count == n or (isinstance(n, int) and isinstance(by.count, int) and by.count < n)):
         return body(by.index)
-    conditions = inside(by.index, n)
-    if not conditions:
-        return body(by.index)
-    with when(conjunction(conditions)):
+    with when(*inside(by.index, n)):
         body(by.index)
 
 
@@ -124,9 +120,11 @@ def loop_over(trips: Bound, body: Emit) -> None:
 
 
 @contextmanager
-def when(condition: ir.Value) -> Iterator[None]:
-    """What is emitted inside stands under `scf.if condition`."""
-    guard = scf.IfOp(condition)
-    with ir.InsertionPoint(guard.then_block):
+def when(*conditions: ir.Value) -> Iterator[None]:
+    """What is emitted inside stands under `scf.if` of all the conditions, if there are any."""
+    if not conditions:
+        yield
+        return
+    with ir.InsertionPoint(scf.IfOp(conjunction(conditions)).then_block):
         yield
         scf.YieldOp([])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import combinations
 
 from ..ir import mlir
 from ..ir.cloning import clone_with
@@ -84,7 +84,7 @@ def fillings(
             _is_identity(found, _folded(found.term, cone, leaves, {
                 arguments[i]: attribute(candidate[i], element_type(op.operands[i])) for i in used if _ends(space, i, outside)
             }), start)
-            for outside in _subsets(ragged)
+            for count in range(1, len(ragged) + 1) for outside in combinations(ragged, count)  # beyond one of them or more
         ):  # fmt: skip
             return tuple(candidate.get(i) for i in range(space.inputs))
     return None
@@ -94,11 +94,6 @@ def _ends(space: Structure, position: int, dimensions: Iterable[int]) -> bool:
     """Whether an input is indexed with one of these dimensions alone on an axis: then it ends where that does."""
     found = {dimension_of(e) for e in space.maps[position].results}
     return any(d in found for d in dimensions)
-
-
-def _subsets(dimensions: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Beyond which of the dimensions an iteration may lie: one of them or more."""
-    return chain.from_iterable(combinations(dimensions, n) for n in range(1, len(dimensions) + 1))
 
 
 def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[ir.Value]]:
@@ -171,7 +166,7 @@ def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attrib
         case "arith.addf" | "arith.subf":
             # x + -0.0 is x and x - 0.0 is x; x + 0.0 is not where x is -0.0, which a sum only is if it started so
             exact = math.copysign(1, value) == (-1 if found.combiner == "arith.addf" else 1)
-            return value == 0 and (exact or (first is not None and not _is_negative_zero(first)))
+            return value == 0 and (exact or (first is not None and (first != 0 or math.copysign(1, first) > 0)))
         case "arith.mulf":
             return value == 1
         case "arith.maximumf":
@@ -183,7 +178,3 @@ def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attrib
         case "arith.minnumf":
             return value == math.inf and first is not None and not math.isnan(first)
     return False
-
-
-def _is_negative_zero(value: float) -> bool:
-    return value == 0 and math.copysign(1, value) < 0

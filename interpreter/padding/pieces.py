@@ -94,16 +94,16 @@ def pieces_of(value: ir.Value) -> Piece:
 def read_through(value: ir.Value) -> Piece | None:
     """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a view."""
     piece = pieces_of(value)
-    return piece if _is_pieced(piece) or _behind_pad(value, piece) else None
+    return piece if _is_pieced(piece) or behind_pad(value) else None
 
 
 def _is_pieced(piece: Piece) -> bool:
     return isinstance(piece, Placed) or (isinstance(piece, Window) and _is_pieced(piece.inside))
 
 
-def _behind_pad(value: ir.Value, piece: Piece) -> bool:
+def behind_pad(value: ir.Value) -> bool:
     """Whether a `tensor.pad` stands between the value and the image: bufferization copies even what only crops, or does nothing."""
-    return piece != Image(value) and any(op.name == "tensor.pad" for op in makers(value))
+    return any(op.name == "tensor.pad" for op in makers(value))
 
 
 def makers(value: ir.Value) -> list[ir.Operation]:

@@ -36,7 +36,7 @@ from .gathers import Neutral
 from .identities import fillings
 from .masking import beyond, generalized, mask_update, runs_anywhere
 from .piece_reads import assembled
-from .pieces import Image, Piece, Window, makers, read_through, remove_dead
+from .pieces import Image, Piece, Window, behind_pad, makers, read_through, remove_dead
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
@@ -51,7 +51,7 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
     for position in range(inputs + outputs if starts else inputs):
         value = op.operands[position]
         piece, shape = read_through(value), shape_of(value)
-        if position >= inputs and not _behind_pad(value):
+        if position >= inputs and not behind_pad(value):
             continue
         if piece is None or None in shape:
             continue
@@ -84,14 +84,10 @@ def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
 def absorb_all_pads(module: ir.Module) -> None:
     """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
     for op in mlir.operations(module.operation):
-        if not is_structured(op) or gathers.is_gather(op) or not any(_behind_pad(value) for value in op.operands):
+        if not is_structured(op) or gathers.is_gather(op) or not any(behind_pad(value) for value in op.operands):
             continue
         if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
             absorb_pads(op)
-
-
-def _behind_pad(value: ir.Value) -> bool:
-    return any(maker.name == "tensor.pad" for maker in makers(value))
 
 
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:

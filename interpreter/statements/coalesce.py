@@ -46,8 +46,7 @@ class Coalesce(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..loops.coalescing import coalesce, spelled
         from ..loops.independence import is_loop
-        from ..loops.nests import merge_nested, parallel_nest
-        from ..mapping.mapping import mapping_of
+        from ..loops.nests import expect_unmapped, merge_nested, parallel_nest
         from ..mapping.space import loop_dimensions
 
         op = rewrite.find(self.target)
@@ -55,15 +54,7 @@ class Coalesce(Statement):
             raise rewrite.error(
                 "W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", at="target", payload=op
             )
-        mapping = mapping_of(op)
-        if mapping is not None:
-            raise rewrite.error(
-                "W0340",
-                f"this is mapped already: `{mapping}`",
-                at="target",
-                payload=op,
-                hint="coalesce it, then map the result",
-            )
+        expect_unmapped(rewrite, op, "coalesce it, then map the result")
         loop = parallel_nest(rewrite, op, None)
         if not loop.results:
             loop = merge_nested(loop)

@@ -177,7 +177,7 @@ class Launch(Statement):
             for line in proof.let_through(kernel, judged.found):
                 rewrite.remark(line)
         else:
-            raise rewrite.placed(WeftError(*proof.refusal(judged.found)))
+            raise WeftError(*proof.refusal(judged.found))
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:

@@ -133,21 +133,19 @@ class Map(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops.nests import on_one_processor, parallel_nest, single_iteration
+        from ..buffers.alone import VECTOR
+        from ..loops.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
         from ..mapping.legality import check_map
-        from ..mapping.mapping import ATTRIBUTE, Mapping, mapping_of
+        from ..mapping.mapping import ATTRIBUTE, Mapping
 
         op = found = rewrite.find(self.target)
-        earlier = mapping_of(op)
-        if earlier is not None:
-            raise rewrite.error(
-                "W0340", f"this is mapped already: `{earlier}`", at="target", payload=op, hint="map it once"
-            )
+        expect_unmapped(rewrite, op, "map it once")
         op = on_one_processor(rewrite, op, self.target.tag, self.space)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
         rewrite.only_marked = op is found  # which may be gone
         refuse_overlap(rewrite, op, "target")
-        mapping = Mapping.of(self.space, self.distribution, self.vector or _promised_vector(op), self.group)
+        promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None  # by `promote-to-shared`
+        mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group)
         try:
             check_map(op, mapping)
         except WeftError as error:
@@ -162,8 +160,3 @@ class Map(Statement):
             field = "distribution"
         at = field if field in self.node.fields else None
         return dataclasses.replace(diagnostic, span=rewrite.span(at), statement=self.node.keyword)
-
-
-def _promised_vector(op: ir.Operation) -> int | None:
-    """The `vector n` of the `promote-to-shared` that made the copy."""
-    return ir.IntegerAttr(op.attributes["weft.vector"]).value if "weft.vector" in op.attributes else None

@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 
 from ..ir.mlir import i64, ir, linalg, producer
-from ..ir.nesting import stands_in
+from ..ir.nesting import stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
-from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, element_bytes
+from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, bytes_of, element_bytes
+from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
 from ..session.rewriter import Rewriter
 from ..session.statement import Operand, Results, Statement, flag, integer, operand, statement
@@ -75,11 +76,11 @@ class PromoteToShared(Statement):
         self._affordable(rewrite, shape, element_bytes(element_type(value)))
         alloc, view = allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
         alloc.attributes["weft.name"] = ir.StringAttr.get(f"{origin(value) or self.operand.name}_shared")
-        copy = self._memref_copy(op, position, view) if levels.is_memref(op) else self._tensor_copy(op, position, view)
+        copy = _copied(op, position, view)
         if self.vector:
             copy.attributes["weft.vector"] = i64(self.vector)
-        size = _bytes(alloc)
-        rewrite.remark(f"{alloc.results[0].type} ({size} bytes of shared memory)")
+        kind = alloc.results[0].type
+        rewrite.remark(f"{kind} ({bytes_of(kind)} bytes of shared memory)")
         return {"buffer": rewrite.new_handle(alloc), "copy": rewrite.new_handle(copy)}
 
     def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
@@ -122,27 +123,19 @@ class PromoteToShared(Statement):
                 at="operand", hint="stage a smaller tile, or pad less",
             )  # fmt: skip
 
-    def _tensor_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
-        value = op.operands[position]
-        owner = producer(value)
-        if owner is not None and is_gather(owner) and len(list(value.uses)) == 1:
-            with ir.InsertionPoint(owner):
-                target = as_tensor(view)
-            owner.operands[len(owner.operands) - 1] = target
-            del owner.attributes["weft.gather"]
-            return owner
-        with ir.InsertionPoint(op), op.location:
-            copied = linalg.copy(value, outs=[as_tensor(view)])
-        op.operands[position] = copied
-        return copied.owner.operation
 
-    def _memref_copy(self, op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
-        with ir.InsertionPoint(op), op.location:
-            copy = linalg.copy(op.operands[position], outs=[view]).owner.operation
-        op.operands[position] = view
-        return copy
-
-
-def _bytes(alloc: ir.Operation) -> int:
-    kind = ir.MemRefType(alloc.results[0].type)
-    return math.prod(kind.shape) * element_bytes(kind.element_type)
+def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
+    """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed there."""
+    value = op.operands[position]
+    owner = producer(value)
+    if owner is not None and is_gather(owner) and len(users(value)) == 1:
+        with ir.InsertionPoint(owner):
+            owner.operands[len(owner.operands) - 1] = as_tensor(view)
+        del owner.attributes[GATHER]
+        return owner
+    with ir.InsertionPoint(op), op.location:
+        if levels.is_memref(op):
+            copied, op.operands[position] = linalg.copy(value, outs=[view]), view
+        else:
+            copied = op.operands[position] = linalg.copy(value, outs=[as_tensor(view)])
+    return copied.owner.operation

@@ -108,15 +108,11 @@ class Tile(Statement):
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
-        from ..loops.nests import parallel_nest
-        from ..loops.strips import cut
-        from ..mapping.mapping import ATTRIBUTE
+        from ..loops.coalescing import cut
+        from ..loops.nests import expect_unmapped, parallel_nest
         from ..mapping.space import loop_dimensions
 
-        if ATTRIBUTE in op.attributes:
-            raise rewrite.error(
-                "W0340", "this loop is mapped already", at="target", payload=op, hint="tile it, then map the two loops"
-            )
+        expect_unmapped(rewrite, op, "tile it, then map the two loops")
         if not any(self.sizes):
             raise rewrite.error("W0324", "no dimension is tiled", at="sizes", payload=op)
         loop = parallel_nest(rewrite, op, len(self.sizes))
@@ -129,14 +125,16 @@ class Tile(Statement):
                 payload=loop,
                 hint="tile the op inside, or `bufferize` first",
             )
-        if len(self.sizes) > rank:
-            raise rewrite.error(
-                "W0323", f"{len(self.sizes)} sizes for {rank} dimensions", at="sizes", payload=loop,
-                hint="at most one size each; `_` leaves a dimension alone, and so does a missing one at the end",
-            )  # fmt: skip
+        self._not_more_than(rewrite, loop, rank)
         outer, inner = cut(loop, (*self.sizes, *(None for _ in range(rank - len(self.sizes)))))
         rewrite.remark(f"strips of {', '.join('all' if not s else str(s) for s in self.sizes)} iterations")
         return {"loop": rewrite.new_handle(outer, "loop"), "op": rewrite.new_handle(inner, "loop")}
+
+    def _not_more_than(self, rewrite: Rewriter, op: ir.Operation, rank: int, *notes: str) -> None:
+        if len(self.sizes) > rank:
+            hint = "at most one size each; `_` leaves a dimension alone, and so does a missing one at the end"
+            what = f"{len(self.sizes)} sizes for {rank} dimensions"
+            raise rewrite.error("W0323", what, at="sizes", payload=op, notes=notes, hint=hint)
 
     def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
         rewrite.expect_structured(op, "W0320")
@@ -146,15 +144,7 @@ class Tile(Statement):
                 "W0458", "this sum is atomic: the blocks that make its parts add them up", at="target", payload=op,
                 hint="`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
             )  # fmt: skip
-        if len(self.sizes) > space.rank:
-            raise rewrite.error(
-                "W0323",
-                f"{len(self.sizes)} sizes for {space.rank} dimensions",
-                at="sizes",
-                payload=op,
-                notes=(f"dimensions {space.spelled()}",),
-                hint="at most one size each; `_` leaves a dimension alone, and so does a missing one at the end",
-            )
+        self._not_more_than(rewrite, op, space.rank, f"dimensions {space.spelled()}")
         if 0 in space.extents:
             raise rewrite.error(
                 "W0338", "the op has a dimension without iterations, so that there is nothing to tile", at="target",
@@ -180,7 +170,8 @@ class Tile(Statement):
             for loop in inner:
                 fuse_gathers(rewrite, loop)
             loops += inner
-        names = ["loop"] if len(loops) == 1 else _names(any(parallel), len(loops))
+        first, reductions = ["loop"] if any(parallel) else [], sum(1 for s in reduction if s)
+        names = ["loop"] if len(loops) == 1 else [*first, *(["k"] if reductions == 1 else [f"k{i}" for i in range(reductions)])]
         return {**dict(zip(names, loops, strict=True)), "op": tiled}
 
     def _loops(self, rewrite: Rewriter, op: Handle, kind: str, tile_sizes: Sequence[int], count: int) -> list[Handle]:
@@ -203,13 +194,6 @@ def _summary(space: Structure, extents: Sequence[int | None], sizes: Sequence[in
         if s
     ]
     return "tiles: " + ", ".join(trips)
-
-
-def _names(parallel: bool, count: int) -> list[str]:
-    """`loop` is the forall; the reduction loops are `k0`, `k1`, … (`k` if there is one)."""
-    reductions = count - 1 if parallel else count
-    inner = ["k"] if reductions == 1 else [f"k{i}" for i in range(reductions)]
-    return (["loop"] if parallel else []) + inner
 
 
 def _times(extents: Sequence[int | None]) -> str:

@@ -58,20 +58,17 @@ class VerifySync(Statement):
             raise rewrite.error(
                 "W0605", "there is neither a mapped loop nor a kernel to verify", hint="`map` a loop first"
             )
-        try:
-            for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
-                stands = proof.stands(rewrite.module, root)
-                findings = None if stands else Findings(trial.model, independent=independent(root))
-                self._verify(rewrite, trial.model, findings)
-                if findings is not None and findings.believed:
-                    rewrite.remark(proof.BELIEVED)
-                else:
-                    proof.state_proof(rewrite.module, root)
-            for kernel in kernels:
-                model = kernel_model(kernel)
-                self._verify(rewrite, model, Findings(model))
-        except WeftError as error:
-            raise rewrite.placed(error) from error
+        for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
+            stands = proof.stands(rewrite.module, root)
+            findings = None if stands else Findings(trial.model, independent=independent(root))
+            self._verify(rewrite, trial.model, findings)
+            if findings is not None and findings.believed:
+                rewrite.remark(proof.BELIEVED)
+            else:
+                proof.state_proof(rewrite.module, root)
+        for kernel in kernels:
+            model = kernel_model(kernel)
+            self._verify(rewrite, model, Findings(model))
         return {}
 
     @staticmethod

@@ -30,6 +30,17 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
         )
 
 
+def expect_values(rewrite: Rewriter, target: Handle, code: str, what: str) -> ir.Operation:
+    """The op of `target`, on tensors; refused where it has to stay on memrefs."""
+    op = on_tensors(rewrite, target)
+    if is_memref(op):
+        from .raising import obstacle
+
+        why, hint = obstacle(op)
+        raise rewrite.error(code, f"the {what} is on memrefs, and {why}", at="target", payload=op, hint=hint)
+    return op
+
+
 def on_tensors(rewrite: Rewriter, target: Handle) -> ir.Operation:
     """The op of `target`, on tensors where that can be: a payload written on memrefs is raised first, and says so."""
     op = rewrite.find(target)

@@ -14,9 +14,8 @@ from loops import ROOT, loop_module, mapped, owner
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.launch.launch import launch_loop
-from weft.interpreter.loops.coalescing import coalesce
+from weft.interpreter.loops.coalescing import coalesce, cut
 from weft.interpreter.loops.independence import collision
-from weft.interpreter.loops.strips import cut
 
 SIZES = st.integers(1, 9)
 AXES = "xyz"

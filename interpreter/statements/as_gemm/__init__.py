@@ -84,7 +84,6 @@ class AsGemm(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ...padding.pieces import makers, remove_dead
-        from ...tensors.raising import obstacle
         from .consumers import move_consumers, staying
         from .image import source_of
         from .problem import read
@@ -95,10 +94,7 @@ class AsGemm(Statement):
             raise rewrite.error(
                 "W0440", f"`as-gemm` takes a convolution, and this is {op.name}", at="target", payload=op
             )
-        op = levels.on_tensors(rewrite, self.target)
-        if levels.is_memref(op):
-            why, hint = obstacle(op)
-            raise rewrite.error("W0445", f"the convolution is on memrefs, and {why}", at="target", payload=op, hint=hint)
+        op = levels.expect_values(rewrite, self.target, "W0445", "convolution")
         try:
             problem = read(op)
         except WeftError as error:

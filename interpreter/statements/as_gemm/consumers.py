@@ -190,7 +190,7 @@ def _made(
         else:
             groups, numbers = _grouped(read, together, shape_of(value)) or ([], [])
             operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
-        maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(n) for n in numbers]))
+        maps.append(ir.AffineMap.get_identity(rank).get_submap(numbers))
     return generic(
         operands[:-1], operands[-1:], maps, ["parallel"] * rank, lambda own: clone_body(body_of(op), own)
     )

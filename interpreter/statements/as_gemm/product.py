@@ -18,12 +18,15 @@ from .problem import Problem
 def product(op: ir.Operation, problem: Problem, source: Source) -> tuple[ir.Operation, ir.Value]:
     """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
     image = operand(problem, source, element_type(op.operands[problem.image]))
-    kernel = _filter(op, problem)
+    numbers = count()
+    together = [[next(numbers) for _ in problem.groups[g].dimensions] for g in problem.filter_groups]
+    kernel = collapsed(op.operands[problem.filter], together)
     start = matrix(op.operands[2], runs(problem))
     inputs = [image, kernel] if problem.image_is_left else [kernel, image]
     mine = (problem.image_groups, problem.filter_groups)
     order = mine if problem.image_is_left else mine[::-1]
-    maps = [_map(len(problem.groups), groups) for groups in (*order, problem.result_groups)]
+    whole = ir.AffineMap.get_identity(len(problem.groups))
+    maps = [whole.get_submap(list(groups)) for groups in (*order, problem.result_groups)]
     plain = _is_plain(problem, maps) and _adds_products(op)
     made = (
         linalg.matmul(*inputs, outs=[start]).owner.operation
@@ -37,12 +40,6 @@ def runs(problem: Problem) -> list[list[int]]:
     """The result's axes by dimension of the product."""
     numbers = count()
     return [[next(numbers) for _ in problem.groups[g].dimensions] for g in problem.result_groups]
-
-
-def _filter(op: ir.Operation, problem: Problem) -> ir.Value:
-    numbers = count()
-    together = [[next(numbers) for _ in problem.groups[g].dimensions] for g in problem.filter_groups]
-    return collapsed(op.operands[problem.filter], together)
 
 
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
@@ -66,10 +63,6 @@ def expanded(value: ir.Value, shape: Sequence[int | None], together: Sequence[Se
     whole = [n or 0 for n in shape]
     kind = ir.RankedTensorType.get(whole, element_type(value))
     return tensor.ExpandShapeOp(kind, value, [list(axes) for axes in together], [], whole).result
-
-
-def _map(rank: int, groups: Sequence[int]) -> ir.AffineMap:
-    return ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(g) for g in groups])
 
 
 def _is_plain(problem: Problem, maps: Sequence[ir.AffineMap]) -> bool:

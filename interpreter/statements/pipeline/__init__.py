@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir, operations
-from ...memory.shared import element_bytes
+from ...ir.nesting import ancestors
+from ...memory.shared import bytes_of
 from ...session.rewriter import Rewriter
 from ...session.statement import Handle, Results, Statement, handle, integer, statement
 from ..bufferize import ensure_bufferized
@@ -97,10 +96,7 @@ class Pipeline(Statement):
             return {}
         ensure_bufferized(rewrite)
         loop = rewrite.find(self.loop)
-        try:
-            found = find_copies(loop)
-        except WeftError as error:
-            raise rewrite.placed(error) from error
+        found = find_copies(loop)
         buffers = rotate(found)
         self._affordable(rewrite, rewrite.find(self.loop))
         names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
@@ -113,11 +109,9 @@ class Pipeline(Statement):
         from ...launch.lowering import MAX_STATIC_SHARED
         from ...memory.spaces import is_shared
 
-        outermost = loop
-        while (parent := outermost.parent) is not None and parent.operation.name not in ("func.func", "builtin.module"):
-            outermost = parent.operation
-        kinds = [ir.MemRefType(op.results[0].type) for op in operations(outermost, "memref.alloc")]
-        total = sum(math.prod(k.shape) * element_bytes(k.element_type) for k in kinds if is_shared(k))
+        around = [op for op in ancestors(loop) if op.name not in ("func.func", "builtin.module")]
+        kinds = [op.results[0].type for op in operations(around[-1] if around else loop, "memref.alloc")]
+        total = sum(bytes_of(kind) for kind in kinds if is_shared(kind))
         if total > MAX_STATIC_SHARED:
             raise rewrite.error(
                 "W0355",

@@ -90,21 +90,17 @@ class SplitK(Statement):
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ...tensors.raising import obstacle
         from .atomics import has_atomics
         from .parts import read, split
 
         op = rewrite.find(self.target)
         rewrite.expect_structured(op, "W0450")
-        op = levels.on_tensors(rewrite, self.target)
         if op.parent is not None and op.parent.operation.name != "func.func":
             raise rewrite.error(
                 "W0456", f"this op stands in {op.parent.operation.name}, and the parts of its sum need launches of their own",
                 at="target", payload=op, hint="use `split-k` before `tile`",
             )  # fmt: skip
-        if levels.is_memref(op):
-            why, hint = obstacle(op)
-            raise rewrite.error("W0454", f"the op is on memrefs, and {why}", at="target", payload=op, hint=hint)
+        op = levels.expect_values(rewrite, self.target, "W0454", "op")
         try:
             cut = read(op, self.parts, self.factor or 1)
         except WeftError as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
-from ...indices.arithmetic import apply_map
+from ...indices.arithmetic import Sum, apply_map, less
 from ...ir.cloning import clone_body
 from ...ir.mlir import affine, arith, ir, linalg, operations, producer
 from ...ir.structured import Structure, body_of, dimensions_of, element_type, extents_of, generic, shape_of, structure
@@ -194,7 +194,7 @@ def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.Af
 
 def _inside(cut: Split, whole: ir.Value) -> ir.Value:
     """k < extent: false for what the last part has too many."""
-    return arith.cmpi(arith.CmpIPredicate.slt, whole, index(cut.extent))
+    return less(Sum.of(whole), cut.extent)
 
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:

@@ -82,7 +82,10 @@ class Vectorize(Statement):
                 hint="tile it, and map the loop to threads; or `map` the op with `vector n`",
             )  # fmt: skip
         refuse_overlap(rewrite, op, "target")
-        self._check_shapes(rewrite, op)
+        for kind in (ir.MemRefType(v.type) for v in op.operands if isinstance(v.type, ir.MemRefType)):
+            if not kind.has_static_shape:
+                what = f"a tile of type {kind} has no static shape"
+                raise rewrite.error("W0392", what, at="target", payload=op, hint="tile with static sizes")
         if goes_along(op):
             self._mark(rewrite, op)
             return {}
@@ -128,15 +131,6 @@ class Vectorize(Statement):
             wide = len(structured.masked(lanes)) if lanes > 1 else 0
             few = f"{wide} of {masked} reads {lanes} elements at once" if wide else "element by element"
             rewrite.remark(f"what stands in the op's body: {few}")
-
-    @staticmethod
-    def _check_shapes(rewrite: Rewriter, op: ir.Operation) -> None:
-        for kind in (ir.MemRefType(v.type) for v in op.operands if isinstance(v.type, ir.MemRefType)):
-            if not kind.has_static_shape:
-                raise rewrite.error(
-                    "W0392", f"a tile of type {kind} has no static shape", at="target", payload=op,
-                    hint="tile with static sizes",
-                )  # fmt: skip
 
     @staticmethod
     def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:

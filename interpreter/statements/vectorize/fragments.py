@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ...buffers.alone import copy_alone, widest
 from ...ir.functions import name_of, set_name
@@ -72,11 +73,7 @@ def _expanded(own: ir.Value, shape: Sequence[int], kept: Sequence[int]) -> ir.Va
     if len(kept) == len(shape):
         return own
     kind = ir.MemRefType(own.type)
-    groups = [[axis for axis in range(len(shape)) if _group(axis, kept) == number] for number in range(len(kept))]
+    ends = [*kept[:-1], len(shape) - 1]  # an axis goes to the next kept one, or to the last
+    groups = [list(range(first + 1, last + 1)) for first, last in pairwise([-1, *ends])]
     result = ir.MemRefType.get(list(shape), kind.element_type)
     return memref.ExpandShapeOp(result, own, groups, [], list(shape)).result
-
-
-def _group(axis: int, kept: Sequence[int]) -> int:
-    """Which dimension of the fragment a dimension belongs to: the next kept one, or the last."""
-    return next((number for number, k in enumerate(kept) if axis <= k), len(kept) - 1)
