@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..indices.forms import divisible
 from ..ir.mlir import ir, producer
+from ..ir.slices import place_of
 from ..mapping.space import DYNAMIC, subview_offsets
 from ..memory.strides import strided
 from .folding import becomes_a_cast
@@ -38,7 +39,7 @@ def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
     if view.name == "memref.cast":
         return _in_a_row(view.operands[0], axis, lanes)
     if view.name == "memref.subview":
-        sizes = list(ir.DenseI64ArrayAttr(view.attributes["static_sizes"]))
+        sizes = place_of(view)[1]
         kept = range(source.rank) if source.rank == kind.rank else [d for d, size in enumerate(sizes) if size != 1]
         seen = [d for d in range(kind.rank) if source.rank == kind.rank or kind.shape[d] != 1]
         return axis in seen and len(kept) == len(seen) and _in_a_row(view.operands[0], kept[seen.index(axis)], lanes)
@@ -53,10 +54,7 @@ def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
 
 
 def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
-    kind = memref.type
-    if not isinstance(kind, ir.MemRefType):
-        return False
-    _, offset = strided(kind)
+    _, offset = strided(memref.type)
     if offset != DYNAMIC:
         return offset % lanes == 0
     owner = producer(memref)
@@ -67,9 +65,7 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     if owner.name != "memref.subview":
         return False
     source = owner.operands[0]
-    assert isinstance(source.type, ir.MemRefType)
-    strides, _ = strided(source.type)
-    parts = zip(subview_offsets(owner), strides, strict=True)
+    parts = zip(subview_offsets(owner), strided(source.type)[0], strict=True)
     return _offset_divisible(source, lanes) and all(
         divisible(offset, lanes) or (stride != DYNAMIC and stride % lanes == 0) for offset, stride in parts
     )

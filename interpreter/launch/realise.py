@@ -8,15 +8,16 @@ from contextlib import ExitStack
 from ..buffers.alone import do_alone, is_alone
 from ..buffers.elements import StructuredOp, emit_unit
 from ..buffers.staging import Staging, is_stage
-from ..buffers.views import base_of
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
-from ..ir.mlir import ir, producer
+from ..ir.functions import name_of
+from ..ir.mlir import ir
 from ..ir.nesting import children
 from ..mapping.geometry import Geometry
 from ..mapping.hardware import Hardware
 from ..mapping.mapping import AXES, Mapping, mapping_of
 from ..mapping.owned import for_each_owned, when
 from ..mapping.space import extents, loop_dimensions
+from ..memory.views import behind
 from ..session.rewriter import describe
 from .kernel import Outlined
 
@@ -148,11 +149,9 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
 
 def _called(op: ir.Operation, structured: StructuredOp) -> str:
     """What the report calls an op: by the named buffer that it fills, else by itself."""
-    base = base_of(structured.operands[structured.output_numbers().start])
-    made = None if base is None else producer(base)
-    if made is None or "weft.name" not in made.attributes:
-        return describe(op)
-    return f"{ir.StringAttr(made.attributes['weft.name']).value} ({describe(op)})"
+    base = behind(structured.operands[structured.output_numbers().start])
+    name = None if isinstance(base.owner, ir.Block) else name_of(base)
+    return describe(op) if name is None else f"{name} ({describe(op)})"
 
 
 def _has_map(op: ir.Operation) -> bool:

@@ -118,7 +118,14 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     for position, axis in enumerate(missing):
         room = min(max(_SYMBOLIC_THREADS // math.prod(block.values()), 1), MAX_BLOCK[axis])
         block[axis] = room if position == 0 else 1
-    _check_threads_exist(mapped, block)
+    for one in mapped:
+        if one.mapping.every and not block:
+            raise fail(
+                "W0353",
+                "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over threads",
+                notes=(_spelled(one),),
+                hint="map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
+            )
     block = {axis: block.get(axis, 1) for axis in AXES}
     _check_block(block)
     _check_warps(mapped, block, symbolic)
@@ -161,17 +168,6 @@ def _grid_threads(mapped: Sequence[Mapped], block: dict[str, int]) -> None:
             wanted = trips if count == AS_MANY_AS_ITERATIONS else count if count > 0 else None
             threads = min(usual, MAX_BLOCK[axis])
             block.setdefault(axis, min(threads, max(wanted, 1)) if wanted is not None else threads)
-
-
-def _check_threads_exist(mapped: Sequence[Mapped], block: dict[str, int]) -> None:
-    for one in mapped:
-        if one.mapping.every and not block:
-            raise fail(
-                "W0353",
-                "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over threads",
-                notes=(_spelled(one),),
-                hint="map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
-            )
 
 
 def _check_block(block: dict[str, int]) -> None:

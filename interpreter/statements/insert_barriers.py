@@ -152,8 +152,12 @@ def _settle(root: ir.Operation, choice: Choice, existing: set[int], *, proven: b
         del barrier.attributes[CANDIDATE]
         why = ", ".join(_reasons(choice, number))
         lines.append(f"{_where(barrier)} ({why}{', was there' if number in existing else ''})")
-        if number not in existing:
-            _fence(barrier, choice.spaces[number])
+        if number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
+            (space,) = choice.spaces[number]
+            attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
+            with ir.InsertionPoint(barrier), barrier.location:
+                gpu.BarrierOp(address_spaces=attribute)
+            barrier.erase()
     count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"
     text = f"{count}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
     if removed:
@@ -172,16 +176,6 @@ def _reasons(choice: Choice, number: int) -> list[str]:
         if reason.buffer not in names:
             names.append(reason.buffer)
     return [f"{kind} {', '.join(names)}" for kind, names in by_kind.items()]
-
-
-def _fence(barrier: ir.Operation, spaces: frozenset[str]) -> None:
-    """Name the memory the barrier orders, unless it is all."""
-    if len(spaces) == 1:
-        (space,) = spaces
-        attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
-        with ir.InsertionPoint(barrier), barrier.location:
-            gpu.BarrierOp(address_spaces=attribute)
-        barrier.erase()
 
 
 def _where(barrier: ir.Operation) -> str:

@@ -50,7 +50,9 @@ class Transform(Statement):
         if found is not None:
             yielded = [v.strip().removeprefix("%") for v in found["values"].split(",") if v.strip()]
             body = body[: found.start()]
-        self._no_printing(rewrite)
+        if re.search(r"\btransform\.print\b", self.text):  # it prints to the process's own output, where IR and JSON go
+            what, hint = "`transform.print` writes past Weft, into the module that is printed", "write `print` or `print HANDLE`"
+            raise rewrite.error("W0339", what, at="text", hint=f"end this statement before it, and {hint}")
         own = _defined(body)
         given = [n for n in self.scope if n not in own and re.search(rf"%{re.escape(n)}\b", self.text)]
         made = {f"r{i}": rewrite.fresh_handle() for i in range(len(yielded))}
@@ -67,14 +69,6 @@ class Transform(Statement):
         for handle in made.values():
             rewrite.find(handle)
         return made
-
-    def _no_printing(self, rewrite: Rewriter) -> None:
-        """Upstream prints to the process's own standard output, where IR and JSON go."""
-        if re.search(r"\btransform\.print\b", self.text):
-            raise rewrite.error(
-                "W0339", "`transform.print` writes past Weft, into the module that is printed", at="text",
-                hint="end this statement before it, and write `print` or `print HANDLE`",
-            )  # fmt: skip
 
 
 def _defined(body: str) -> set[str]:

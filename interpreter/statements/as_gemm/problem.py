@@ -143,7 +143,12 @@ def read(op: ir.Operation) -> Problem:
     image, axes = _image(op, space)
     kernel = 1 - image
     sides = _sides(space, axes, kernel)
-    groups = (*_result_groups(space, sides), *_sum_groups(space, sides, kernel))
+    order, summed = ([_position(e) for e in m.results] for m in (space.maps[-1], space.maps[kernel]))
+    parts = [  # dimensions of one side that stand next to each other; those of both sides, one by one
+        *(part for side, same in _runs(order, sides) for part in ([(d,) for d in same] if side == "both" else [same])),
+        *(same for side, same in _runs(summed, sides) if side == "sum"),
+    ]
+    groups = tuple(Group(sides[part[0]], part, tuple(space.extents[d] or 0 for d in part)) for part in parts)
     _has_both_sides(op, space, axes, groups)
     return Problem(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
 
@@ -257,22 +262,9 @@ def _position(expr: ir.AffineExpr) -> int:
     return expr.position
 
 
-def _result_groups(space: Structure, sides: Sequence[Side]) -> list[Group]:
-    order = [_position(e) for e in space.maps[-1].results]
-    return [
-        _group(space, sides[part[0]], part)
-        for side, same in groupby(order, key=lambda d: sides[d])
-        for part in ([(d,) for d in same] if side == "both" else [tuple(same)])
-    ]
-
-
-def _sum_groups(space: Structure, sides: Sequence[Side], kernel: int) -> list[Group]:
-    order = [_position(e) for e in space.maps[kernel].results]
-    return [_group(space, "sum", tuple(same)) for side, same in groupby(order, key=lambda d: sides[d]) if side == "sum"]
-
-
-def _group(space: Structure, side: Side, dimensions: tuple[int, ...]) -> Group:
-    return Group(side, dimensions, tuple(space.extents[d] or 0 for d in dimensions))
+def _runs(order: Sequence[int], sides: Sequence[Side]) -> list[tuple[str, tuple[int, ...]]]:
+    """Dimensions that stand next to each other and are of one side."""
+    return [(side, tuple(same)) for side, same in groupby(order, key=lambda d: sides[d])]
 
 
 def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[Axis], groups: Sequence[Group]) -> None:
