@@ -32,11 +32,26 @@ def normal(function: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
         name = original.attributes["sym_name"]
         found = next(op for op in operations(found, original.name) if op.attributes["sym_name"] == name)
     simplify(found)
+    _keep_reads(found)
     try:
         run_passes(module, _PIPELINE)
     except ir.MLIRError:
         return function, path[-1]
+    for op in operations(found, _KEPT):
+        op.erase()
     return found, module
+
+
+_KEPT = "weft.kept"
+
+
+def _keep_reads(function: ir.Operation) -> None:
+    """Use what is read from memory: passes erase reads whose results nobody uses, and a race of one is a race."""
+    for op in operations(function):
+        values = [result for result in op.results if not isinstance(result.type, ir.MemRefType)]
+        if values and not op.regions and any(isinstance(operand.type, ir.MemRefType) for operand in op.operands):
+            with op.context, op.location, ir.InsertionPoint.after(op):
+                ir.Operation.create(_KEPT, operands=values)
 
 
 def simplify(function: ir.Operation) -> None:
