@@ -81,7 +81,7 @@ class StructuredOp:
         return next((load for load in self.masked(lanes) if yielded == [load.value]), None)
 
 
-Address = tuple[ir.Value, Sequence[ir.Value]]
+Address = tuple["ir.Value", Sequence["ir.Value"]]
 """A buffer and the subscripts of one of its elements."""
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..ir.mlir import affine, arith, ir, made_by
 
-Bound = int | ir.Value
+Bound: TypeAlias = "int | ir.Value"
 """A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
 
 

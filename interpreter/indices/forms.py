@@ -75,10 +75,8 @@ def expression(e: ir.AffineExpr, dims: int, operands: Sequence[Linear], divide: 
         return None
     if isinstance(e, ir.AffineMulExpr):
         return Linear().plus(left, right.constant)
-    return divide(next(kind for kind, cls in _DIVISIONS.items() if isinstance(e, cls)), left, right.constant)
-
-
-_DIVISIONS = {"floordiv": ir.AffineFloorDivExpr, "ceildiv": ir.AffineCeilDivExpr, "mod": ir.AffineModExpr}
+    divisions = {"floordiv": ir.AffineFloorDivExpr, "ceildiv": ir.AffineCeilDivExpr, "mod": ir.AffineModExpr}
+    return divide(next(kind for kind, cls in divisions.items() if isinstance(e, cls)), left, right.constant)
 
 
 def values_in(key: Key) -> set[Number]:
