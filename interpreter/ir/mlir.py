@@ -100,13 +100,17 @@ def run_passes(module: ir.Module, pipeline: str) -> None:
     """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`."""
     with module.context, ir.Location.unknown():
         known = _pipelines.setdefault(module.context, {})
-        if pipeline not in known:
-            known[pipeline] = passmanager.PassManager.parse(f"builtin.module({pipeline})")
-        known[pipeline].run(module.operation)
+        passes = known.get(pipeline) or passmanager.PassManager.parse(f"builtin.module({pipeline})")
+        if _FORGETFUL.issuperset(re.findall(r"[\w.-]+", pipeline)):
+            known[pipeline] = passes
+        passes.run(module.operation)
 
 
 _pipelines: WeakKeyDictionary[ir.Context, dict[str, passmanager.PassManager]] = WeakKeyDictionary()
 """Pipelines that have run before: `canonicalize` takes longer to gather its patterns than to rewrite a small module."""
+
+_FORGETFUL = frozenset({"gpu.module", "gpu.func", "canonicalize", "cse", "loop-invariant-code-motion"})
+"""What may run again. Others keep ops of the module before: `convert-math-to-funcs` then reads what is freed."""
 
 
 class TransformError(Exception):

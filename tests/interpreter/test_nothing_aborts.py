@@ -23,3 +23,18 @@ def test_random_statements(first: int) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     last = done.stdout[done.stdout.rfind("---- seed") :]
     assert done.returncode == 0 and done.stdout.endswith("---- all done\n"), f"{done.returncode}\n{last}\n{done.stderr[-3000:]}"
+
+
+TWICE = """
+from weft.interpreter.ir import mlir
+context = mlir.context()
+for _ in range(20):
+    module = mlir.parse("func.func @f(%a: i32, %b: i32) -> i32 {\\n%r = math.ipowi %a, %b : i32\\nreturn %r : i32\\n}", context)
+    mlir.run_passes(module, "convert-math-to-funcs")
+    del module
+"""
+
+
+def test_a_pass_that_keeps_ops_of_one_module_does_not_meet_another() -> None:
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
