@@ -9,7 +9,7 @@ from typing import Any
 
 from . import tree
 from .diagnostics import Span, WeftError, fail
-from .expressions import ELEMENT_TYPES, NAMES, Unknown, Value, evaluate, fits, kind_of, show
+from .expressions import ELEMENT_TYPES, NAMES, UnknownValue, Value, evaluate, fits, kind_of, show
 from .wording import did_you_mean
 
 _WANTED = {**NAMES, "float": "a number"}
@@ -98,7 +98,7 @@ def fit(parameter: tree.Parameter, value: Any, span: Span | None = None) -> Any:
             given = f"`{value[:40]}`"
         message = f"`{parameter.name}` takes {_WANTED[parameter.type]}, not {given}"
         raise fail("W0210", message, span=span or parameter.span, hint=_legal_hint(parameter))
-    if isinstance(value, Unknown):
+    if isinstance(value, UnknownValue):
         return value
     if parameter.domain is not None and value not in evaluate(parameter.domain, {}):
         message = f"`{parameter.name}` = {show(value)} is not in its domain"

@@ -18,7 +18,7 @@ _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 INT_LIMIT = 2**63
 
 
-class Filled(NamedTuple):
+class FilledField(NamedTuple):
     """What a rule makes that is named after the field it fills: True where only the word is written."""
 
     name: str
@@ -26,7 +26,7 @@ class Filled(NamedTuple):
     value: Any
 
 
-class Builder:
+class TreeBuilder:
     """Builds the tree of one source: by the method of the rule's name, or as its table says."""
 
     _NODES: ClassVar[dict[str, Any]] = {
@@ -37,7 +37,7 @@ class Builder:
         "function": tree.Word,
         "include": tree.Include,
         "name": tree.NameRef,
-        "named": tree.Argument,
+        "named": tree.CallArgument,
         "require": tree.Require,
         "skip": tree.Skip,
         "unary": tree.Unary,
@@ -76,7 +76,7 @@ class Builder:
         if (method := getattr(self, f"_{rule}", None)) is not None:
             return method(span, *children)
         token = node.children[0] if children else None
-        return Filled(rule, span, self._word(token) if isinstance(token, Token) else children[0] if children else True)
+        return FilledField(rule, span, self._word(token) if isinstance(token, Token) else children[0] if children else True)
 
     def _word(self, token: Token) -> tree.Word:
         text = str(token)
@@ -100,7 +100,7 @@ class Builder:
 
     _block = _body
 
-    def _payload_builder(self, span: Span, name: str, *arguments: tree.Argument) -> tree.Payload:
+    def _payload_builder(self, span: Span, name: str, *arguments: tree.CallArgument) -> tree.Payload:
         return tree.Payload(span, name, None, arguments)
 
     def _payload_path(self, span: Span, path: str) -> tree.Payload:
@@ -116,33 +116,33 @@ class Builder:
         above = list(takewhile(_is_comment, reversed(lines[: line - 1])))[::-1] or takewhile(_is_comment, lines)
         return "\n".join(text.removeprefix("//").strip() for text in above)
 
-    def _parameter(self, span: Span, name: str, kind: tree.ParameterType, *rest: Filled) -> tree.Parameter:
+    def _parameter(self, span: Span, name: str, kind: tree.ParameterType, *rest: FilledField) -> tree.Parameter:
         parts = {part.name: part.value for part in rest}
         return tree.Parameter(span, name, kind, parts.get("default"), parts.get("domain"))
 
     # ---- items ------------------------------------------------------------------------------------------------------------
 
-    def _let_one(self, span: Span, target: tree.Binding, value: tree.Statement | tree.Call) -> tree.Let:
+    def _let_one(self, span: Span, target: tree.Binding, value: tree.StatementNode | tree.Call) -> tree.Let:
         return tree.Let(span, (target,), False, value)
 
     def _let_many(self, span: Span, *parts: Any) -> tree.Let:
         return tree.Let(span, parts[:-1], True, parts[-1])
 
-    def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.Argument:
-        return tree.Argument(span, None, value)
+    def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.CallArgument:
+        return tree.CallArgument(span, None, value)
 
     def _if(self, span: Span, condition: Any, then: tuple[tree.Item, ...], otherwise: Any = ()) -> tree.If:
         return tree.If(span, condition, then, otherwise if isinstance(otherwise, tuple) else (otherwise,))
 
-    def _statement(self, span: Span, keyword: str, *parts: Filled | str) -> tree.Statement:
+    def _statement(self, span: Span, keyword: str, *parts: FilledField | str) -> tree.StatementNode:
         fields: dict[str, tree.FieldValue] = {}
         for part in parts:
-            if isinstance(part, Filled):
+            if isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"
                     raise fail("W0106", message, span=part.span, hint="delete one of them")
                 fields[part.name] = part.value
-        return tree.Statement(span, keyword, fields)
+        return tree.StatementNode(span, keyword, fields)
 
     # ---- values -----------------------------------------------------------------------------------------------------------
 

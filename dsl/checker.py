@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError
-from .expressions import NAMES, UNKNOWN, Kind, Unknown, fits, kind_of
+from .expressions import NAMES, UNKNOWN, Kind, UnknownValue, fits, kind_of
 from .parameters import check_arguments, check_parameters
-from .scopes import Bound, Gone, Part, Scope, Shape, names_of
+from .scopes import BoundName, Gone, Part, Scope, Shape, names_of
 from .signature import Signature
 from .statement_check import ScopeCheck, check_count, check_statement
 from .wording import did_you_mean
@@ -109,7 +109,7 @@ class _Checker:
         handles: dict[str, Part] = {}
         for parameter in schedule.parameters:
             if parameter.type == "handle" and parameter.name not in scope.names:
-                bound = Bound(next(self.numbers), parameter.span)
+                bound = BoundName(next(self.numbers), parameter.span)
                 scope.names[parameter.name] = bound
                 handles[parameter.name] = (bound.number, "")
         self.block(schedule.body, scope, outermost=True)
@@ -128,7 +128,7 @@ class _Checker:
         match item:
             case tree.Let():
                 self._let(item, check)
-            case tree.Statement():
+            case tree.StatementNode():
                 self._statement(item, None, check.scope)
             case tree.Call():
                 self._call(item, None, check)
@@ -144,7 +144,7 @@ class _Checker:
     # ---- statements and calls ---------------------------------------------------------------------------------------------
 
     def _let(self, let: tree.Let, check: ScopeCheck) -> None:
-        if isinstance(let.value, tree.Statement):
+        if isinstance(let.value, tree.StatementNode):
             signature = self._statement(let.value, let, check.scope)
             shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
             what = f"`{let.value.keyword}`"
@@ -166,7 +166,7 @@ class _Checker:
         """Bind a name. A name may be bound again once its handle is consumed: `let op = interchange op [1, 0]`."""
         if target.name != "_":
             self._free(target, check)
-            bound = Bound(next(self.numbers), target.span, shape, results, variadic, check.scope.loops)
+            bound = BoundName(next(self.numbers), target.span, shape, results, variadic, check.scope.loops)
             check.scope.names[target.name] = bound
 
     def _free(self, target: tree.Binding, check: ScopeCheck) -> None:
@@ -174,17 +174,17 @@ class _Checker:
         old = check.scope.names.get(name)
         if name in RESERVED:
             check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
-        elif isinstance(old, Unknown):
+        elif isinstance(old, UnknownValue):
             check.error(
                 "W0206", f"`{name}` is a parameter or a loop variable already", target.span, "take another name"
             )
-        elif isinstance(old, Bound) and check.scope.alive(old):
+        elif isinstance(old, BoundName) and check.scope.alive(old):
             message = f"`{name}` still names the handle of line {old.span.line}"
             check.error(
                 "W0206", message, target.span, "take another name; a name is free again once its handle is consumed"
             )
 
-    def _statement(self, node: tree.Statement, let: tree.Let | None, scope: Scope) -> Signature | None:
+    def _statement(self, node: tree.StatementNode, let: tree.Let | None, scope: Scope) -> Signature | None:
         check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
         if signature is None:
@@ -246,16 +246,16 @@ class _Checker:
         iterable = scope.as_handle(item.iterable)
         if isinstance(iterable, tree.HandleRef):
             bound = self._iterable(iterable, check)
-            variable = Bound(next(self.numbers), item.variable.span, loops=inner.loops)
+            variable = BoundName(next(self.numbers), item.variable.span, loops=inner.loops)
         else:
             bound, variable = None, self._elements(iterable, check)
         inner.names[item.variable.name] = variable
         self.block(item.body, inner)
         scope.merge(inner, scope.copy())
-        if bound is not None and isinstance(variable, Bound) and (variable.number, "") in inner.gone:
+        if bound is not None and isinstance(variable, BoundName) and (variable.number, "") in inner.gone:
             scope.gone[(bound.number, "")] = inner.gone[(variable.number, "")]
 
-    def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> Bound | None:
+    def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> BoundName | None:
         bound = check.find(ref)
         if bound is None:
             return None
@@ -267,13 +267,13 @@ class _Checker:
             check.error("W0223", message, ref.span)
         return bound
 
-    def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> Unknown:
+    def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> UnknownValue:
         """What is known of the elements of a list, of each of them."""
         if isinstance(iterable, tree.NameRef) and iterable.name not in check.scope.names:
             check.find(tree.HandleRef(iterable.span, iterable.name))
         elif isinstance(iterable, tree.ListExpr):
             kinds: set[Kind] = {kind_of(check.value(element)) for element in iterable.items}
-            return Unknown(kinds.pop()) if len(kinds) == 1 else UNKNOWN
+            return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
         elif not fits("list", value := check.value(iterable)):
             message = "`foreach` walks over a list, or over the handles of a `match*`, not over"
             check.error("W0233", f"{message} {NAMES[kind_of(value)]}", iterable.span)

@@ -1,6 +1,6 @@
 """Expressions of a schedule, evaluated: integers are exact and stay within 64 bits.
 
-The checker evaluates them, too, before there are values: what only the run will tell is an `Unknown` of a kind.
+The checker evaluates them, too, before there are values: what only the run will tell is an `UnknownValue` of a kind.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _INT_LIMIT = 2**63
 
 
 @dataclass(frozen=True)
-class Unknown:
+class UnknownValue:
     """A value that only the run will tell. Nothing is known of one whose kind is unknown, too."""
 
     kind: Kind = "unknown"
 
 
-UNKNOWN = Unknown()
+UNKNOWN = UnknownValue()
 
 
 def evaluate(expr: tree.Expr | tree.HandleRef, values: Mapping[str, Any]) -> Any:
@@ -100,7 +100,7 @@ class Evaluator:
         value = self.value(expr)
         if not fits(kind, value):
             self.report(fail("W0232", f"{what} is {NAMES[kind]}, not {NAMES[kind_of(value)]}", span=expr.span))
-        elif minimum is not None and not isinstance(value, Unknown) and value < minimum:
+        elif minimum is not None and not isinstance(value, UnknownValue) and value < minimum:
             self.report(fail("W0231", f"{what} is {value}; it must be at least {minimum}", span=expr.span))
         return value
 
@@ -121,7 +121,7 @@ class Evaluator:
                 return _call(expr, [self.value(argument) for argument in expr.arguments])
             case tree.ListExpr():
                 items = tuple(self.value(item) for item in expr.items)
-                return Unknown("list") if any(isinstance(item, Unknown) for item in items) else items
+                return UnknownValue("list") if any(isinstance(item, UnknownValue) for item in items) else items
             case tree.Skip():
                 raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
             case tree.HandleRef():
@@ -143,7 +143,7 @@ def show(value: object) -> str:
 def kind_of(value: object) -> Kind:
     """What a value is."""
     match value:
-        case Unknown():
+        case UnknownValue():
             return value.kind
         case bool():
             return "bool"
@@ -175,9 +175,9 @@ def _take(taker: str, wanted: str, values: Sequence[object], spans: Sequence[Spa
             raise fail("W0232", message, span=span)
 
 
-def _wider(values: Sequence[object]) -> Unknown:
+def _wider(values: Sequence[object]) -> UnknownValue:
     kinds = {kind_of(value) for value in values}
-    return Unknown("float") if "float" in kinds else UNKNOWN if "unknown" in kinds else Unknown("int")
+    return UnknownValue("float") if "float" in kinds else UNKNOWN if "unknown" in kinds else UnknownValue("int")
 
 
 def _within(value: int | float, span: Span) -> int | float:
@@ -209,24 +209,24 @@ _OPERATORS: Mapping[str, tuple[str, Kind | None, Callable[[Any, Any], Any]]] = {
 
 def _unary(expr: tree.Unary, value: Any) -> Any:
     _take(expr.operator, "bool" if expr.operator == "not" else "number", [value], [expr.span])
-    if isinstance(value, Unknown):
-        return Unknown("bool") if expr.operator == "not" else value
+    if isinstance(value, UnknownValue):
+        return UnknownValue("bool") if expr.operator == "not" else value
     return not value if expr.operator == "not" else _within(-value, expr.span)
 
 
 def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
-    sides, unknown = (left, right), isinstance(left, Unknown) or isinstance(right, Unknown)
+    sides, unknown = (left, right), isinstance(left, UnknownValue) or isinstance(right, UnknownValue)
     if expr.operator in ("==", "!="):
         if not _comparable(left, right):
             message = f"`{expr.operator}` compares {NAMES[kind_of(left)]} with {NAMES[kind_of(right)]}"
             raise fail("W0232", message, span=expr.span)
-        return Unknown("bool") if unknown else (left == right) is (expr.operator == "==")
+        return UnknownValue("bool") if unknown else (left == right) is (expr.operator == "==")
     wanted, given, compute = _OPERATORS[expr.operator]
     _take(expr.operator, wanted, sides, (expr.span, expr.span))
-    if expr.operator in "/%" and not isinstance(right, Unknown) and right == 0:
+    if expr.operator in "/%" and not isinstance(right, UnknownValue) and right == 0:
         raise fail("W0235", "this divides by zero", span=expr.span)
     if unknown:
-        return Unknown(given) if given else _wider(sides)
+        return UnknownValue(given) if given else _wider(sides)
     if expr.operator == "/" and isinstance(left, int) and isinstance(right, int):
         if left % right:
             hint = "`ceildiv(a, b)` rounds up; `require a % b == 0` refuses such values by name"
@@ -276,6 +276,6 @@ def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
     _take(expr.function, function.takes, arguments, [argument.span for argument in expr.arguments])
     if expr.function == "ceildiv" and arguments[1] == 0:
         raise fail("W0235", "this divides by zero", span=expr.span)
-    if any(isinstance(argument, Unknown) for argument in arguments):
-        return _wider(arguments) if function.takes == "number" else Unknown("int")
+    if any(isinstance(argument, UnknownValue) for argument in arguments):
+        return _wider(arguments) if function.takes == "number" else UnknownValue("int")
     return _within(function.compute(*arguments), expr.span)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from .builder import Builder
+from .builder import TreeBuilder
 from .files import schedule_text
 from .lines import OPERATORS
 from .syntax import read
@@ -30,7 +30,7 @@ def format_text(text: str, name: str) -> str:
     """
     source = schedule_text(text.removeprefix("\ufeff"), name)
     tree, tokens = read(source, "file")
-    Builder(source).build(tree)
+    TreeBuilder(source).build(tree)
     lines = _Lines()
     for piece in _pieces(source.text, [token for token in tokens if token.type != "_NL"]):
         lines.add(piece)

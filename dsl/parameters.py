@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from . import tree
 from .binding import fit
-from .expressions import ELEMENT_TYPES, NAMES, Unknown, fits, kind_of, show
+from .expressions import ELEMENT_TYPES, NAMES, UnknownValue, fits, kind_of, show
 from .scopes import Part
 from .statement_check import ScopeCheck
 from .wording import count, did_you_mean
@@ -32,7 +32,7 @@ def check_parameters(schedule: tree.Schedule, reserved: frozenset[str], check: S
         if parameter.default is not None:
             with check.reporting():
                 fit(legal, check.value(parameter.default), parameter.default.span)
-        check.scope.names[name] = Unknown(parameter.type)
+        check.scope.names[name] = UnknownValue(parameter.type)
 
 
 def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
@@ -44,7 +44,7 @@ def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
     values: list[object] = []
     for item in parameter.domain.items:
         value = check.value(item)
-        if isinstance(value, Unknown):
+        if isinstance(value, UnknownValue):
             if value.kind != "unknown":  # else reported
                 check.error("W0212", "a domain lists constants", item.span)
             return False

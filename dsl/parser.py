@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import tree
-from .builder import Builder
+from .builder import TreeBuilder
 from .diagnostics import Source, fail
 from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
 from .syntax import Start, read
@@ -38,7 +38,7 @@ def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
 
 def _built(source: Source, start: Start) -> Any:
     """The tree of one text alone: `include`s are not followed."""
-    return Builder(source).build(read(source, start)[0])
+    return TreeBuilder(source).build(read(source, start)[0])
 
 
 def _complete(source: Source) -> tree.File:

@@ -8,14 +8,14 @@ from typing import Literal
 
 from . import tree
 from .diagnostics import Diagnostic, Span
-from .expressions import Unknown
+from .expressions import UnknownValue
 from .wording import quoted
 
 Shape = Literal["one", "several", "list", "any"]
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundName:
     """A name bound to a handle.
 
     Args:
@@ -56,14 +56,14 @@ class Gone:
 
 
 Part = tuple[int, str]
-"""A handle: the number of its `Bound` and the name of the result, empty for the only one."""
+"""A handle: the number of its `BoundName` and the name of the result, empty for the only one."""
 
 
 @dataclass
 class Scope:
     """What a line of a schedule can see. A block works on a `copy`; `merge` brings back what its ways consumed."""
 
-    names: dict[str, Bound | Unknown] = field(default_factory=dict)
+    names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
     gone: dict[Part, Gone] = field(default_factory=dict)
     loops: int = 0
 
@@ -79,15 +79,15 @@ class Scope:
 
     def as_handle(self, value: tree.Expr | tree.HandleRef) -> tree.Expr | tree.HandleRef:
         """A bare name is read as an expression: as a handle where it names one."""
-        if isinstance(value, tree.NameRef) and isinstance(self.names.get(value.name), Bound):
+        if isinstance(value, tree.NameRef) and isinstance(self.names.get(value.name), BoundName):
             return tree.HandleRef(value.span, value.name)
         return value
 
-    def known(self, kind: type[Bound | Unknown]) -> list[str]:
+    def known(self, kind: type[BoundName | UnknownValue]) -> list[str]:
         """The names of handles, or of values."""
         return [name for name, known in self.names.items() if isinstance(known, kind)]
 
-    def alive(self, bound: Bound) -> bool:
+    def alive(self, bound: BoundName) -> bool:
         """Whether any handle of it is certainly there."""
         return any((bound.number, part) not in self.gone for part in bound.parts)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError
-from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Evaluator, Unknown
+from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Evaluator, UnknownValue
 from .fields import field_value
-from .scopes import Bound, Gone, Part, Scope, consumed, let_of
+from .scopes import BoundName, Gone, Part, Scope, consumed, let_of
 from .signature import Field, Signature
 from .wording import count, did_you_mean, quoted
 
@@ -44,32 +44,32 @@ class ScopeCheck:
 
     # ---- values -----------------------------------------------------------------------------------------------------------
 
-    def _lookup(self, ref: tree.NameRef) -> Unknown | str:
+    def _lookup(self, ref: tree.NameRef) -> UnknownValue | str:
         found = self.scope.names.get(ref.name)
-        if isinstance(found, Unknown):
+        if isinstance(found, UnknownValue):
             return found
-        if isinstance(found, Bound):
+        if isinstance(found, BoundName):
             hint = "`if h { … }` alone asks whether a handle is there; it can't be part of an expression"
             self.error("W0221", f"`{ref.name}` is a handle, not a value", ref.span, hint)
         elif ref.name in ELEMENT_TYPES:
             return ref.name
         else:
-            values = self.scope.known(Unknown)
+            values = self.scope.known(UnknownValue)
             notes = (f"values here: {quoted(values) or 'none'}",)
             self.error("W0220", f"`{ref.name}` is not defined", ref.span, did_you_mean(ref.name, values), notes)
         return UNKNOWN
 
     # ---- handles ----------------------------------------------------------------------------------------------------------
 
-    def find(self, ref: tree.HandleRef) -> Bound | None:
+    def find(self, ref: tree.HandleRef) -> BoundName | None:
         found = self.scope.names.get(ref.name)
-        if isinstance(found, Bound):
+        if isinstance(found, BoundName):
             return found
-        if isinstance(found, Unknown):
+        if isinstance(found, UnknownValue):
             if found.kind != "unknown":  # else what made it unknown was reported
                 self.error("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", ref.span)
             return None
-        handles = self.scope.known(Bound)
+        handles = self.scope.known(BoundName)
         notes = (f"handles here: {quoted(handles)}",) if handles else ("no handle is bound here yet",)
         hint = did_you_mean(ref.name, handles)
         self.error("W0220", f"there is no handle `{ref.name}`", ref.span, hint, notes)
@@ -108,7 +108,7 @@ class ScopeCheck:
             return None
         part, rest = found
         bound = self.scope.names[ref.name]
-        if rest and not (isinstance(bound, Bound) and bound.shape == "any" and len(rest) == 1):
+        if rest and not (isinstance(bound, BoundName) and bound.shape == "any" and len(rest) == 1):
             owner = ref.spelling.removesuffix(f".{'.'.join(rest)}")
             message = f"`{owner}` is a single handle and has no result `{rest[0]}`"
             self.error("W0222", message, ref.span, f"write `{owner}`")
@@ -124,14 +124,14 @@ class ScopeCheck:
 
     def consume(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
         bound = self.scope.names[ref.name]
-        if isinstance(bound, Bound) and bound.loops < self.scope.loops:
+        if isinstance(bound, BoundName) and bound.loops < self.scope.loops:
             message = f"`{ref.spelling}` is consumed in the first round of `foreach`, and gone in the next"
             notes = (f"it is bound outside the loop, in line {bound.span.line}",)
             self.error("W0228", message, ref.span, "match or bind it inside the loop", notes)
         self.scope.gone[part] = gone
 
 
-def check_statement(node: tree.Statement, signature: Signature, check: ScopeCheck, returned: tuple[str, ...]) -> None:
+def check_statement(node: tree.StatementNode, signature: Signature, check: ScopeCheck, returned: tuple[str, ...]) -> None:
     """Check the fields of `node`, and take from the scope what it consumes. `returned`: names that its `let` binds."""
     for name, value in node.fields.items():
         if signature.field(name) is None:
@@ -173,7 +173,7 @@ def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
     defined = set(re.findall(r"%([A-Za-z_]\w*)\s*(?:,[^=\n]*)?=", raw.text))
     for name in dict.fromkeys(_SSA_NAME.findall(raw.text)):
         bound = check.scope.names.get(name)
-        if name in defined or not isinstance(bound, Bound):
+        if name in defined or not isinstance(bound, BoundName):
             continue
         gone = check.scope.gone.get((bound.number, ""))
         if gone is not None and bound.shape != "several":

@@ -1,7 +1,7 @@
 """The syntax tree of a `.weft` file: frozen dataclasses with spans, and nothing that decides.
 
 The parser makes it, the checker reads it, the interpreter walks it, the formatter prints it.
-A statement of the language is generic here (`Statement`): its keyword and its fields by name, as the grammar
+A statement of the language is generic here (`StatementNode`): its keyword and its fields by name, as the grammar
 rule of that statement names them. What the fields mean stands in the statement's own file.
 """
 
@@ -126,7 +126,7 @@ FieldValue = Expr | HandleRef | Space | Distribution | Word | bool
 
 
 @dataclass(frozen=True)
-class Statement(Node):
+class StatementNode(Node):
     """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": HandleRef, "sizes": ListExpr})`.
 
     A field that was not written is absent; a flag (`transpose`) that was written is `True`.
@@ -140,7 +140,7 @@ class Statement(Node):
 
 
 @dataclass(frozen=True)
-class Argument(Node):
+class CallArgument(Node):
     """`bm = 64` in a call (by name), or `gemm` / `64` (by position: `name` is None)."""
 
     name: str | None
@@ -152,7 +152,7 @@ class Call(Node):
     """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `NameRef`, of a handle, too."""
 
     schedule: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[CallArgument, ...]
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Let(Node):
 
     targets: tuple[Binding, ...]
     destructured: bool
-    value: Statement | Call
+    value: StatementNode | Call
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Return(Node):
     values: tuple[HandleRef, ...]
 
 
-Item = Statement | Call | Let | Require | If | Foreach | Return
+Item = StatementNode | Call | Let | Require | If | Foreach | Return
 
 
 # ---- top level --------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Payload(Node):
 
     builder: str | None
     path: str | None
-    arguments: tuple[Argument, ...]
+    arguments: tuple[CallArgument, ...]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.dsl.diagnostics import fail
 from weft.runtime.plan.plan import Kernel
-from weft.runtime.run.device import Replayed, View
+from weft.runtime.run.device import DeviceView, Replayed
 from weft.runtime.simulator.report import LaunchReport, Race
 
 
@@ -118,10 +118,10 @@ class Capturing:
     def launch(self, *what: Any) -> LaunchReport | None:
         raise NotImplementedError
 
-    def copy(self, target: View, source: View, stream: Any) -> None:
+    def copy(self, target: DeviceView, source: DeviceView, stream: Any) -> None:
         raise NotImplementedError
 
-    def fill(self, target: View, value: np.generic, stream: Any) -> None:
+    def fill(self, target: DeviceView, value: np.generic, stream: Any) -> None:
         raise NotImplementedError
 
     # ---- device work, now or later -------------------------------------------------------------------------------------
@@ -132,16 +132,16 @@ class Capturing:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[View | np.generic],
+        args: Sequence[DeviceView | np.generic],
         stream: Any,
     ) -> Callable[[], LaunchReport | None]:
         do = partial(self.launch, kernel, grid, block, shared_bytes, args, stream)
         return partial(self._issue, stream, do, kernel.name)
 
-    def copier(self, target: View, source: View, stream: Any) -> Callable[[], None]:
+    def copier(self, target: DeviceView, source: DeviceView, stream: Any) -> Callable[[], None]:
         return partial(self._issue, stream, partial(self.copy, target, source, stream))
 
-    def filler(self, target: View, value: np.generic, stream: Any) -> Callable[[], None]:
+    def filler(self, target: DeviceView, value: np.generic, stream: Any) -> Callable[[], None]:
         return partial(self._issue, stream, partial(self.fill, target, value, stream))
 
     def _issue(self, stream: Any, do: Callable[[], Any], kernel: str | None = None) -> Any:

@@ -11,7 +11,7 @@ from native import Mode, run_native
 
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel
-from weft.runtime.run.device import View
+from weft.runtime.run.device import DeviceView
 
 
 class NativeDevice(Capturing):
@@ -44,10 +44,10 @@ class NativeDevice(Capturing):
     def download(self, memory: np.ndarray, array: np.ndarray, stream: Any) -> None:
         array.reshape(-1)[:] = memory
 
-    def copy(self, target: View, source: View, stream: Any) -> None:
+    def copy(self, target: DeviceView, source: DeviceView, stream: Any) -> None:
         _strided(target)[...] = _strided(source)
 
-    def fill(self, target: View, value: np.generic, stream: Any) -> None:
+    def fill(self, target: DeviceView, value: np.generic, stream: Any) -> None:
         _strided(target)[...] = value
 
     def launch(
@@ -55,7 +55,7 @@ class NativeDevice(Capturing):
     ) -> None:
         flat: list[Any] = []
         for arg, param in zip(args, kernel.params, strict=True):
-            if isinstance(arg, View):
+            if isinstance(arg, DeviceView):
                 flat.append(arg.memory)
                 flat += [int(n) for n, known in zip(arg.shape, param.shape or (), strict=True) if known is None]
                 flat += [int(n) for n, known in zip(arg.strides, param.strides or (), strict=True) if known is None]
@@ -88,7 +88,7 @@ class NativeDevice(Capturing):
     def synchronize(self) -> None: ...
 
 
-def _strided(view: View) -> np.ndarray:
+def _strided(view: DeviceView) -> np.ndarray:
     size = view.memory.itemsize
     return np.lib.stride_tricks.as_strided(
         view.memory[view.offset :], view.shape, [s * size for s in view.strides], writeable=True

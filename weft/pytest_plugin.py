@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from .goldens.judging import Change
+    from .goldens.judging import GoldenChange
     from .goldens.making import Maker
 
 _ENDINGS = (".golden.mlir", ".golden.cu", ".check")
@@ -86,7 +86,7 @@ class GoldenItem(pytest.Item):
 class Differs(Exception):
     """A golden is not what its schedule makes now."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: GoldenChange) -> None:
         super().__init__(change.message)
         self.change = change
 

@@ -19,7 +19,7 @@ from ..memory.spaces import is_shared, space_of
 from ..session.rewriter import describe
 from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage
-from .tiles import Tile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
+from .tiles import ThreadTile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
 from .views import drop_dead_view, own_array, retype, takes_any_layout
 
 REGISTERS = "weft.registers"
@@ -93,7 +93,7 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
     return f"temporary {shape}: in shared memory, {size} bytes ({reason})"
 
 
-def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[Tile], str]:
+def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[ThreadTile], str]:
     """All tiles of a temporary if each thread only ever looks at its own one; else none, and why."""
     buffer = alloc.results[0]
     for user in whole_users(buffer):
@@ -117,7 +117,7 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
     return tiles, ""
 
 
-def _privatise(alloc: ir.Operation, tiles: Sequence[Tile], kind: ir.MemRefType) -> None:
+def _privatise(alloc: ir.Operation, tiles: Sequence[ThreadTile], kind: ir.MemRefType) -> None:
     own = own_array(alloc, kind)
     for tile in tiles:
         view, source = tile.view.results[0], tile.view.operands[0]

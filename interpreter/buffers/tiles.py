@@ -18,7 +18,7 @@ from .symbolic import spelled
 
 
 @dataclass(frozen=True)
-class Tile:
+class ThreadTile:
     """The part of a buffer that an iteration of a nest of loops over threads looks at.
 
     Args:
@@ -49,7 +49,7 @@ def thread_nest(op: ir.Operation) -> tuple[ir.Operation, ...]:
     return tuple(reversed([loop for loop, mapping in enclosing_maps(op) if mapping.space != "blocks"]))
 
 
-def tiles_of(buffer: ir.Value, within: ir.Operation | None = None) -> list[Tile]:
+def tiles_of(buffer: ir.Value, within: ir.Operation | None = None) -> list[ThreadTile]:
     """The tiles that loops over threads take of a buffer; only those in `within`, if given."""
     inside = None if within is None else set(operations(within, "memref.subview"))
     return [tile for tile, _ in _leaves(buffer) if tile is not None and (inside is None or tile.view in inside)]
@@ -60,7 +60,7 @@ def whole_users(buffer: ir.Value) -> list[ir.Operation]:
     return [op for tile, op in _leaves(buffer) if tile is None]
 
 
-def _leaves(buffer: ir.Value) -> Iterator[tuple[Tile | None, ir.Operation]]:
+def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]]:
     for user in users(buffer):
         nest = thread_nest(user)
         if user.name != "memref.subview" or not nest:
@@ -68,7 +68,7 @@ def _leaves(buffer: ir.Value) -> Iterator[tuple[Tile | None, ir.Operation]]:
         elif _only_cut_further(user, nest):
             yield from _leaves(user.results[0])
         else:
-            yield Tile(user, nest), user
+            yield ThreadTile(user, nest), user
 
 
 def _only_cut_further(view: ir.Operation, nest: tuple[ir.Operation, ...]) -> bool:
@@ -77,7 +77,7 @@ def _only_cut_further(view: ir.Operation, nest: tuple[ir.Operation, ...]) -> boo
     return bool(inner) and all(u.name == "memref.subview" and len(thread_nest(u)) > len(nest) for u in inner)
 
 
-def ownership(tile: Tile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
+def ownership(tile: ThreadTile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
     """Equal for two tiles if every thread looks at the same elements through both."""
     return (*(_owners(mapped[loop]) for loop in tile.nest), tile.spelled)
 
@@ -105,7 +105,7 @@ def one_each(owner: Mapped) -> bool:
     return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
 
 
-def moves_with_a_loop(tile: Tile, buffer: ir.Value) -> bool:
+def moves_with_a_loop(tile: ThreadTile, buffer: ir.Value) -> bool:
     """Whether which part the tile is depends on a sequential loop inside the scope of the buffer."""
     scope = buffer.owner if isinstance(buffer.owner, ir.Block) else buffer.owner.operation.block
     outside = (*tile.nest, scope.owner.operation, *ancestors(scope.owner))
@@ -123,7 +123,7 @@ def _depends_on(value: ir.Value) -> Iterator[ir.Operation]:
         yield from _depends_on(operand)
 
 
-def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
+def clone_nest(tile: ThreadTile, before: ir.Operation) -> ThreadTile:
     """A copy of the tile's loops before an op, each iteration of which takes the tile and does nothing else.
 
     Index arithmetic that the tile's address needs and that stands further down moves up to where the copy is.
@@ -142,7 +142,7 @@ def clone_nest(tile: Tile, before: ir.Operation) -> Tile:
     for op in operations(clone):
         for operand in op.operands:
             _lift(operand, clone)
-    return Tile(view, nest)
+    return ThreadTile(view, nest)
 
 
 def _lift(value: ir.Value, before: ir.Operation) -> None:

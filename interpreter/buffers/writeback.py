@@ -30,7 +30,7 @@ from .elements import StructuredOp
 from .parts import Part
 from .symbolic import spelled
 from .temporaries import REGISTERS
-from .tiles import Tile, clone_nest, end_of, is_slice, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_slice, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 
 
@@ -172,7 +172,7 @@ def _copy_tiles(
     if not tiles or len({t.spelled for t in tiles}) != 1:
         return False
     around = len(thread_nest(owner.mapped[0]))
-    tile = clone_nest(Tile(tiles[0].view, tiles[0].nest[around:]), copy)
+    tile = clone_nest(ThreadTile(tiles[0].view, tiles[0].nest[around:]), copy)
     with end_of(tile.nest[-1]):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
         lanes = _most_lanes(temporary, owner.mapped[0])
@@ -220,7 +220,7 @@ def _copy_elements(
     trips = [math.prod(space)] if row else space
     place, starts = ir.InsertionPoint(copy), [Sum()] * len(order)
     if view is not None:
-        tile = clone_nest(Tile(view, owner.loops), copy)
+        tile = clone_nest(ThreadTile(view, owner.loops), copy)
         place = end_of(tile.nest[-1])
         with place:
             starts = _offsets_in(temporary, tile.view)

@@ -20,7 +20,7 @@ from ..ir.clone import clone_module
 from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
 from .bodies import Body, Edit
-from .modules import Change, Sectioned
+from .modules import ContentChange, Sectioned
 from .sections import HOLDER, Section, close
 
 
@@ -77,7 +77,7 @@ class Focus:
             place = body.place(section)
             edits.append((place, place + 1, [_renamed(section, renamed)]))
         edits.sort(key=lambda edit: edit[:2])
-        return self.version.changed(self._shell(), fresh, Change(self.item, edits, others))
+        return self.version.changed(self._shell(), fresh, ContentChange(self.item, edits, others))
 
     def check(self) -> Focus:
         """Raise NotLocalError where a rewrite has changed more than the function's ops."""

@@ -57,7 +57,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Change:
+class ContentChange:
     """How a version differs from another: edits of one of its functions, and what stands at its top or no longer does."""
 
     item: int
@@ -109,12 +109,12 @@ class Content:
         assert isinstance(body, Body)
         return body
 
-    def change(self, change: Change) -> Change:
+    def change(self, change: ContentChange) -> ContentChange:
         """Make the change; returns the one that takes it back."""
         back = self.body(change.item).edit(change.edits)
         gone = self._drop(change.fewer)
         self._add(change.more)
-        return Change(change.item, back, gone, len(change.more))
+        return ContentChange(change.item, back, gone, len(change.more))
 
 
 def _names(items: Sequence[ir.Operation | Body]) -> tuple[list[str], list[str]]:
@@ -130,7 +130,7 @@ class Sectioned:
     def __init__(self, shell: ir.Module, numbers: int, content: Content | None) -> None:
         self.shell, self.numbers = shell, numbers
         self._content = content
-        self._beside: tuple[Sectioned, Change] | None = None
+        self._beside: tuple[Sectioned, ContentChange] | None = None
 
     @property
     def content(self) -> Content:
@@ -149,7 +149,7 @@ class Sectioned:
             other._content, other._beside = None, (version, content.change(change))
         return content
 
-    def changed(self, shell: ir.Module, numbers: int, change: Change) -> Sectioned:
+    def changed(self, shell: ir.Module, numbers: int, change: ContentChange) -> Sectioned:
         """The version that differs by this change."""
         content = self.content
         made = Sectioned(shell, numbers, content)

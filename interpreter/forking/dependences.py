@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ..proof.hosts.effects import Effect
 from ..proof.hosts.events import Touched
-from ..proof.hosts.windows import Buffer, Window
+from ..proof.hosts.windows import HostBuffer, Window
 
 
 @dataclass
@@ -65,21 +65,21 @@ class Dependences:
     are not implied by others (the transitive reduction).
     """
 
-    loose: Callable[[Buffer], bool] = lambda buffer: False
+    loose: Callable[[HostBuffer], bool] = lambda buffer: False
     """Whether a buffer may overlap any other of which this is true."""
     direct: list[tuple[int, ...]] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
     first: tuple[int, ...] = ()
     """What an operation waits for that needs nothing else."""
-    assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
+    assumed: Counter[frozenset[HostBuffer]] = field(default_factory=Counter)
     """How many operations wait for another only because two buffers may overlap, by these."""
-    _windows: defaultdict[Buffer, _Windows] = field(default_factory=lambda: defaultdict(_Windows))
-    _unknown: dict[Buffer, None] = field(default_factory=dict)
+    _windows: defaultdict[HostBuffer, _Windows] = field(default_factory=lambda: defaultdict(_Windows))
+    _unknown: dict[HostBuffer, None] = field(default_factory=dict)
     _outside: Touched = field(default_factory=Touched)
     """Who touched any loose buffer."""
-    _alone: defaultdict[Buffer, Touched] = field(default_factory=lambda: defaultdict(Touched))
+    _alone: defaultdict[HostBuffer, Touched] = field(default_factory=lambda: defaultdict(Touched))
     """Of them, by loose buffer, those who touched (or changed) no other."""
-    _loose: dict[int, dict[Buffer, bool]] = field(default_factory=dict)
+    _loose: dict[int, dict[HostBuffer, bool]] = field(default_factory=dict)
     """By operation, the loose buffers that it touches, and whether it changes them."""
 
     def start(self) -> int:
@@ -93,7 +93,7 @@ class Dependences:
         """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
         number, effects = len(self.direct), tuple(effects)
         needed = self.needed(effects, done) or self.first
-        bit, loose = 1 << number, dict[Buffer, bool]()
+        bit, loose = 1 << number, dict[HostBuffer, bool]()
         for effect in effects:
             self._windows[effect.buffer].of(effect.window)[0].enter(bit, changes=effect.changes)
             if self.loose(effect.buffer):
@@ -137,7 +137,7 @@ class Dependences:
             bits |= self.before[op] | 1 << op
         return bits
 
-    def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[Buffer]:
+    def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[HostBuffer]:
         """The two buffers for which one with these effects waits for `op`, should they overlap."""
         for effect in effects:
             for other, changes in self._loose[op].items():

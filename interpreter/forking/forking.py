@@ -20,7 +20,7 @@ from ..memory.effects import goes_through_pointers
 from ..proof.hosts.aliasing import Aliasing, state, stated
 from ..proof.hosts.effects import DEVICE, Effect, Effects
 from ..proof.hosts.tokens import is_token, takes_a_stream
-from ..proof.hosts.windows import Buffer
+from ..proof.hosts.windows import HostBuffer
 from ..session.rewriter import describe, refuse
 from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
 from .dependences import Dependences
@@ -47,7 +47,7 @@ class Forked:
     """Loops and branches that hand a token on."""
     moved: list[ir.Value] = field(default_factory=list)
     """Buffers whose free now stands behind the final wait."""
-    assumed: Counter[frozenset[Buffer]] = field(default_factory=Counter)
+    assumed: Counter[frozenset[HostBuffer]] = field(default_factory=Counter)
     """How many orderings stand there only because two arguments may overlap, by these."""
     distinct: list[str] = field(default_factory=list)
     """Arguments that were stated to overlap nothing else."""
@@ -159,7 +159,7 @@ class _Block:
         self.items: list[_Item] = []
         self.late_frees: list[ir.Operation] = []
         self.final: tuple[int, ...] = ()
-        self._freed: dict[Buffer, ir.Operation] = {}
+        self._freed: dict[HostBuffer, ir.Operation] = {}
         operations = [view.operation for view in block.operations]
         self.terminator = operations[-1]
         for op in operations:

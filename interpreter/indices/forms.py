@@ -22,20 +22,20 @@ Key = tuple
 
 
 @dataclass(frozen=True)
-class Linear:
+class IndexForm:
     """`constant + Σ coefficient * key`."""
 
     terms: tuple[tuple[Key, int], ...] = ()
     constant: int = 0
 
-    def plus(self, other: Linear, factor: int = 1) -> Linear:
+    def plus(self, other: IndexForm, factor: int = 1) -> IndexForm:
         if not other.terms:  # mostly so, and the terms are in order
-            return Linear(self.terms, self.constant + other.constant * factor)
+            return IndexForm(self.terms, self.constant + other.constant * factor)
         total = dict(self.terms)
         for key, coefficient in other.terms:
             total[key] = total.get(key, 0) + coefficient * factor
         kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
-        return Linear(kept, self.constant + other.constant * factor)
+        return IndexForm(kept, self.constant + other.constant * factor)
 
     @property
     def content(self) -> int:
@@ -52,14 +52,14 @@ def _factor(key: Key) -> int:
     return math.gcd(key[1].content, key[2]) if key[0] == "mod" else 1
 
 
-Divide = Callable[[str, Linear, int], Linear | None]
+Divide = Callable[[str, IndexForm, int], IndexForm | None]
 
 
-def expression(e: ir.AffineExpr, dims: int, operands: Sequence[Linear], divide: Divide) -> Linear | None:
+def expression(e: ir.AffineExpr, dims: int, operands: Sequence[IndexForm], divide: Divide) -> IndexForm | None:
     """The form of an affine expression in terms of its operands', symbols behind the dimensions; None where it is divided by a
     value, or multiplied by one."""
     if isinstance(e, ir.AffineConstantExpr):
-        return Linear((), e.value)
+        return IndexForm((), e.value)
     if isinstance(e, ir.AffineDimExpr):
         return operands[e.position]
     if isinstance(e, ir.AffineSymbolExpr):
@@ -74,7 +74,7 @@ def expression(e: ir.AffineExpr, dims: int, operands: Sequence[Linear], divide: 
     if right.terms:
         return None
     if isinstance(e, ir.AffineMulExpr):
-        return Linear().plus(left, right.constant)
+        return IndexForm().plus(left, right.constant)
     divisions = {"floordiv": ir.AffineFloorDivExpr, "ceildiv": ir.AffineCeilDivExpr, "mod": ir.AffineModExpr}
     return divide(next(kind for kind, cls in divisions.items() if isinstance(e, cls)), left, right.constant)
 
@@ -87,39 +87,39 @@ def _order(key: Key) -> tuple:
     return (min(values_in(key), default=(0, 0)), key[0], repr(key))
 
 
-def _with_remainders(linear: Linear) -> Linear:
+def _with_remainders(linear: IndexForm) -> IndexForm:
     """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
     for key, coefficient in linear.terms:
         if key[0] != "floordiv" or coefficient % key[2]:
             continue
         _, divided, divisor = key
         factor = -coefficient // divisor
-        without = linear.plus(divided, -factor).plus(Linear(((key, coefficient),)), -1)
+        without = linear.plus(divided, -factor).plus(IndexForm(((key, coefficient),)), -1)
         if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
-            return _with_remainders(without.plus(Linear(((("mod", divided, divisor), factor),))))
+            return _with_remainders(without.plus(IndexForm(((("mod", divided, divisor), factor),))))
     for key, coefficient in linear.terms:
         if key[0] != "mod":
             continue
         _, divided, divisor = key
-        without = linear.plus(divided, coefficient).plus(Linear(((key, coefficient),)), -1)
+        without = linear.plus(divided, coefficient).plus(IndexForm(((key, coefficient),)), -1)
         if len(without.terms) < len(linear.terms) - len(divided.terms):
-            return _with_remainders(without.plus(Linear(((("floordiv", divided, divisor), -coefficient * divisor),))))
+            return _with_remainders(without.plus(IndexForm(((("floordiv", divided, divisor), -coefficient * divisor),))))
     return linear
 
 
-def divided(kind: str, form: Linear, divisor: int) -> Linear:
+def divided(kind: str, form: IndexForm, divisor: int) -> IndexForm:
     """A form divided by a positive number, or the remainder: what the divisor divides, or is too small to matter, is taken out.
 
     `(64 * k + 4 * u + 3) floordiv 64` is `k + (4 * u) floordiv 64`, and `mod 64` is `(4 * u) mod 64 + 3`.
     """
     if kind == "ceildiv":
-        return divided("floordiv", form.plus(Linear((), divisor - 1)), divisor)
+        return divided("floordiv", form.plus(IndexForm((), divisor - 1)), divisor)
     whole = tuple((key, c // divisor) for key, c in form.terms if c % divisor == 0)
     rest = tuple((key, c) for key, c in form.terms if c % divisor)
-    small = form.constant % math.gcd(divisor, Linear(rest).content)
-    left = Linear(rest, form.constant % divisor - small)
-    term = Linear((((kind, left, divisor), 1),)) if rest else Linear()
-    return term.plus(Linear(whole, form.constant // divisor) if kind == "floordiv" else Linear((), small))
+    small = form.constant % math.gcd(divisor, IndexForm(rest).content)
+    left = IndexForm(rest, form.constant % divisor - small)
+    term = IndexForm((((kind, left, divisor), 1),)) if rest else IndexForm()
+    return term.plus(IndexForm(whole, form.constant // divisor) if kind == "floordiv" else IndexForm((), small))
 
 
 class Neighbours:
@@ -129,7 +129,7 @@ class Neighbours:
         self._last, self.lanes = last, lanes
         self._numbers: dict[tuple[ir.Value, int], Number] = {}
         self._varying: dict[ir.Value, bool] = dict.fromkeys(last, True)
-        self._forms: dict[tuple[ir.Value, int], Linear] = {}
+        self._forms: dict[tuple[ir.Value, int], IndexForm] = {}
 
     def varies(self, value: ir.Value) -> bool:
         """Whether the value depends on the last dimension's index."""
@@ -145,24 +145,24 @@ class Neighbours:
     def steps(self, value: ir.Value) -> bool:
         """Whether the value goes up by one from each neighbour to the next, from a multiple of their number on."""
         first = self.of(value)
-        steps = (self.of(value, e) == first.plus(Linear((), e)) for e in range(1, self.lanes))
+        steps = (self.of(value, e) == first.plus(IndexForm((), e)) for e in range(1, self.lanes))
         return first.content % self.lanes == 0 and all(steps)
 
-    def of(self, value: ir.Value, e: int = 0) -> Linear:
+    def of(self, value: ir.Value, e: int = 0) -> IndexForm:
         """The form of a value for the e-th neighbour."""
         key = value, e if self.varies(value) else 0
         if key not in self._forms:
             self._forms[key] = self._of(*key)
         return self._forms[key]
 
-    def _of(self, value: ir.Value, e: int) -> Linear:
+    def _of(self, value: ir.Value, e: int) -> IndexForm:
         if value in self._last:
-            return Linear(((("value", (0, 0)), self.lanes),), e)
+            return IndexForm(((("value", (0, 0)), self.lanes),), e)
         op = producer(value)
         if op is None:
             return self._unknown(value, e, self._of_counter(value))
         if op.name == "arith.constant" and isinstance(value.type, ir.IndexType):
-            return Linear((), constant_of(value) or 0)
+            return IndexForm((), constant_of(value) or 0)
         forms = [self.of(operand, e) for operand in op.operands] if op.name in _READ else []
         match op.name:
             case "affine.apply" | "affine.min" | "affine.max":
@@ -176,13 +176,13 @@ class Neighbours:
                 return forms[0].plus(forms[1], 1 if op.name == "arith.addi" else -1)
             case "arith.muli":
                 number, form = sorted(forms, key=lambda form: len(form.terms))
-                product = Linear().plus(form, number.constant)
+                product = IndexForm().plus(form, number.constant)
                 return product if not number.terms else self._unknown(value, e, number.content * form.content)
             case "affine.delinearize_index" if len(forms) == 1:
                 return self._digit(op, ir.OpResult(value).result_number, forms[0])
         return self._unknown(value, e, 1)
 
-    def _digit(self, op: ir.Operation, position: int, form: Linear) -> Linear:
+    def _digit(self, op: ir.Operation, position: int, form: IndexForm) -> IndexForm:
         """A digit of an index: it is divided by the sizes of the digits behind; what is left of those in front goes."""
         sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))[1 - len(op.results) :]
         form = divided("floordiv", form, math.prod(sizes[position:]))
@@ -195,10 +195,10 @@ class Neighbours:
             return 1
         return math.gcd(self.of(loop.operands[0]).content, self.of(loop.operands[2]).content)
 
-    def _unknown(self, value: ir.Value, e: int, factor: int) -> Linear:
+    def _unknown(self, value: ir.Value, e: int, factor: int) -> IndexForm:
         """A value of which nothing is known but what divides it, and whether it is another one for each neighbour."""
         key = value, e if self.varies(value) else 0
-        return Linear(((("value", self._numbers.setdefault(key, (1, len(self._numbers)))), factor or 1),))
+        return IndexForm(((("value", self._numbers.setdefault(key, (1, len(self._numbers)))), factor or 1),))
 
 
 _READ = ("affine.apply", "affine.min", "affine.max", "arith.addi", "arith.subi", "arith.muli", DELINEARIZE)

@@ -13,7 +13,7 @@ again: it must not run after this.
 from __future__ import annotations
 
 from ..ir.mlir import affine, ir, operations
-from .forms import Key, Linear, Number, expression, values_in
+from .forms import IndexForm, Key, Number, expression, values_in
 
 WARP = 32
 THREAD = 2
@@ -39,15 +39,15 @@ class _Numbers:
         self._numbers: dict[ir.Value, Number] = {}
         self._values: list[ir.Value] = []
         self._depths: dict[Number, int] = {}
-        self._warps: dict[str, Linear] = {}
+        self._warps: dict[str, IndexForm] = {}
         size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
         self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
-    def linear(self, apply: ir.Operation) -> Linear | None:
+    def linear(self, apply: ir.Operation) -> IndexForm | None:
         """What an `affine.apply` computes; None where something is divided by a value."""
         mapping = ir.AffineMapAttr(apply.attributes["map"]).value
-        operands = [Linear(((("value", self._number(operand)), 1),)) for operand in apply.operands]
-        return expression(mapping.results[0], mapping.n_dims, operands, lambda *key: Linear(((key, 1),)))
+        operands = [IndexForm(((("value", self._number(operand)), 1),)) for operand in apply.operands]
+        return expression(mapping.results[0], mapping.n_dims, operands, lambda *key: IndexForm(((key, 1),)))
 
     def _number(self, value: ir.Value, rank: int | None = None) -> Number:
         if value not in self._numbers:
@@ -71,23 +71,23 @@ class _Numbers:
 
     # ---- warps and lanes ------------------------------------------------------------------------------------------------
 
-    def with_warps(self, linear: Linear) -> Linear:
+    def with_warps(self, linear: IndexForm) -> IndexForm:
         """The thread id divided by 32, and the rest, by the names that they have: `warp`, `lane`."""
         if not self._in_row:
             return linear
-        total = Linear((), linear.constant)
+        total = IndexForm((), linear.constant)
         for key, coefficient in linear.terms:
             total = total.plus(self._with_warps(key), coefficient)
         return total
 
-    def _with_warps(self, key: Key) -> Linear:
+    def _with_warps(self, key: Key) -> IndexForm:
         if key[0] == "value":
-            return Linear(((key, 1),))
+            return IndexForm(((key, 1),))
         kind, divided, divisor = key
         thread = divided.terms[0][0] if len(divided.terms) == 1 else None
-        plain = thread is not None and divided == Linear(((thread, 1),)) and thread[0] == "value" and thread[1][0] == THREAD
+        plain = thread is not None and divided == IndexForm(((thread, 1),)) and thread[0] == "value" and thread[1][0] == THREAD
         if thread is None or not plain or divisor != WARP or kind == "ceildiv":
-            return Linear((((kind, self.with_warps(divided), divisor), 1),))
+            return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
         name = "warp" if kind == "floordiv" else "lane"
         if name not in self._warps:
             source = self._values[thread[1][1]]
@@ -95,12 +95,12 @@ class _Numbers:
             with ir.InsertionPoint.after(source.owner), source.owner.location:
                 made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [expression]), [source])
             made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
-            self._warps[name] = Linear(((("value", self._number(made.result, THREAD)), 1),))
+            self._warps[name] = IndexForm(((("value", self._number(made.result, THREAD)), 1),))
         return self._warps[name]
 
     # ---- writing it anew ------------------------------------------------------------------------------------------------
 
-    def emit(self, linear: Linear, apply: ir.Operation) -> ir.Value:
+    def emit(self, linear: IndexForm, apply: ir.Operation) -> ir.Value:
         """The value of a linear form at the place of `apply`: outer summands outside, the constant last."""
         around = self._blocks(apply.block)
         depths = sorted({self._depth(key) for key, _ in linear.terms})
@@ -108,16 +108,16 @@ class _Numbers:
         for depth in depths:
             terms = tuple(t for t in linear.terms if self._depth(t[0]) == depth)
             before = around[depth] if depth < len(around) else apply
-            done = self._sum(done, Linear(terms), before)
+            done = self._sum(done, IndexForm(terms), before)
         if linear.constant or done is None:
             before = around[depths[-1]] if depths and depths[-1] < len(around) else apply
-            done = self._sum(done, Linear((), linear.constant), before)
+            done = self._sum(done, IndexForm((), linear.constant), before)
         return done
 
     def _depth(self, key: Key) -> int:
         return max((self._depths[number] for number in values_in(key)), default=0)
 
-    def _sum(self, first: ir.Value | None, rest: Linear, before: ir.Operation) -> ir.Value:
+    def _sum(self, first: ir.Value | None, rest: IndexForm, before: ir.Operation) -> ir.Value:
         """`first + rest`, as one `affine.apply` where it is not a value already."""
         if first is None and not rest.constant and [(k[0], c) for k, c in rest.terms] == [("value", 1)]:
             return self._values[rest.terms[0][0][1][1]]
@@ -133,7 +133,7 @@ class _Numbers:
             return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [total]), operands).result
 
 
-def _rebuilt(linear: Linear, places: dict[Number, int]) -> ir.AffineExpr:
+def _rebuilt(linear: IndexForm, places: dict[Number, int]) -> ir.AffineExpr:
     total: ir.AffineExpr | None = None
     for key, coefficient in linear.terms:
         one = _term(key, places)

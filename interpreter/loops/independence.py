@@ -96,7 +96,7 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     from ..proof import conflicts_between_blocks
     from ..proof.forms.linear import NOTHING, less
     from ..proof.forms.shape import LaunchShape
-    from ..proof.kernels.model import Step
+    from ..proof.kernels.model import PlaceStep
     from ..proof.kernels.reader import Reader
 
     body = kernel.regions[0].blocks[0]
@@ -117,7 +117,7 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     variable = low + reader.values.product(reader.values.hardware("block_id", "x"), step)
     inner = loop.regions[0].blocks[0]
     reader.values.bind(inner.arguments[0], variable)
-    reader.block(inner, (Step(0, 0, (less(variable, high),)),))
+    reader.block(inner, (PlaceStep(0, 0, (less(variable, high),)),))
     found = conflicts_between_blocks(reader.finish())
     if not found:
         return None

@@ -21,7 +21,7 @@ Footprint = Literal["element", "transfer", "whole", "anywhere"]
 
 
 @dataclass(frozen=True)
-class Access:
+class MemoryEffect:
     """One thing that an op does to one memref.
 
     Args:
@@ -175,7 +175,7 @@ _OVERWRITING = ("linalg.fill", "linalg.copy")
 _LLVM_UNKNOWN = ("llvm.call", "llvm.inline_asm", "llvm.invoke", "llvm.fence", "llvm.intr.coro", "llvm.intr.memcpy")
 
 
-def accesses(op: ir.Operation) -> tuple[Access, ...] | None:
+def accesses(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     """What `op` itself does to memory; None if that is not known: then it may touch and return anything."""
     rules = _RULES.get(op.name)
     if rules is not None:
@@ -245,11 +245,11 @@ def _used(op: ir.Operation, *kinds: Kind) -> list[ir.Value]:
     return [v for v in op.operands if is_memref(v)] if found is None else [a.value for a in found if a.kind in kinds]
 
 
-def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:
+def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[MemoryEffect]:
     operands = op.operands
     for rule in rules:
         if rule.kind == "alloc":
-            yield Access("alloc", op.results[rule.operand])
+            yield MemoryEffect("alloc", op.results[rule.operand])
             continue
         at = rule.operand if rule.operand >= 0 else len(operands) + rule.operand
         value = operands[at]
@@ -259,10 +259,10 @@ def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[Access]:
         if rule.footprint in ("element", "transfer"):
             moved = op.results[0].type if rule.data is None else operands[rule.data % len(operands)].type
             if isinstance(moved, ir.VectorType) and moved.scalable:
-                yield Access(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
+                yield MemoryEffect(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
                 continue
         certain = rule.certain and (rule.footprint != "transfer" or (in_bounds(op) and mask_of(op) is None))
-        yield Access(rule.kind, value, rule.footprint, at + 1, moved, certain, update_of(op) if rule.kind == "atomic" else "")
+        yield MemoryEffect(rule.kind, value, rule.footprint, at + 1, moved, certain, update_of(op) if rule.kind == "atomic" else "")
 
 
 def combiner(op: ir.Operation) -> str:
@@ -277,20 +277,20 @@ def update_of(op: ir.Operation) -> str:
     return f"{combiner(op)} {op.results[0].type}"
 
 
-def _copied_by_device(op: ir.Operation) -> tuple[Access, ...]:
+def _copied_by_device(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     into, out_of = (v for v in op.operands if is_memref(v))
-    return Access("write", into, "anywhere"), Access("read", out_of, "anywhere")
+    return MemoryEffect("write", into, "anywhere"), MemoryEffect("read", out_of, "anywhere")
 
 
-def _freed_on_condition(op: ir.Operation) -> tuple[Access, ...]:
+def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
     memrefs, conditions, retained = segments(op)
-    found: list[Access] = []
+    found: list[MemoryEffect] = []
     for memref, condition in zip(memrefs, conditions, strict=True):
         made = producer(condition)
         known = None if made is None or made.name != "arith.constant" else bool(int(ir.IntegerAttr(made.attributes["value"])))
         if known is not False and memref not in retained:
-            found.append(Access("free", memref, certain=bool(known) and not retained))
+            found.append(MemoryEffect("free", memref, certain=bool(known) and not retained))
     return tuple(found)
 
 
@@ -312,7 +312,7 @@ def mask_of(op: ir.Operation) -> ir.Value | None:
     return None
 
 
-def _structured(op: ir.Operation) -> tuple[Access, ...] | None:
+def _structured(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     """A linalg op reads all of its inputs, writes all of its outputs, and reads those if its body looks at what was there."""
     operands = list(op.operands)
     if not any(is_memref(v) for v in operands):
@@ -321,12 +321,12 @@ def _structured(op: ir.Operation) -> tuple[Access, ...] | None:
         return None
     inputs, _ = structured.segments(op)
     inside = op.regions[0].blocks[0].arguments if len(op.regions) and len(op.regions[0].blocks) else ()
-    found: list[Access] = []
+    found: list[MemoryEffect] = []
     for number, value in enumerate(operands):
         if not is_memref(value):
             continue
         if number >= inputs:
-            found.append(Access("write", value, certain=op.name in _OVERWRITING))
+            found.append(MemoryEffect("write", value, certain=op.name in _OVERWRITING))
         if number < inputs or len(inside) <= number or any(True for _ in inside[number].uses):
-            found.append(Access("read", value))
+            found.append(MemoryEffect("read", value))
     return tuple(found)

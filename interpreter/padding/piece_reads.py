@@ -10,7 +10,7 @@ from ..ir.mlir import affine, arith, ir, producer, tensor
 from ..ir.nesting import stands_in
 from . import gathers
 from .gathers import index
-from .pieces import Computed, Filled, Image, Piece, Placed, Span, Window
+from .pieces import BoxSpan, Computed, Filled, Image, Piece, Placed, StridedWindow
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def read(piece: Piece, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
         return _scalar(piece.value)
     if isinstance(piece, Computed):
         return clone_body(piece.body, [s.value for s in where])[0]
-    if isinstance(piece, Window):
+    if isinstance(piece, StridedWindow):
         inner = [
             s.moved(o) if n == 1 else s.times(n).moved(o)
             for s, o, n in zip(where, piece.offsets, piece.strides, strict=True)
@@ -106,7 +106,7 @@ def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Valu
     return gathers.guarded(mask, kind, lambda: read(piece.inside, inner, kind), outside)
 
 
-def _tests(s: Subscript, span: Span, low: int, high: int) -> list[ir.Value]:
+def _tests(s: Subscript, span: BoxSpan, low: int, high: int) -> list[ir.Value]:
     """What has to hold of an index for it to lie in the box."""
     tests: list[ir.Value] = []
     if s.low < low == 0 and s.high >= high:  # one comparison: as an unsigned number what is negative is larger than every size

@@ -39,7 +39,7 @@ class Computed:
 
 
 @dataclass(frozen=True)
-class Window:
+class StridedWindow:
     """Element i is element `offsets + i · strides` of what is inside."""
 
     inside: Piece
@@ -48,7 +48,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Span:
+class BoxSpan:
     """A box along one axis: index i of it, with start ≤ i < stop, is index (i - offset) / stride of what is inside."""
 
     offset: int
@@ -56,10 +56,10 @@ class Span:
     stop: int
     stride: int = 1
 
-    def moved(self, by: int) -> Span:
+    def moved(self, by: int) -> BoxSpan:
         return replace(self, offset=self.offset + by, start=self.start + by, stop=self.stop + by)
 
-    def clipped(self, other: Span) -> Span:
+    def clipped(self, other: BoxSpan) -> BoxSpan:
         return replace(self, start=max(self.start, other.start), stop=min(self.stop, other.stop))
 
 
@@ -68,7 +68,7 @@ class Placed:
     """What is inside stands in a box; elsewhere the element is that of `around`."""
 
     inside: Piece
-    spans: tuple[Span, ...]
+    spans: tuple[BoxSpan, ...]
     around: Piece
 
     @property
@@ -76,7 +76,7 @@ class Placed:
         return all(span.stride == 1 for span in self.spans)
 
 
-Piece = Image | Filled | Computed | Window | Placed
+Piece = Image | Filled | Computed | StridedWindow | Placed
 
 
 # ---- what a value is -----------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def read_through(value: ir.Value) -> Piece | None:
 
 
 def _is_pieced(piece: Piece) -> bool:
-    return isinstance(piece, Placed) or (isinstance(piece, Window) and _is_pieced(piece.inside))
+    return isinstance(piece, Placed) or (isinstance(piece, StridedWindow) and _is_pieced(piece.inside))
 
 
 def behind_pad(value: ir.Value) -> bool:
@@ -132,7 +132,7 @@ def margins(piece: Piece, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[
         low, high = margins(piece.inside, [(s.stop - s.start - 1) // s.stride + 1 for s in piece.spans])
         ends = list(zip(piece.spans, shape, low, high, strict=True))
         return tuple(s.start + a for s, _, a, _ in ends), tuple(n - s.stop + b for s, n, _, b in ends)
-    if isinstance(piece, Window) and isinstance(piece.inside, Image) and None not in shape_of(piece.inside.value):
+    if isinstance(piece, StridedWindow) and isinstance(piece.inside, Image) and None not in shape_of(piece.inside.value):
         whole = extents_of(piece.inside.value)
         rest = [
             o + (n - 1) * s + 1 - full for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)
@@ -145,7 +145,7 @@ def _of_pad(op: ir.Operation) -> Piece | None:
     sizes, low = shape_of(op.operands[0]), pad_widths(op)
     if None in sizes or None in low:
         return None
-    spans = tuple(Span(first or 0, first or 0, (first or 0) + (n or 0)) for first, n in zip(low, sizes, strict=True))
+    spans = tuple(BoxSpan(first or 0, first or 0, (first or 0) + (n or 0)) for first, n in zip(low, sizes, strict=True))
     return placed(pieces_of(op.operands[0]), spans, _around(op), shape_of(op.results[0]))
 
 
@@ -179,7 +179,7 @@ def _of_insertion(op: ir.Operation) -> Piece | None:
         if _has_handle(copy) or element_type(copy.operands[0]) != element_type(image):
             return None
         image = copy.operands[0]
-    spans = tuple(Span(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)
+    spans = tuple(BoxSpan(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)
     return placed(pieces_of(image), spans, around, shape_of(op.results[0]))
 
 
@@ -224,23 +224,23 @@ def window(inside: Piece, offsets: Sequence[int], strides: Sequence[int] | None 
     steps = tuple(strides or (1,) * len(offsets))
     if isinstance(inside, Filled) or (not any(offsets) and set(steps) <= {1}):
         return inside
-    if isinstance(inside, Window):
+    if isinstance(inside, StridedWindow):
         sums = [o + p * s for o, p, s in zip(inside.offsets, offsets, inside.strides, strict=True)]
         return window(inside.inside, sums, [a * b for a, b in zip(inside.strides, steps, strict=True)])
     if isinstance(inside, Placed) and set(steps) <= {1}:
         spans = tuple(span.moved(-o) for span, o in zip(inside.spans, offsets, strict=True))
         return Placed(inside.inside, spans, window(inside.around, offsets))
-    return Window(inside, tuple(offsets), steps)
+    return StridedWindow(inside, tuple(offsets), steps)
 
 
-def placed(inside: Piece, spans: tuple[Span, ...], around: Piece, shape: Sequence[int | None]) -> Piece:
+def placed(inside: Piece, spans: tuple[BoxSpan, ...], around: Piece, shape: Sequence[int | None]) -> Piece:
     """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant are one."""
     made = Placed(inside, spans, around)
     if not made.dense:
         return made
     if all(n is not None and s.start <= 0 and s.stop >= n for s, n in zip(spans, shape, strict=True)):
         return window(inside, [-span.offset for span in spans])
-    if isinstance(inside, Window) and set(inside.strides) <= {1}:
+    if isinstance(inside, StridedWindow) and set(inside.strides) <= {1}:
         moved = tuple(replace(span, offset=span.offset - o) for span, o in zip(spans, inside.offsets, strict=True))
         return placed(inside.inside, moved, around, shape)
     if isinstance(inside, Placed) and inside.dense and _alike(inside.around, around):

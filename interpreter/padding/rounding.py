@@ -36,7 +36,7 @@ from .gathers import Neutral
 from .identities import fillings
 from .masking import beyond, generalized, mask_update, runs_anywhere
 from .piece_reads import assembled
-from .pieces import Image, Piece, Window, behind_pad, makers, read_through, remove_dead
+from .pieces import Image, Piece, StridedWindow, behind_pad, makers, read_through, remove_dead
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
@@ -58,7 +58,7 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
         with ir.InsertionPoint(op), op.location:
             op.operands[position] = _read(piece, value, extents_of(value))
         passed = makers(value)
-        view = isinstance(piece, Image) or (isinstance(piece, Window) and isinstance(piece.inside, Image))
+        view = isinstance(piece, Image) or (isinstance(piece, StridedWindow) and isinstance(piece.inside, Image))
         called = " and ".join(dict.fromkeys(_CALLED[maker.name] for maker in passed if maker.name in _CALLED))
         done.append(
             f"reads through {called}: " + ("a view of the image" if view else "the padding is a mask, not a copy")
@@ -74,7 +74,7 @@ _CALLED = {"tensor.pad": "tensor.pad", "tensor.insert_slice": "a filled buffer"}
 def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
     if isinstance(piece, Image) and piece.value.type == value.type:
         return piece.value
-    if isinstance(piece, Window) and isinstance(piece.inside, Image):
+    if isinstance(piece, StridedWindow) and isinstance(piece.inside, Image):
         return tensor.ExtractSliceOp(
             value.type, piece.inside.value, [], [], [], piece.offsets, shape, piece.strides
         ).result

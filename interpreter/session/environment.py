@@ -14,19 +14,19 @@ from .statement import Handle
 
 
 @dataclass(frozen=True)
-class Bundle:
+class NamedResults:
     """All results of one statement, bound to a single name: `t.loop`, `t.op`. A `Handle` or a tuple of them each."""
 
     results: Mapping[str, Handle | tuple[Handle, ...]]
 
 
-Value = int | float | bool | str | tuple | Handle | Bundle
+Value = int | float | bool | str | tuple | Handle | NamedResults
 Environment = Mapping[str, Value]
 
 
 def is_handle(value: object) -> bool:
     """Whether a name stands for handles: one, those of a `match*`, or the results of a statement."""
-    return isinstance(value, (Handle, Bundle)) or (isinstance(value, tuple) and any(isinstance(v, Handle) for v in value))
+    return isinstance(value, (Handle, NamedResults)) or (isinstance(value, tuple) and any(isinstance(v, Handle) for v in value))
 
 
 def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
@@ -34,8 +34,8 @@ def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
     for name, value in env.items():
         if isinstance(value, Handle) and not value.absent:
             yield name, value
-        elif isinstance(value, (Bundle, tuple)):
-            parts = value.results if isinstance(value, Bundle) else {str(n): part for n, part in enumerate(value)}
+        elif isinstance(value, (NamedResults, tuple)):
+            parts = value.results if isinstance(value, NamedResults) else {str(n): part for n, part in enumerate(value)}
             yield from ((f"{name}.{part}", handle) for part, handle in named_handles(parts))
 
 
@@ -54,7 +54,7 @@ def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]
     if ref.name not in env:
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span)
     value = env[ref.name]
-    if isinstance(value, Bundle) and ref.fields:
+    if isinstance(value, NamedResults) and ref.fields:
         field, *rest = ref.fields
         if field in value.results:
             return value.results[field], tuple(rest)
@@ -73,6 +73,6 @@ def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> t
             raise WeftError(consumed(ref.spelling, ref.span, dead[value.number], None))
         return value, rest
     what, hint = f"{len(value)} handles" if isinstance(value, tuple) else "several results", "walk over them with `foreach`"
-    if isinstance(value, Bundle):
+    if isinstance(value, NamedResults):
         hint = f"name one: {quoted(f'{ref.name}.{name}' for name in value.results)}"
     raise fail("W0221", f"`{ref.spelling}` stands for {what}", span=ref.span, hint=hint)

@@ -16,7 +16,7 @@ from .statement import Handle, Operand
 
 
 def evaluate_fields(
-    node: tree.Statement, signature: Signature, env: Environment, dead: Mapping[int, Gone]
+    node: tree.StatementNode, signature: Signature, env: Environment, dead: Mapping[int, Gone]
 ) -> dict[str, Any]:
     """The keyword arguments of the statement's dataclass. Raises `WeftError` at the field that is wrong."""
     values: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from ...dsl.diagnostics import fail
 from ...dsl.expressions import evaluate
 from ...dsl.scopes import Gone
 from ...dsl.wording import count, quoted
-from .environment import Bundle, Environment, single
+from .environment import Environment, NamedResults, single
 from .layered import extended
 
 
@@ -76,7 +76,7 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     elif not values:
         raise fail("W0226", "this statement returns nothing to name", span=let.span)
     elif len(values) > 1:
-        values = [Bundle(dict(results))]
+        values = [NamedResults(dict(results))]
     new = {name: value for name, value in zip(names, values, strict=True) if name != "_" or not let.destructured}
     return (*frames[:-1], replace(frames[-1], env=extended(frames[-1].env, new)))
 

@@ -293,7 +293,7 @@ class Session:
                 return replace(state, frames=returned(item, state.frames, state.dead))
         raise AssertionError(item)
 
-    def _statement(self, state: State, rest: tuple[Frame, ...], node: tree.Statement, let: tree.Let | None) -> State:
+    def _statement(self, state: State, rest: tuple[Frame, ...], node: tree.StatementNode, let: tree.Let | None) -> State:
         started = time.perf_counter()
         cls = registry().get(node.keyword)
         if cls is None:

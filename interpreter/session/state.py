@@ -82,10 +82,10 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
 
 
-def statement_at(state: State) -> tuple[tree.Statement, tree.Let | None] | None:
+def statement_at(state: State) -> tuple[tree.StatementNode, tree.Let | None] | None:
     """The statement that stands next, with the `let` around it; None where it is something else, or the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
-    if isinstance(item, tree.Let) and isinstance(item.value, tree.Statement):
+    if isinstance(item, tree.Let) and isinstance(item.value, tree.StatementNode):
         return item.value, item
-    return (item, None) if isinstance(item, tree.Statement) else None
+    return (item, None) if isinstance(item, tree.StatementNode) else None

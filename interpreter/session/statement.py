@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from ...dsl.diagnostics import Explanation, explanations
 from ...dsl.signature import Field, FieldKind, Signature
-from ...dsl.tree import Statement as StatementNode
+from ...dsl.tree import StatementNode as StatementNode
 
 if TYPE_CHECKING:
     from ..focus import Focus, Version

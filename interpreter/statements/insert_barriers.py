@@ -12,14 +12,14 @@ from ..session.statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..proof import Choice, Conflict, KernelModel
+    from ..proof import ChosenBarriers, Conflict, KernelModel
 
 
 @dataclass(frozen=True)
 class _Chosen:
     """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it."""
 
-    choice: Choice
+    choice: ChosenBarriers
     believed: bool
     proven: bool
 
@@ -94,7 +94,7 @@ class InsertBarriers(Statement):
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
         from ..mapping.readiness import independent
-        from ..proof import Choice, choose_barriers, conflicts, conflicts_between_blocks
+        from ..proof import ChosenBarriers, choose_barriers, conflicts, conflicts_between_blocks
         from ..proof.races.unwritten import unwritten_reads
 
         astray = [b for b in model.divergent if b.candidate in existing]
@@ -112,7 +112,7 @@ class InsertBarriers(Statement):
         choice = choose_barriers(model, existing=frozenset(existing))
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
-            choice = Choice((), {}, {})
+            choice = ChosenBarriers((), {}, {})
         elif choice.unseparated:
             message = "threads conflict within one distributed op, where no barrier can stand"
             self._refuse(rewrite, "W0604", message, choice.unseparated)
@@ -137,7 +137,7 @@ class InsertBarriers(Statement):
             rewrite.remark(line)
 
 
-def _settle(root: ir.Operation, choice: Choice, existing: set[int], *, proven: bool) -> str:
+def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, proven: bool) -> str:
     """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
     from ..proof.kernels.trial import CANDIDATE
 
@@ -167,7 +167,7 @@ def _settle(root: ir.Operation, choice: Choice, existing: set[int], *, proven: b
     return text
 
 
-def _reasons(choice: Choice, number: int) -> list[str]:
+def _reasons(choice: ChosenBarriers, number: int) -> list[str]:
     """`RAW on shared A, B`."""
     by_kind: dict[str, list[str]] = {}
     for reason in choice.reasons[number]:

@@ -23,7 +23,7 @@ OF_BLOCK = 65536
 
 @statement("launch", returns=("launch",))
 @dataclass(frozen=True, kw_only=True)
-class Launch(Statement):
+class LaunchStatement(Statement):
     """Realise all maps of a loop at once: a kernel, and its launch in the loop's place.
 
     The kernel is named after the payload function. It computes its loop bounds for itself; only buffers and scalar arguments are

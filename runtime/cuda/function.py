@@ -15,13 +15,13 @@ from ..kernel_form import refuse
 from ..kernel_lowering import normal
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT
 from .dialects import memref
-from .kernel import Kernel
+from .kernel import KernelWriter
 from .names import identifier
 from .values.expression import Expr, name
 from .values.integers import literal, multiply
 from .values.ranges import Range
 from .values.types import scalar
-from .values.views import Buffer, View
+from .values.views import NamedMemory, NamedView
 
 SIZE = Range(0, 1 << 47)  # an address space holds no more elements
 STRIDE = Range(-(1 << 47), 1 << 47)
@@ -31,7 +31,7 @@ THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number
 FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
 
 
-class Parameter(NamedTuple):
+class KernelParameter(NamedTuple):
     """One parameter of the emitted function, of argument number `argument` of the `gpu.func`."""
 
     argument: int
@@ -44,12 +44,12 @@ def write_function(
     func: ir.Operation,
     kernel_name: str,
     need: Callable[[str], None],
-    constant: Callable[[ir.Operation], Buffer],
+    constant: Callable[[ir.Operation], NamedMemory],
     overlapping: list[set[int]],
 ) -> str:
     """The text of a `gpu.func`. `overlapping`: groups of arguments that may be one buffer."""
     func, _module = normal(func)
-    kernel = Kernel(func, need, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
+    kernel = KernelWriter(func, need, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
     block = kernel.single_block(func)
     parameters = _bind_arguments(kernel, func, block)
     terminator = kernel.write_block(block)
@@ -79,7 +79,7 @@ def _that_are_read(lines: Sequence[str]) -> list[str]:
         kept = [line for line, gone in zip(kept, unread, strict=True) if not gone]
 
 
-def _opening(kernel: Kernel, kernel_name: str, parameters: list[str]) -> str:
+def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str]) -> str:
     start = f'extern "C" __global__ void {_bounds(kernel)}{kernel_name}('
     one_line = f"{start}{', '.join(parameters)}) {{"
     if len(one_line) <= WIDTH:
@@ -87,7 +87,7 @@ def _opening(kernel: Kernel, kernel_name: str, parameters: list[str]) -> str:
     return start + "\n    " + ",\n    ".join(parameters) + ") {"
 
 
-def _bounds(kernel: Kernel) -> str:
+def _bounds(kernel: KernelWriter) -> str:
     """`__launch_bounds__(256, 2) `: the size of the block, and how many registers a thread may take.
 
     ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at once. Where
@@ -127,7 +127,7 @@ def _open_brackets(text: str) -> int:
     return sum(text.count(c) for c in "([{") - sum(text.count(c) for c in ")]}")
 
 
-def _parameter(p: Parameter, written: bool, overlaps: bool) -> str:
+def _parameter(p: KernelParameter, written: bool, overlaps: bool) -> str:
     if not p.pointer:
         return f"{p.cxx} {p.name}"
     return f"{'' if written else 'const '}{p.cxx}*{'' if overlaps else ' __restrict__'} {p.name}"
@@ -136,10 +136,10 @@ def _parameter(p: Parameter, written: bool, overlaps: bool) -> str:
 # ---- arguments --------------------------------------------------------------------------------------------------------
 
 
-def _bind_arguments(kernel: Kernel, func: ir.Operation, block: ir.Block) -> list[Parameter]:
+def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -> list[KernelParameter]:
     """Bind the function's arguments, then its workgroup and private attributions."""
     count, arguments = inputs_of(func), list(block.arguments)
-    parameters: list[Parameter] = []
+    parameters: list[KernelParameter] = []
     names = [kernel.fresh(identifier(given_name(func, number) or f"arg{number}", "arg")) for number in range(count)]
     for number, (argument, variable) in enumerate(zip(arguments[:count], names, strict=True)):
         if isinstance(argument.type, ir.MemRefType):
@@ -147,22 +147,22 @@ def _bind_arguments(kernel: Kernel, func: ir.Operation, block: ir.Block) -> list
             continue
         kind = scalar(argument.type, func)
         kernel.values[argument] = (name(variable, kind.cxx, kind.full_range),)
-        parameters.append(Parameter(number, variable, kind.cxx))
+        parameters.append(KernelParameter(number, variable, kind.cxx))
     for number, argument in enumerate(arguments[count:]):
         _bind_attribution(kernel, func, argument, number, shared=number < workgroup_buffers(func))
     return parameters
 
 
-def _bind_memref(kernel: Kernel, func: ir.Operation, number: int, argument: ir.Value, variable: str) -> list[Parameter]:
+def _bind_memref(kernel: KernelWriter, func: ir.Operation, number: int, argument: ir.Value, variable: str) -> list[KernelParameter]:
     """A pointer, and a parameter for each size, stride and offset that the type leaves open (abi.py)."""
     type = ir.MemRefType(argument.type)
     kind = scalar(type.element_type, func)
     static_strides, static_offset = strided(type, func)
-    parameters = [Parameter(number, variable, kind.cxx, pointer=True)]
+    parameters = [KernelParameter(number, variable, kind.cxx, pointer=True)]
 
     def extra(word: str, axis: int | None, known: Range) -> Expr:
         own = kernel.fresh(f"{variable}_{word}{'' if axis is None else axis}")
-        parameters.append(Parameter(number, own, "long long"))
+        parameters.append(KernelParameter(number, own, "long long"))
         return name(own, "long long", known)
 
     sizes = tuple(extra("size", d, SIZE) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
@@ -173,18 +173,18 @@ def _bind_memref(kernel: Kernel, func: ir.Operation, number: int, argument: ir.V
             extra("stride", d, STRIDE) if s == DYNAMIC else literal(s) for d, s in enumerate(static_strides)
         )
     offset = extra("offset", None, SIZE) if static_offset == DYNAMIC else literal(static_offset)
-    kernel.values[argument] = View.whole(Buffer(variable, kind, "global", sizes, strides, offset))
+    kernel.values[argument] = NamedView.whole(NamedMemory(variable, kind, "global", sizes, strides, offset))
     return parameters
 
 
-def _row_major(kernel: Kernel, variable: str, sizes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> tuple[Expr, ...]:
     strides = [literal(1)] * len(sizes)
     for d in reversed(range(len(sizes) - 1)):
         strides[d] = kernel.named(multiply(strides[d + 1], sizes[d + 1]), f"{variable}_stride{d}")
     return tuple(strides)
 
 
-def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, number: int, *, shared: bool) -> None:
+def _bind_attribution(kernel: KernelWriter, func: ir.Operation, argument: ir.Value, number: int, *, shared: bool) -> None:
     given = given_name(func, number, "workgroup_attrib_attrs") if shared else None
     base = identifier(given or ("s" if shared else "r"), "arg")
     kernel.values[argument] = memref.allocated(kernel, ir.MemRefType(argument.type), base, func, shared=shared)
@@ -193,7 +193,7 @@ def _bind_attribution(kernel: Kernel, func: ir.Operation, argument: ir.Value, nu
 # ---- shared memory ----------------------------------------------------------------------------------------------------
 
 
-def _shared_memory(kernel: Kernel, func: ir.Operation) -> list[str]:
+def _shared_memory(kernel: KernelWriter, func: ir.Operation) -> list[str]:
     """Declarations. More than 48 KiB can only be had as dynamic shared memory."""
     total = sum(-(-size // 16) * 16 for _, size in kernel.shared)
     if total > SHARED_LIMIT:

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from ...interpreter.ir.mlir import DYNAMIC, ir, operations
 from ...interpreter.memory.effects import accesses
 from ..kernel_form import reader_of, refuse
-from .names import Scope, identifier
+from .names import NameScope, identifier
 from .registry import WRITERS
 from .values.expression import Expr, name
 from .values.integers import literal
 from .values.ranges import Range
 from .values.types import element
-from .values.views import Buffer, View, access
+from .values.views import NamedMemory, NamedView, access
 
 Lanes = tuple[Expr, ...]
-Binding = Lanes | View
+Binding = Lanes | NamedView
 
 _SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return"])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
@@ -34,16 +34,16 @@ LONGEST = 100  # characters of an expression before it is given a name
 
 
 @dataclass
-class Frame:
+class TextBlock:
     """One block of the text that is being written."""
 
-    scope: Scope
+    scope: NameScope
     lines: list[str] = field(default_factory=list)
     pending: dict[ir.Value, None] = field(default_factory=dict)
 
 
 @dataclass
-class Kernel:
+class KernelWriter:
     """The state while one kernel is written.
 
     Args:
@@ -56,13 +56,13 @@ class Kernel:
 
     func: ir.Operation
     need: Callable[[str], None]
-    constant: Callable[[ir.Operation], Buffer]
+    constant: Callable[[ir.Operation], NamedMemory]
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
     values: dict[ir.Value, Binding] = field(default_factory=dict)
-    frames: list[Frame] = field(default_factory=lambda: [Frame(Scope())])
+    frames: list[TextBlock] = field(default_factory=lambda: [TextBlock(NameScope())])
     head: dict[str, str] = field(default_factory=dict)
-    shared: list[tuple[Buffer, int]] = field(default_factory=list)
+    shared: list[tuple[NamedMemory, int]] = field(default_factory=list)
     aligned: set[str] = field(default_factory=set)
     arrays: dict[str, str] = field(default_factory=dict)
     vectors: dict[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Kernel:
     # ---- the text -------------------------------------------------------------------------------------------------
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> TextBlock:
         return self.frames[-1]
 
     def line(self, text: str) -> None:
@@ -81,9 +81,9 @@ class Kernel:
         return self.frame.scope.fresh(identifier(base))
 
     @contextmanager
-    def nested(self) -> Iterator[Frame]:
+    def nested(self) -> Iterator[TextBlock]:
         """Write into a new block; its lines come back in the frame and are not in the text yet."""
-        inner = Frame(Scope(self.frame.scope))
+        inner = TextBlock(NameScope(self.frame.scope))
         self.frames.append(inner)
         yield inner
         self.frames.pop()
@@ -125,13 +125,13 @@ class Kernel:
     def lanes(self, value: ir.Value) -> Lanes:
         """The elements of a vector value (or the one of a scalar)."""
         bound = self._take(value)
-        if isinstance(bound, View):
+        if isinstance(bound, NamedView):
             raise refuse("W0503", "a memref cannot stand here", _owner(value))
         return bound
 
-    def view(self, value: ir.Value) -> View:
+    def view(self, value: ir.Value) -> NamedView:
         bound = self._take(value)
-        if not isinstance(bound, View):
+        if not isinstance(bound, NamedView):
             raise refuse("W0503", f"a value of type {value.type} cannot stand for a memref", _owner(value))
         return bound
 
@@ -185,7 +185,7 @@ class Kernel:
         """Write down the loads that still wait: something that writes comes next."""
         for value in list(self.frame.pending):
             bound = self.values[value]
-            if not isinstance(bound, View):
+            if not isinstance(bound, NamedView):
                 self.values[value] = self.declare(value, bound)
         self.frame.pending.clear()
 
@@ -248,7 +248,7 @@ class Kernel:
             self.flush()
         writer(self, op)
 
-    def target(self, view: View, indices: tuple[Expr, ...]) -> Expr:
+    def target(self, view: NamedView, indices: tuple[Expr, ...]) -> Expr:
         """The element that a store writes; its buffer is not `const` then."""
         if view.buffer.space == "constant":
             raise refuse("W0503", f"a store to the constant {view.buffer.root}", self.func)

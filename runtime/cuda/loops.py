@@ -9,11 +9,11 @@ from ...interpreter.ir.mlir import ir, operations, producer
 from ...interpreter.memory.spaces import space_of
 from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
-from .kernel import Kernel, Lanes, first_index
+from .kernel import KernelWriter, Lanes, first_index
 from .values.expression import Expr, name
 from .values.integers import INDEX, Integer, bounds, to_signed
 from .values.ranges import Range
-from .values.types import Scalar, element
+from .values.types import ScalarType, element
 
 UNROLL = "weft.unroll"
 UNROLL_TRIPS = 64
@@ -24,7 +24,7 @@ class Carried:
     """A loop-carried value: one variable per element."""
 
     value: ir.Value
-    kind: Scalar
+    kind: ScalarType
     variables: tuple[str, ...]
 
     @property
@@ -45,7 +45,7 @@ class Carried:
         return self.kind.full_range
 
 
-def carry(kernel: Kernel, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
+def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
     """Declare the variables of a loop-carried value, with its initial value."""
     if isinstance(value.type, ir.MemRefType):
         raise refuse("W0503", "a memref is carried by a loop", op, hint="load and store through one memref instead")
@@ -80,7 +80,7 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
     return len(list(init.uses)) == 1 and uses == [(terminator, position)]
 
 
-def assign(kernel: Kernel, targets: Sequence[str], sources: Sequence[Expr], types: Sequence[str]) -> None:
+def assign(kernel: KernelWriter, targets: Sequence[str], sources: Sequence[Expr], types: Sequence[str]) -> None:
     """Assign all at once: a value that an earlier assignment would overwrite is saved first."""
     todo = [(t, s, type) for t, s, type in zip(targets, sources, types, strict=True) if s.text != t]
     for number, (target, _, _) in enumerate(todo):
@@ -121,7 +121,7 @@ def _stripped(text: str) -> str:
     return text
 
 
-def loop_bounds(kernel: Kernel, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Expr]:
+def loop_bounds(kernel: KernelWriter, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Expr]:
     """The bounds as the header may repeat them: what reads memory, or is long, gets a name first."""
 
     def settled(e: Expr, base: str) -> Expr:
@@ -138,7 +138,7 @@ def trip_count(lower: Expr, upper: Expr, step: Expr) -> int | None:
     return max(0, -(-(upper.constant - lower.constant) // step.constant))
 
 
-def header(kernel: Kernel, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, kind: Integer = INDEX) -> str:
+def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, kind: Integer = INDEX) -> str:
     """`for (int i = 0; i < 64; i += 16) {`, the variable bound to its range. `int` if even the last step fits."""
     lower, upper, step = to_signed(lower, kind), to_signed(upper, kind), to_signed(step, kind)
     low, high, by = bounds(lower, kind), bounds(upper, kind), bounds(step, kind)

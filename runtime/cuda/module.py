@@ -19,7 +19,7 @@ from .names import KEYWORDS, identifier
 from .prelude import PIECES, prelude
 from .values.integers import literal
 from .values.types import constant, scalar
-from .values.views import Buffer
+from .values.views import NamedMemory
 
 CONSTANT_LIMIT = 65536
 
@@ -29,9 +29,9 @@ class Unit:
     """What the kernels of one text share: pieces of the prelude, and constants."""
 
     needed: set[str] = field(default_factory=set)
-    constants: dict[str, tuple[Buffer, str]] = field(default_factory=dict)
+    constants: dict[str, tuple[NamedMemory, str]] = field(default_factory=dict)
 
-    def constant(self, op: ir.Operation) -> Buffer:
+    def constant(self, op: ir.Operation) -> NamedMemory:
         """The array that a `memref.get_global` names; it is written once."""
         symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
         found = definition(op)
@@ -41,7 +41,7 @@ class Unit:
             self.constants[key] = self._write(found, symbol, op)
         return self.constants[key][0]
 
-    def _write(self, definition: ir.Operation, symbol: str, op: ir.Operation) -> tuple[Buffer, str]:
+    def _write(self, definition: ir.Operation, symbol: str, op: ir.Operation) -> tuple[NamedMemory, str]:
         type = ir.MemRefType(ir.TypeAttr(definition.attributes["type"]).value)
         value = definition.attributes.get("initial_value", None)
         if "constant" not in definition.attributes or value is None or isinstance(value, ir.UnitAttr):
@@ -56,7 +56,7 @@ class Unit:
         name = next(n for n in _numbered(identifier(symbol, "constant")) if n not in taken)
         shape = list(type.shape) or [1]
         strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
-        buffer = Buffer(name, kind, "constant", tuple(map(literal, shape)), tuple(map(literal, strides)), literal(0),
+        buffer = NamedMemory(name, kind, "constant", tuple(map(literal, shape)), tuple(map(literal, strides)), literal(0),
                         array=bool(type.rank))  # fmt: skip
         values = [constant(v, kind).text for v in dense_values(value, count, op)]
         if kind.small_float:

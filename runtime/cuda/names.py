@@ -26,10 +26,10 @@ def identifier(text: str, fallback: str = "v") -> str:
     return f"{made}_" if made in KEYWORDS else made
 
 
-class Scope:
+class NameScope:
     """The names of one block of the text. A name is unique among the open scopes; closed ones give theirs back."""
 
-    def __init__(self, parent: Scope | None = None) -> None:
+    def __init__(self, parent: NameScope | None = None) -> None:
         self.parent = parent
         self.taken: set[str] = set()
 

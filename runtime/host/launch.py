@@ -10,7 +10,7 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
-from .program import Host, HostValue, Token, rule
+from .program import Host, HostValue, TokenValue, rule
 
 
 @rule("gpu.launch_func")
@@ -54,6 +54,6 @@ def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:
     if isinstance(found, BufferView):
         return host.view(value, op)
     dtype, _ = array_type(value.type, f"an argument of {describe(op)}")
-    if isinstance(found, Token):
+    if isinstance(found, TokenValue):
         raise host.error("W0731", op, "a token cannot be a kernel's argument")
     return ScalarValue(dtype, found)

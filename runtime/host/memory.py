@@ -13,7 +13,7 @@ from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_bytes
 from .functions import array_type
-from .program import Host, HostValue, Token, rule
+from .program import Host, HostValue, TokenValue, rule
 from .values import fold, reduce_rank, row_major, subview
 
 
@@ -63,7 +63,7 @@ def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     target, given = list(op.operands)[-2:]
     dtype, _ = array_type(given.type, f"the value of {describe(op)}")
     value = host.value(given, op)
-    if isinstance(value, BufferView | Token):
+    if isinstance(value, BufferView | TokenValue):
         raise host.error("W0731", op, f"{op.name} needs a number")
     return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
 
@@ -76,8 +76,8 @@ def _give_shape(host: Host, name: str, like: BufferView) -> None:
 
 @rule("gpu.wait")
 def _wait(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    tokens = [t for v in op.operands if isinstance(t := host.value(v, op), Token)]
-    together = Token(frozenset().union(*(t.steps for t in tokens)))
+    tokens = [t for v in op.operands if isinstance(t := host.value(v, op), TokenValue)]
+    together = TokenValue(frozenset().union(*(t.steps for t in tokens)))
     if len(op.results):
         return [together]
     host.wait(together)

@@ -21,13 +21,13 @@ MAX_DEPTH = 32
 
 
 @dataclass(frozen=True)
-class Token:
+class TokenValue:
     """The value of a `!gpu.async.token`: the numbers of the steps behind which it is."""
 
     steps: frozenset[int] = frozenset()
 
 
-HostValue = Value | BufferView | Token
+HostValue = Value | BufferView | TokenValue
 Env = dict[ir.Value, HostValue]
 
 
@@ -96,7 +96,7 @@ class Host:
     def size(self, value: ir.Value, user: ir.Operation) -> Size:
         """The integer (or expression) behind an operand."""
         found = self.value(value, user)
-        if isinstance(found, BufferView | Token | float):
+        if isinstance(found, BufferView | TokenValue | float):
             raise self.error("W0734", user, f"{user.name} needs an integer")
         return found
 
@@ -129,7 +129,7 @@ class Host:
         """Append what `op` does. Its token if it has one; else the host waits for it (not for memory to be there)."""
         if len(self.steps) >= MAX_STEPS:
             raise self.error("W0736", op, f"the host program has more than {MAX_STEPS} steps")
-        tokens = [value for v in op.operands if isinstance(value := self.values.get(v), Token)]
+        tokens = [value for v in op.operands if isinstance(value := self.values.get(v), TokenValue)]
         own = any(str(r.type) == TOKEN_TYPE for r in op.results)
         number = len(self.steps)
         self.steps.append(step)
@@ -140,12 +140,12 @@ class Host:
             self.allocated[step.buffer] = number
         if own:
             self.ordered.add(number)
-            return [Token(frozenset({number}))]
+            return [TokenValue(frozenset({number}))]
         if isinstance(step, Launch | Copy | Fill):
-            self.wait(Token(frozenset({number})))
+            self.wait(TokenValue(frozenset({number})))
         return []
 
-    def _behind(self, tokens: Sequence[Token]) -> frozenset[int]:
+    def _behind(self, tokens: Sequence[TokenValue]) -> frozenset[int]:
         """What the tokens and the host's last wait stand for; tokens of this epoch imply the latter."""
         steps = frozenset().union(*(t.steps for t in tokens))
         return steps if any(self.epochs[s] == self.epoch for s in steps) else steps | self.waited
@@ -154,7 +154,7 @@ class Host:
         used = set() if isinstance(step, Alloc) else used_buffers(step)
         return frozenset(self.allocated[name] for name in used & self.allocated.keys())
 
-    def wait(self, token: Token) -> None:
+    def wait(self, token: TokenValue) -> None:
         """The host goes on when the token's steps are done."""
         self.waited = self._behind([token])
         self.epoch += 1

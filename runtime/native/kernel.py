@@ -50,7 +50,7 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Op
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)
-        one = Kernel(kernel, tuple(arguments[3:6]))
+        one = NativeKernel(kernel, tuple(arguments[3:6]))
         one.uniform.update(arguments)
         for old, new in zip(body.arguments, arguments[7:], strict=False):
             old.replace_all_uses_with(new)
@@ -76,7 +76,7 @@ def _expect_known(kernel: ir.Operation) -> None:
             raise refused(op, "the kernel calls a function: inline it, or the CPU reference cannot run it")
 
 
-class Kernel:
+class NativeKernel:
     """One kernel on its way.
 
     Args:

@@ -27,11 +27,11 @@ from .plan import (
     Extents,
     Param,
     Plan,
+    PlanStep,
     Role,
     ScalarOf,
     ScalarValue,
     Size,
-    Step,
     Texts,
     Value,
 )
@@ -53,7 +53,7 @@ GEOMETRY = {"shape", "strides", "offset"}
 @cache
 def _types(kind: type) -> Mapping[str, Any]:
     """The fields of a dataclass and their types; of a step its own before those that all steps have."""
-    hints, common = get_type_hints(kind), Step.__annotations__
+    hints, common = get_type_hints(kind), PlanStep.__annotations__
     return {name: hints[name] for name in sorted(hints, key=lambda name: name in common)}
 
 
@@ -87,7 +87,7 @@ def _written(value: Any) -> Any:
         absent |= GEOMETRY
     if isinstance(value, Plan):
         made["texts"] = dict(value.texts)
-    do = {"do": type(value).__name__.lower()} if isinstance(value, Step) else {}
+    do = {"do": type(value).__name__.lower()} if isinstance(value, PlanStep) else {}
     return do | {name: part for name, part in made.items() if name not in absent}
 
 

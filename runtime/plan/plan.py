@@ -131,7 +131,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
 
     Steps of one stream are done in order, so `after` names steps of other streams only.
@@ -142,23 +142,23 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alloc(Step):
+class Alloc(PlanStep):
     buffer: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Free(Step):
+class Free(PlanStep):
     buffer: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copy(Step):
+class Copy(PlanStep):
     source: BufferView
     target: BufferView
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fill(Step):
+class Fill(PlanStep):
     """Every element of `target` becomes `value`, which is of the buffer's element type."""
 
     target: BufferView
@@ -166,7 +166,7 @@ class Fill(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launch(Step):
+class Launch(PlanStep):
     """`shared_bytes` is dynamic shared memory, on top of what the kernel declares."""
 
     kernel: str

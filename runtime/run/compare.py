@@ -15,7 +15,7 @@ TOLERANCES: Mapping[str, float] = MappingProxyType({"f64": 1e-12, "f32": 1e-5, "
 
 
 @dataclass(frozen=True)
-class OutputError:
+class OutputComparison:
     """How one output compares.
 
     Args:
@@ -38,7 +38,7 @@ class OutputError:
 
 @dataclass(frozen=True)
 class Comparison:
-    outputs: tuple[OutputError, ...]
+    outputs: tuple[OutputComparison, ...]
 
     @property
     def ok(self) -> bool:
@@ -75,7 +75,7 @@ def compare(
         precision: overrides the float type that sets the tolerance, e.g. `tf32`.
     """
     limit = TOLERANCES[precision] if precision is not None else tolerance(signature)
-    errors: list[OutputError] = []
+    errors: list[OutputComparison] = []
     for output in signature.outputs:
         allowed = limit if output.dtype in FLOATS else 0.0
         mine, theirs = got.get(output.name), reference.get(output.name)
@@ -90,18 +90,18 @@ def compare(
 
 def _incomparable(
     name: str, dtype: str, allowed: float, got: np.ndarray | None, reference: np.ndarray | None
-) -> OutputError:
+) -> OutputComparison:
     if got is None or reference is None:
         reason = f"the {'run' if got is None else 'reference'} has no such output"
     else:
         reason = f"shape {list(got.shape)}, the reference has {list(reference.shape)}"
-    return OutputError(name, dtype, float("inf"), allowed, reason)
+    return OutputComparison(name, dtype, float("inf"), allowed, reason)
 
 
-def _floats(name: str, dtype: str, allowed: float, got: np.ndarray, reference: np.ndarray) -> OutputError:
+def _floats(name: str, dtype: str, allowed: float, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
     """NaN and infinities must stand where the reference has them; the rest counts by its error."""
     if not got.size:
-        return OutputError(name, dtype, 0.0, allowed)
+        return OutputComparison(name, dtype, 0.0, allowed)
     unwritten = poisoned(got, dtype)
     mine = widen(got, dtype).astype(np.float64)
     theirs = (widen(reference, dtype) if reference.dtype == np.uint16 else reference).astype(np.float64)
@@ -114,30 +114,30 @@ def _floats(name: str, dtype: str, allowed: float, got: np.ndarray, reference: n
         at = _first(odd)
         left = f"{int((unwritten & odd).sum())} elements were never written" if (unwritten & odd).any() else None
         reason = left or f"{int(odd.sum())} elements, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"
-        return OutputError(name, dtype, float("inf"), allowed, reason, at)
+        return OutputComparison(name, dtype, float("inf"), allowed, reason, at)
     with np.errstate(invalid="ignore"):
         difference = np.where(finite, np.abs(mine - theirs), 0.0)
     worst = _index(int(difference.argmax()), difference.shape)
     error = _relative(float(difference[worst]), float(np.abs(np.where(finite, theirs, 0.0)).max()))
     if error <= allowed:
-        return OutputError(name, dtype, error, allowed, None, worst)
+        return OutputComparison(name, dtype, error, allowed, None, worst)
     place = f"element {list(worst)} is {mine[worst]}, the reference has {theirs[worst]}"
-    return OutputError(name, dtype, error, allowed, f"error {error:.3g} > {allowed:g}; {place}", worst)
+    return OutputComparison(name, dtype, error, allowed, f"error {error:.3g} > {allowed:g}; {place}", worst)
 
 
-def _integers(name: str, dtype: str, got: np.ndarray, reference: np.ndarray) -> OutputError:
+def _integers(name: str, dtype: str, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
     if not got.size:
-        return OutputError(name, dtype, 0.0, 0.0)
+        return OutputComparison(name, dtype, 0.0, 0.0)
     mine, theirs = (a.view(np.uint8) if a.dtype == np.bool_ else a for a in (got, reference.astype(got.dtype)))
     wrong = mine != theirs
     if not wrong.any():
-        return OutputError(name, dtype, 0.0, 0.0)
+        return OutputComparison(name, dtype, 0.0, 0.0)
     difference = np.abs(mine.astype(np.float64) - theirs.astype(np.float64))
     error = _relative(float(difference.max()), float(np.abs(theirs.astype(np.float64)).max()))
     at = _first(wrong)
     left = int((poisoned(got, dtype) & wrong).sum())
     reason = f"{int(wrong.sum())} elements differ, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"
-    return OutputError(
+    return OutputComparison(
         name, dtype, error or float("inf"), 0.0, f"{left} elements were never written" if left else reason, at
     )
 

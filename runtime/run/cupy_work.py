@@ -12,7 +12,7 @@ from ...dsl.diagnostics import WeftError, fail
 from ..cuda import moves
 from ..plan.dtypes import itemsize
 from ..plan.plan import Kernel, Param
-from .device import Stream, View
+from .device import DeviceView, Stream
 
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
@@ -50,7 +50,7 @@ class CupyWork:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[View | np.generic],
+        args: Sequence[DeviceView | np.generic],
         stream: Stream,
     ) -> Callable[[], None]:
         function = self._functions.get(kernel.name)
@@ -65,7 +65,7 @@ class CupyWork:
             self._dynamic[kernel.name] = dynamic
         return self._doing(what, lambda: function(grid, block, values, shared_mem=dynamic, stream=stream))
 
-    def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
+    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
         what = f"copying `{source.name}` to `{target.name}`"
         count, width = source.count, itemsize(source.dtype)
         if not count:
@@ -77,7 +77,7 @@ class CupyWork:
         pointers = (np.uint64(_start(target).ptr), np.uint64(_start(source).ptr))
         return self._move("copy", width, pointers, count, dimensions, stream, what)
 
-    def filler(self, target: View, value: np.generic, stream: Stream) -> Callable[[], None]:
+    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
         what = f"filling `{target.name}`"
         count, width = target.count, itemsize(target.dtype)
         if not count:
@@ -147,14 +147,14 @@ def _nothing() -> None:
     """What copying no elements takes: CUDA's graphs know no empty copies."""
 
 
-def _start(view: View) -> Any:
+def _start(view: DeviceView) -> Any:
     """A pointer to the first element of a view."""
     return view.memory.pointer + view.offset * itemsize(view.dtype)
 
 
-def parameters(arg: View | np.generic, param: Param) -> Iterator[np.generic]:
+def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generic]:
     """The values that a kernel takes for one argument, see `cuda/abi.py`."""
-    if not isinstance(arg, View):
+    if not isinstance(arg, DeviceView):
         yield scalar_bits(arg)
         return
     yield np.uint64(arg.memory.pointer.ptr)

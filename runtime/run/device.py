@@ -26,7 +26,7 @@ Replayed = tuple[str, LaunchReport]
 
 
 @dataclass(frozen=True)
-class View:
+class DeviceView:
     """A strided window into an allocation, as a kernel argument or one side of a copy.
 
     Args:
@@ -88,11 +88,11 @@ class Device(Protocol):
     # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times. The
     # function that comes back does it, each time it is called; its memory, its stream and its arguments are those given here.
 
-    def copier(self, target: View, source: View, stream: Stream) -> Callable[[], None]:
+    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
         """Copy between views of equal shape and element type; either may be strided."""
         ...
 
-    def filler(self, target: View, value: np.generic, stream: Stream) -> Callable[[], None]:
+    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
         """Make every element of a view `value`, which is of its element type; the view may be strided."""
         ...
 
@@ -102,7 +102,7 @@ class Device(Protocol):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[View | np.generic],
+        args: Sequence[DeviceView | np.generic],
         stream: Stream,
     ) -> Callable[[], LaunchReport | None]:
         """Launch `kernel`. A simulator reports what it found, a GPU returns None.

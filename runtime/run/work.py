@@ -18,7 +18,7 @@ import numpy as np
 from ..plan.dtypes import narrow, poison_byte
 from ..plan.plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Fill, Free, Launch, Plan, ScalarValue, integers
 from ..simulator.report import LaunchReport
-from .device import Device, Event, Graph, Memory, Stream, View
+from .device import Device, DeviceView, Event, Graph, Memory, Stream
 
 WHOLE_DEVICE = 0
 """The stream that everything runs on which no step orders otherwise."""
@@ -186,13 +186,13 @@ class Work:
                 )
         return None
 
-    def _argument(self, arg: Arg) -> View | np.generic:
+    def _argument(self, arg: Arg) -> DeviceView | np.generic:
         return scalar(arg) if isinstance(arg, ScalarValue) else self._view(arg)
 
-    def _view(self, view: BufferView) -> View:
+    def _view(self, view: BufferView) -> DeviceView:
         name, (offset,) = view.buffer, integers([view.offset])
         dtype = self.buffers[name].dtype
-        return View(self.memory[name], name, dtype, offset, integers(view.shape), integers(view.strides))
+        return DeviceView(self.memory[name], name, dtype, offset, integers(view.shape), integers(view.strides))
 
 
 def scalar(arg: ScalarValue) -> np.generic:

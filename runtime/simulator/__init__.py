@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .device import SimDevice
     from .kernel import SimKernel
-    from .report import Access, Fault, LaunchReport, Race, Statistics
+    from .report import Fault, LaunchReport, Race, Statistics, ThreadOp
 
-__all__ = ["Access", "Fault", "LaunchReport", "Race", "SimDevice", "SimKernel", "Statistics"]
+__all__ = ["Fault", "LaunchReport", "Race", "SimDevice", "SimKernel", "Statistics", "ThreadOp"]
 
 _HOMES = {"SimDevice": "device", "SimKernel": "kernel"}
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from .machine.memory import Global, Window
+from .machine.memory import Global, MemoryWindow
 
 
 @dataclass
-class Argument:
+class ArgumentType:
     """A kernel argument as its type says; `shape` is None for a scalar, a None in it is dynamic.
 
     `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it.
@@ -27,7 +27,7 @@ class Argument:
 
 
 def bind(
-    parameters: Sequence[Argument],
+    parameters: Sequence[ArgumentType],
     args: Sequence[Any],
     names: Sequence[str] | None,
     written: Sequence[np.ndarray | None] | None,
@@ -48,7 +48,7 @@ def bind(
         _fits(value, parameter, name)
         memory, offset = _place(memories, value, mask, name)
         memory.changes |= parameter.changes
-        memory.windows.append(Window(name, offset, value.shape, _strides(value)))
+        memory.windows.append(MemoryWindow(name, offset, value.shape, _strides(value)))
         values += [memory, offset, *value.shape, *_strides(value)]
     return memories, values
 
@@ -104,7 +104,7 @@ def _address(array: np.ndarray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _fits(value: Any, parameter: Argument, name: str) -> None:
+def _fits(value: Any, parameter: ArgumentType, name: str) -> None:
     if not isinstance(value, np.ndarray):
         raise fail("W0752", f"`{name}` is a memref: it wants an array, not {type(value).__name__}")
     if value.dtype != parameter.dtype:
@@ -117,7 +117,7 @@ def _fits(value: Any, parameter: Argument, name: str) -> None:
         raise fail("W0752", f"`{name}` has strides {value.strides}, which are not whole elements forward")
 
 
-def _scalar(value: Any, parameter: Argument, name: str) -> Any:
+def _scalar(value: Any, parameter: ArgumentType, name: str) -> Any:
     """The number as generated code holds uniform values."""
     if isinstance(value, np.ndarray) and value.ndim:
         raise fail("W0752", f"`{name}` is a scalar: it wants a number, not an array")

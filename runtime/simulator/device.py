@@ -19,7 +19,7 @@ from ..plan.plan import Kernel
 from ..run import device
 from .budget import Budget, seconds_allowed
 from .kernel import Order, SimKernel
-from .machine.memory import Global, Window
+from .machine.memory import Global, MemoryWindow
 from .report import LaunchReport, Race
 from .stream_order import Footprint, StreamOrder
 
@@ -94,7 +94,7 @@ class SimDevice:
         kernel: Kernel,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        args: Sequence[device.View | np.generic],
+        args: Sequence[device.DeviceView | np.generic],
         stream: device.Stream,
     ) -> LaunchReport:
         found = self._kernels.get(kernel.symbol)
@@ -104,7 +104,7 @@ class SimDevice:
         written: list[np.ndarray | None] = []
         names: list[str] = []
         for number, argument in enumerate(args):
-            if isinstance(argument, device.View):
+            if isinstance(argument, device.DeviceView):
                 array, mask = _window(argument)
                 values.append(array)
                 written.append(mask)
@@ -152,14 +152,14 @@ class SimDevice:
         _alive(memory)
         array.reshape(-1).view(memory.data.dtype)[...] = memory.data
 
-    def copy(self, target: device.View, source: device.View, stream: device.Stream) -> None:
+    def copy(self, target: device.DeviceView, source: device.DeviceView, stream: device.Stream) -> None:
         into, into_mask = _window(target)
         array, mask = _window(source)
         into[...] = array.copy()
         into_mask[...] = mask.copy()
         self._enter(stream, f"copy of {source.name} into {target.name}", source, target)
 
-    def fill(self, target: device.View, value: np.generic, stream: device.Stream) -> None:
+    def fill(self, target: device.DeviceView, value: np.generic, stream: device.Stream) -> None:
         into, into_mask = _window(target)
         into[...] = value
         into_mask[...] = True
@@ -176,7 +176,7 @@ class SimDevice:
     def _ordering(self) -> bool:
         return self.check and self.streams.several
 
-    def _enter(self, stream: device.Stream, what: str, source: device.View | None, target: device.View) -> None:
+    def _enter(self, stream: device.Stream, what: str, source: device.DeviceView | None, target: device.DeviceView) -> None:
         if not self._ordering:
             return
         touched: dict[Hashable, Footprint] = {}
@@ -194,15 +194,15 @@ class SimDevice:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[device.View | np.generic],
+        args: Sequence[device.DeviceView | np.generic],
         stream: device.Stream,
     ) -> Callable[[], LaunchReport | None]:
         return partial(self._issue, partial(self.launch, kernel, grid, block, args, stream), kernel.name)
 
-    def copier(self, target: device.View, source: device.View, stream: device.Stream) -> Callable[[], None]:
+    def copier(self, target: device.DeviceView, source: device.DeviceView, stream: device.Stream) -> Callable[[], None]:
         return partial(self._issue, partial(self.copy, target, source, stream))
 
-    def filler(self, target: device.View, value: np.generic, stream: device.Stream) -> Callable[[], None]:
+    def filler(self, target: device.DeviceView, value: np.generic, stream: device.Stream) -> Callable[[], None]:
         return partial(self._issue, partial(self.fill, target, value, stream))
 
     def _issue(self, do: Callable[[], Any], kernel: str | None = None) -> Any:
@@ -285,14 +285,14 @@ def _alive(memory: Allocation) -> None:
         raise fail("W0758", f"`{memory.name}` is used after it was freed")
 
 
-def _window(view: device.View) -> tuple[np.ndarray, np.ndarray]:
+def _window(view: device.DeviceView) -> tuple[np.ndarray, np.ndarray]:
     """The elements of a view, and the flags which tell that they were written."""
     memory: Allocation = view.memory
     _alive(memory)
     return _strided(memory.data, view), _strided(memory.written, view)
 
 
-def _strided(flat: np.ndarray, view: device.View) -> np.ndarray:
+def _strided(flat: np.ndarray, view: device.DeviceView) -> np.ndarray:
     steps = [(n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)]
     first, last = (view.offset + sum(side(step, 0) for step in steps) for side in (min, max))
     if view.count and not 0 <= first <= last < flat.size:
@@ -301,18 +301,18 @@ def _strided(flat: np.ndarray, view: device.View) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(flat[min(view.offset, flat.size) :], view.shape, strides)
 
 
-def _named(view: device.View) -> Window:
-    return Window(view.name, view.offset, view.shape, view.strides)
+def _named(view: device.DeviceView) -> MemoryWindow:
+    return MemoryWindow(view.name, view.offset, view.shape, view.strides)
 
 
-def _call(kernel: str, args: Sequence[device.View | np.generic]) -> str:
+def _call(kernel: str, args: Sequence[device.DeviceView | np.generic]) -> str:
     """A launch as reports name it, by its kernel and the buffers that it gets."""
-    return f"launch of {kernel}({', '.join(a.name for a in args if isinstance(a, device.View))})"
+    return f"launch of {kernel}({', '.join(a.name for a in args if isinstance(a, device.DeviceView))})"
 
 
-def _footprints(args: Sequence[device.View | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
+def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
     """By allocation, what a launch touched of it."""
-    views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.View)}
+    views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.DeviceView)}
     found: dict[Hashable, Footprint] = {}
     for memory in touched:
         view = views.get(memory.data.ctypes.data)
@@ -321,8 +321,8 @@ def _footprints(args: Sequence[device.View | np.generic], touched: Sequence[Glob
     return found
 
 
-def _assume_written(args: Sequence[device.View | np.generic]) -> None:
+def _assume_written(args: Sequence[device.DeviceView | np.generic]) -> None:
     """An unchecked launch does not follow what it writes: take all it got for written."""
     for argument in args:
-        if isinstance(argument, device.View):
+        if isinstance(argument, device.DeviceView):
             argument.memory.written.fill(True)

@@ -44,7 +44,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Access:
+class ThreadOp:
     """One thread doing one op. `block` and `thread` are (x, y, z)."""
 
     op: str
@@ -92,8 +92,8 @@ class Race:
     kind: RaceKind
     buffer: str
     element: tuple[int, ...]
-    first: Access | Operation
-    second: Access | Operation
+    first: ThreadOp | Operation
+    second: ThreadOp | Operation
     count: int = 1
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class Fault:
 
     kind: FaultKind
     message: str
-    access: Access
+    access: ThreadOp
     buffer: str | None = None
     element: tuple[int, ...] | None = None
     count: int = 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .machine.memory import Window
+from .machine.memory import MemoryWindow
 from .report import Operation, Race, RaceKind, add, pair
 
 Clock = dict[int, int]
@@ -25,7 +25,7 @@ class Footprint:
     """The elements of one memory that an operation touches, by what it does: `read`, `write`, or an atomic update of that name,
     which commutes with its like. `window` numbers them for whoever reads the report."""
 
-    window: Window
+    window: MemoryWindow
     touched: dict[str, np.ndarray]
 
 

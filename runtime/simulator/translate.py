@@ -17,7 +17,7 @@ from ...interpreter.ir.functions import given_name, inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.strides import strided
 from ..kernel_form import reader_of, refuse, registrar
-from .arguments import Argument
+from .arguments import ArgumentType
 from .report import Site
 from .types import element_dtype, place, value_type
 
@@ -82,7 +82,7 @@ class Mem:
 
 
 @dataclass
-class Scope:
+class OpenBlock:
     loop: bool
     lines: list[str] = field(default_factory=list)
     known: dict[str, Val] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Translator:
     def __init__(self, function: ir.Operation, names: Mapping[str, str]) -> None:
         self.function = function
         self.names = names
-        self.scopes = [Scope(loop=False)]
+        self.scopes = [OpenBlock(loop=False)]
         self.values: dict[ir.Value, Val | Mem] = {}
         self.constants: dict[str, Any] = {}
         self.sites: list[Site] = []
@@ -121,7 +121,7 @@ class Translator:
         self.stored: set[str] = set()  # buffers that some op writes, by variable
         self.buffers: set[str] = set()  # variables that always mean the same buffer
         self.static_barriers = 0
-        self.arguments: list[Argument] = []
+        self.arguments: list[ArgumentType] = []
         self.mask = "None"
         self._count = 0
 
@@ -143,7 +143,7 @@ class Translator:
         """Lines emitted inside stand under `header`; what is pure may still be put in front of it."""
         outer = self.mask
         self.mask = outer if mask is None else mask
-        self.scopes.append(Scope(loop))
+        self.scopes.append(OpenBlock(loop))
         yield
         lines = self.scopes.pop().lines
         self.mask = outer
@@ -272,7 +272,7 @@ class Translator:
                     raise refuse("W0751", "a kernel argument is a vector", op)
                 names.append(self.fresh("p"))
                 self.values[argument] = Val(names[-1], 0, dtype, uniform=True)
-                self.arguments.append(Argument(called, dtype, None))
+                self.arguments.append(ArgumentType(called, dtype, None))
                 continue
             names.append(self.fresh("R"))
             self.buffers.add(names[-1])
@@ -282,7 +282,7 @@ class Translator:
             dtype = element_dtype(argument.type.element_type, op)
             self.values[argument] = Mem(root, offset, offset, tuple(sizes), tuple(strides), dtype)
             known = tuple(None if n == DYNAMIC else n for n in argument.type.shape)
-            self.arguments.append(Argument(called, dtype, known, root=root.text))
+            self.arguments.append(ArgumentType(called, dtype, known, root=root.text))
         workgroup = workgroup_buffers(op)
         for number, attribution in enumerate(arguments[inputs:]):
             shared = number < workgroup

@@ -8,9 +8,9 @@ import pytest
 
 from weft.interpreter.forking.dependences import Dependences
 from weft.interpreter.proof.hosts.effects import Effect
-from weft.interpreter.proof.hosts.windows import Buffer, Window
+from weft.interpreter.proof.hosts.windows import HostBuffer, Window
 
-BUFFERS = [Buffer("global", name) for name in "abcd"]
+BUFFERS = [HostBuffer("global", name) for name in "abcd"]
 WINDOWS: list[tuple[int, tuple[tuple[int, int], ...] | None]] = [
     (0, None), (0, ((8, 8), (8, 1))),  # all of an 8x8 buffer, known or not
     (0, ((4, 8), (8, 1))), (32, ((4, 8), (8, 1))),  # halves
@@ -28,7 +28,7 @@ def random_effects(draw: random.Random) -> tuple[Effect, ...]:
     return tuple(made)
 
 
-def conflicts(first: Effect, second: Effect, loose: set[Buffer]) -> bool:
+def conflicts(first: Effect, second: Effect, loose: set[HostBuffer]) -> bool:
     if not (first.changes or second.changes):
         return False
     if first.buffer != second.buffer:

@@ -8,7 +8,7 @@ from launch_graphs import host, parsed
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.proof.hosts.effects import Effects
-from weft.interpreter.proof.hosts.windows import Buffer, Window
+from weft.interpreter.proof.hosts.windows import HostBuffer, Window
 
 STRIDED = "memref<8x4xf32, strided<[8, 1], offset: ?>>"
 KERNELS = f"""
@@ -143,7 +143,7 @@ def elements(window: Window) -> set[int]:
 
 def test_disjoint_is_never_wrong() -> None:
     """All pairs of small windows: those called disjoint share no element; of those that share none, most are."""
-    buffer = Buffer("global", "g")
+    buffer = HostBuffer("global", "g")
     made = [
         Window(buffer, offset, ((rows, 6 * row_step), (columns, column_step)))
         for offset in (0, 1, 2, 3, 6, 8)

@@ -92,13 +92,11 @@ def test_the_files_that_are_named_exist() -> None:
 SOURCES = {path: path.read_text() for room in ROOMS for path in sorted((ROOT / room).glob("**/*.py"))}
 TREES = {path: ast.parse(text) for path, text in SOURCES.items()}
 
-CLASS_NAMES_TWICE = 33
-"""How many public names still stand for two classes or more. This number and those below shrink, the lists too."""
-
-LONG_FILES = {"interpreter/memory/effects.py", "interpreter/session/session.py", "runtime/plan/check.py"}
-LARGE_FOLDERS = {"dsl", "runtime/cuda", "runtime/simulator", "weft/repl"}
-OPS_IN_MANY_FILES = 49
-DOCUMENTED = 0.83
+LONG_FILES = {"interpreter/session/session.py"}
+"""Still too long. The lists and numbers here shrink."""
+LARGE_FOLDERS = {"dsl", "weft/repl"}
+OPS_IN_MANY_FILES = 42
+DOCUMENTED = 0.85
 
 
 def test_a_public_name_is_one_class() -> None:
@@ -109,7 +107,7 @@ def test_a_public_name_is_one_class() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     twice = sorted(name for name, count in names.items() if count > 1)
-    assert len(twice) <= CLASS_NAMES_TWICE, twice
+    assert not twice
 
 
 def test_files_have_at_most_350_lines() -> None:
@@ -153,11 +151,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         if kept == needs:
             break
         needs = kept
-    assert set(needs) <= CIRCLES, sorted(set(needs) - CIRCLES)
-
-
-CIRCLES = {"weft.runtime.simulator.lanes", "weft.runtime.simulator.warp"}
-"""Modules in a circle of imports, or between two."""
+    assert not needs, sorted(needs)
 
 
 def _module(path: Path) -> str:

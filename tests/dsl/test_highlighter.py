@@ -11,7 +11,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
-from weft.dsl.tree import Let, Statement
+from weft.dsl.tree import Let, StatementNode
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
 
@@ -71,7 +71,7 @@ def test_colors(text: str, kind: object, value: str) -> None:
 def test_statements_of_recipes(path: Path) -> None:
     body = [item for schedule in parse_file(path).schedules for item in schedule.body]
     items = [item.value if isinstance(item, Let) else item for item in body]
-    wanted = [item.keyword for item in items if isinstance(item, Statement)]
+    wanted = [item.keyword for item in items if isinstance(item, StatementNode)]
     tokens = list(WeftLexer().get_tokens(path.read_text()))
     assert [value for kind, value in tokens if kind is Name.Builtin] == wanted
     assert "".join(value for _, value in tokens).strip() == path.read_text().strip()

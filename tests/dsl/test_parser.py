@@ -15,9 +15,9 @@ from weft.dsl.syntax import language
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
 
 
-def statement(line: str, *handles: str) -> tree.Statement:
+def statement(line: str, *handles: str) -> tree.StatementNode:
     (item,) = parse_items(line, "t")
-    assert isinstance(item, tree.Statement)
+    assert isinstance(item, tree.StatementNode)
     return item
 
 
@@ -136,7 +136,7 @@ def test_words_of_the_language_can_name_handles(name: str) -> None:
     )
     assert len(items) == 4
     fused = items[1]
-    assert isinstance(fused, tree.Statement) and fused.fields["producer"] == tree.HandleRef(
+    assert isinstance(fused, tree.StatementNode) and fused.fields["producer"] == tree.HandleRef(
         fused.fields["producer"].span,  # type: ignore[union-attr]
         name,
     )

@@ -11,7 +11,7 @@ from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.goldens.checks import directives
 from weft.goldens.golden import read_golden
-from weft.goldens.judging import FOLDED, Change
+from weft.goldens.judging import FOLDED, GoldenChange
 from weft.goldens.steps import bound, fits
 
 
@@ -215,7 +215,7 @@ def test_checks_know_their_places() -> None:
 
 
 def test_a_long_diff_is_folded_and_colors_are_for_terminals() -> None:
-    change = Change.between("x", "\n".join(map(str, range(200))), "\n".join(f"{n}\x1b" for n in range(200)))
+    change = GoldenChange.between("x", "\n".join(map(str, range(200))), "\n".join(f"{n}\x1b" for n in range(200)))
     assert change.summary == "+200 −200 lines"
     assert len(change.shown(False)) == FOLDED + 1 and len(change.shown(False, folded=False)) > 400
     assert "\x1b" not in "".join(change.shown(False)) and "\x1b[32m+" in "".join(change.shown(True, folded=False))

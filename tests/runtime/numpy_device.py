@@ -12,7 +12,7 @@ from capturing import Capturing, Recorded
 from weft.dsl.diagnostics import fail
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel
-from weft.runtime.run.device import View
+from weft.runtime.run.device import DeviceView
 
 
 class NumpyDevice(Capturing):
@@ -95,11 +95,11 @@ class NumpyDevice(Capturing):
         self.expect_no_capture("a download")
         array.reshape(-1)[...] = memory["data"]
 
-    def copy(self, target: View, source: View, stream: int) -> None:
+    def copy(self, target: DeviceView, source: DeviceView, stream: int) -> None:
         self._call("copy", target.name, source.name, stream)
         window(target)[...] = window(source)
 
-    def fill(self, target: View, value: np.generic, stream: int) -> None:
+    def fill(self, target: DeviceView, value: np.generic, stream: int) -> None:
         self._call("fill", target.name, value, stream)
         window(target)[...] = value
 
@@ -107,7 +107,7 @@ class NumpyDevice(Capturing):
         self, kernel: Kernel, grid: Any, block: Any, shared_bytes: int, args: Sequence[Any], stream: int
     ) -> None:
         self._call("launch", kernel.name, grid, block, stream)
-        self.kernels[kernel.name](*(window(a) if isinstance(a, View) else a for a in args))
+        self.kernels[kernel.name](*(window(a) if isinstance(a, DeviceView) else a for a in args))
 
     def create_stream(self) -> int:
         self._call("create_stream")
@@ -143,7 +143,7 @@ class NumpyDevice(Capturing):
         self.expect_no_capture("waiting")
 
 
-def window(view: View) -> np.ndarray:
+def window(view: DeviceView) -> np.ndarray:
     data: np.ndarray = view.memory["data"]
     assert view.memory["alive"], "used after it was freed"
     steps = tuple(s * data.itemsize for s in view.strides)

@@ -21,7 +21,7 @@ from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel
 from weft.runtime.run import cubin_cache
 from weft.runtime.run.cupy_device import CupyDevice, architecture, cuda_problem
 from weft.runtime.run.cupy_work import parameters
-from weft.runtime.run.device import View
+from weft.runtime.run.device import DeviceView
 from weft.runtime.run.runner import run_plan
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
@@ -105,7 +105,7 @@ class Sized:
 
 
 def test_memref_arguments() -> None:
-    view = View(Sized(), "v", "f32", 7, (3, 4), (8, 2))
+    view = DeviceView(Sized(), "v", "f32", 7, (3, 4), (8, 2))
     static = Param("v", "f32", (3, 4), (8, 2), 7)
     dynamic = Param("v", "f32", (None, 4), (None, None), None)
     assert [int(v) for v in parameters(view, static)] == [4096]

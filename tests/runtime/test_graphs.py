@@ -222,9 +222,9 @@ def test_a_stream_that_is_not_joined() -> None:
     device.record(event, first)  # type: ignore[arg-type]
     device.wait(second, event)  # type: ignore[arg-type]
     memory = device.alloc("m", "f32", 4) if device.capture is None else {"data": X, "alive": True, "name": "m"}
-    from weft.runtime.run.device import View
+    from weft.runtime.run.device import DeviceView
 
-    device.filler(View(memory, "m", "f32", 0, (4,), (1,)), np.float32(0), second)()
+    device.filler(DeviceView(memory, "m", "f32", 0, (4,), (1,)), np.float32(0), second)()
     with pytest.raises(WeftError, match="W0724: 1 of 1 captured steps"):
         device.end_capture(first)  # type: ignore[arg-type]
 

@@ -7,7 +7,7 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan.plan import Kernel, Param
-from weft.runtime.run.device import Device, View
+from weft.runtime.run.device import Device, DeviceView
 from weft.runtime.simulator import SimDevice
 
 TEXT = """
@@ -24,8 +24,8 @@ module attributes {gpu.container_module} { gpu.module @m {
 KERNEL = Kernel("double", "m::double", (Param("A", "f32", (4,), (2,)), Param("B", "f32", (4,), (1,)), Param("f", "f32")))
 
 
-def view(memory, name: str, offset: int = 0, stride: int = 1) -> View:
-    return View(memory, name, "f32", offset, (4,), (stride,))
+def view(memory, name: str, offset: int = 0, stride: int = 1) -> DeviceView:
+    return DeviceView(memory, name, "f32", offset, (4,), (stride,))
 
 
 def test_a_plan_in_small() -> None:

@@ -21,7 +21,7 @@ _RESET = "\x1b[0m"
 
 
 @dataclass(frozen=True)
-class Change:
+class GoldenChange:
     """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike."""
 
     path: str
@@ -29,7 +29,7 @@ class Change:
     new: bool = False
 
     @classmethod
-    def between(cls, path: str, kept: str, now: str) -> Change:
+    def between(cls, path: str, kept: str, now: str) -> GoldenChange:
         named = (f"{path} (kept)", f"{path} (made now)")
         return cls(path, tuple(difflib.unified_diff(kept.split("\n"), now.split("\n"), *named, lineterm="", n=3)))
 
@@ -60,7 +60,7 @@ class Change:
         return [f"{_COLORS[line[0]]}{line}{_RESET}" if color and line[:1] in _COLORS else line for line in plain]
 
 
-def compare(golden: Golden, maker: Maker) -> Change | None:
+def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
     """None where all is as kept; else the difference. Raises W0906, W0907 for checks that do not hold, and what making
     the text raises."""
     now = maker.text(golden)
@@ -70,7 +70,7 @@ def compare(golden: Golden, maker: Maker) -> Change | None:
     return _change(golden, now)
 
 
-def update(golden: Golden, maker: Maker) -> Change | None:
+def update(golden: Golden, maker: Maker) -> GoldenChange | None:
     """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one that is no
     golden, or that the golden is made of. Raises W0902, W0714."""
     now = maker.text(golden)
@@ -78,12 +78,12 @@ def update(golden: Golden, maker: Maker) -> Change | None:
     new = not golden.path.exists()
     if not new:
         read_golden(golden.path)
-    change = Change(str(golden.path), (), new=True) if new else _change(golden, now)
+    change = GoldenChange(str(golden.path), (), new=True) if new else _change(golden, now)
     if change is not None:
         write_file(golden.path, f"{golden.header}\n{now}".encode())
     return change
 
 
-def _change(golden: Golden, now: str) -> Change | None:
+def _change(golden: Golden, now: str) -> GoldenChange | None:
     kept, made = text_of(golden.path), f"{golden.header}\n{now}"
-    return None if kept == made else Change.between(str(golden.path), kept, made)
+    return None if kept == made else GoldenChange.between(str(golden.path), kept, made)

@@ -111,7 +111,7 @@ def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Valu
     return values
 
 
-def _arguments(builder: Builder, payload: tree.Payload) -> Iterator[tuple[BuilderParameter, tree.Argument]]:
+def _arguments(builder: Builder, payload: tree.Payload) -> Iterator[tuple[BuilderParameter, tree.CallArgument]]:
     """Each argument with the parameter that it is for. Raises W0486 for one that is unknown or given twice."""
     taken: set[str] = set()
     for argument in payload.arguments:

@@ -66,7 +66,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Found:
+class CutOffSession:
     """A session that was cut off. `lines` do again what was done; `doing` is the one that was under way, or empty."""
 
     path: Path
@@ -145,9 +145,9 @@ class Journal:
             return
 
 
-def cut_off() -> list[Found]:
+def cut_off() -> list[CutOffSession]:
     """The sessions that were cut off, the newest first. Journals in which nothing was done, and old ones, are taken away."""
-    found: list[Found] = []
+    found: list[CutOffSession] = []
     for path in folder().glob("*.journal"):
         try:
             with path.open("r+", encoding="utf-8") as file:
@@ -167,7 +167,7 @@ def cut_off() -> list[Found]:
     return found[:KEPT]
 
 
-def choose(name: str) -> Found:
+def choose(name: str) -> CutOffSession:
     """The journal `name` (a path, or the name of a file in the folder), or the newest one for no name. Raises W0067."""
     if name and os.path.isfile(name):
         with open(name, "r+", encoding="utf-8") as file:
@@ -185,7 +185,7 @@ def choose(name: str) -> Found:
     raise fail("W0067", f"there is no journal `{name}` of a session that was cut off", notes=notes)
 
 
-def _read(path: Path, file: IO[str]) -> Found | None:
+def _read(path: Path, file: IO[str]) -> CutOffSession | None:
     """What a journal says; its last line may be half written. None for what is none."""
     start: Start | None = None
     lines: list[str] = []
@@ -200,7 +200,7 @@ def _read(path: Path, file: IO[str]) -> Found | None:
             doing = str(value) if what == "do" else ""
     except (ValueError, TypeError):
         return None
-    return None if start is None else Found(path, start, tuple(lines), doing)
+    return None if start is None else CutOffSession(path, start, tuple(lines), doing)
 
 
 def _lock(file: IO[str]) -> bool:

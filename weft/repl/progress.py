@@ -29,7 +29,7 @@ def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[st
     """1 for each statement that is going to be done."""
     for item in items:
         match item.value if isinstance(item, tree.Let) else item:
-            case tree.Statement():
+            case tree.StatementNode():
                 yield 1
             case tree.Call(schedule=name) if name in schedules:
                 yield from _items(schedules[name].body, {}, schedules)

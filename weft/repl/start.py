@@ -15,7 +15,7 @@ from rich.text import Text
 from ..cli.supervisor import stays
 from ..interpreter.ir import mlir
 from ..pipeline import Choice
-from .journal import Found, Journal, Start, choose, cut_off, digest
+from .journal import CutOffSession, Journal, Start, choose, cut_off, digest
 from .shell import Shell, plain_ask, read_lines
 from .workbench import Workbench
 
@@ -50,7 +50,7 @@ def _offer() -> list[Text]:
     return [Text(f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}", "yellow")]
 
 
-def _resumed(found: Found, console: Console, interactive: bool) -> Shell:
+def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell:
     """A shell where that session was. What fails now that did not then ends this, is shown, and its journal stays."""
     begun = found.start
     bench = Workbench.open(begun.choice)

@@ -16,7 +16,7 @@ from ...ir import mlir
 from ...ir.functions import argument_attributes, maker, symbol
 from ...ir.mlir import ir
 from ...memory.effects import is_memref
-from .windows import Buffer
+from .windows import HostBuffer
 
 NOALIAS = "llvm.noalias"
 OWN = (NOALIAS, "bufferize.result")
@@ -34,15 +34,15 @@ class Aliasing:
 
     module: ir.Module
     distinct: Collection[ir.Value] = ()
-    _known: dict[Buffer, bool] = field(default_factory=dict)
+    _known: dict[HostBuffer, bool] = field(default_factory=dict)
 
-    def loose(self, buffer: Buffer) -> bool:
+    def loose(self, buffer: HostBuffer) -> bool:
         """Whether the buffer may overlap any other of which this is true."""
         if buffer not in self._known:
             self._known[buffer] = self._may_overlap(buffer)
         return self._known[buffer]
 
-    def _may_overlap(self, buffer: Buffer) -> bool:
+    def _may_overlap(self, buffer: HostBuffer) -> bool:
         if isinstance(buffer.key, str):
             return not self._is_constant(buffer.key)
         if buffer.kind != "argument" or buffer.key in self.distinct:
@@ -63,7 +63,7 @@ def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.V
     Raises:
         WeftError: W0435 for a name that no argument has.
     """
-    arguments = {value: Buffer("argument", value).name for function in functions for value in memrefs(function)}
+    arguments = {value: HostBuffer("argument", value).name for function in functions for value in memrefs(function)}
     unknown = [name for name in names if name.removeprefix("%") not in {n.removeprefix("%") for n in arguments.values()}]
     if unknown:
         listed = ", ".join(f"`{name}`" for name in dict.fromkeys(arguments.values()))

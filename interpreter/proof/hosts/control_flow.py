@@ -18,7 +18,7 @@ from ...ir.mlir import ir
 from ...ir.nesting import made_within
 from ...ir.structured import loop_inits
 from ...memory.views import terminator
-from .events import Condition, Stream, Token, bits, contradict, one_of, unknown
+from .events import Condition, NamedToken, Stream, bits, contradict, one_of, unknown
 from .tokens import constant, is_token, trip_count
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _Way:
 
     choice: frozenset[Condition]
     host: int
-    given: list[Token]
+    given: list[NamedToken]
     never: int = 0
 
 
@@ -70,7 +70,7 @@ def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Wa
         history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
 
 
-def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Token]:
+def _through(history: History, block: ir.Block, tokens: list[int]) -> list[NamedToken]:
     """Walk a block of a branch or a loop. The tokens that it yields at the places `tokens`."""
     history.walk(block)
     end = terminator(block)
@@ -125,7 +125,7 @@ class _Loop:
     bound: tuple[object, ...]
     first: int
     tokens: list[int] = field(init=False)
-    given: list[Token] = field(init=False)
+    given: list[NamedToken] = field(init=False)
     _sources: list[int] = field(init=False)
     _seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
     _names: list[list[set[Stream]]] = field(default_factory=list)

@@ -17,7 +17,7 @@ from ...ir.mlir import ir
 from ...ir.nesting import made_within
 from ...memory.effects import CALLS, accesses, is_known, is_memref, is_pointer, takes_tensors
 from .tracing import HostValues, traced
-from .windows import Buffer, Window
+from .windows import HostBuffer, Window
 
 DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
 """Ops that a device does: they may be made asynchronous. All others are done when the host is past them."""
@@ -45,7 +45,7 @@ class Effect:
     update: str = ""
 
     @property
-    def buffer(self) -> Buffer:
+    def buffer(self) -> HostBuffer:
         return self.window.buffer
 
     @property
@@ -70,7 +70,7 @@ class Effects:
     _windows: dict[ir.Value, tuple[Window, ...]] = field(default_factory=dict)
     _callables: dict[str, ir.Operation] = field(default_factory=dict)
     _binaries: set[str] = field(default_factory=set)
-    _summaries: dict[str, tuple[tuple[Done, int | Buffer], ...] | None] = field(default_factory=dict)
+    _summaries: dict[str, tuple[tuple[Done, int | HostBuffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.host = HostValues(self.module.operation)
@@ -88,7 +88,7 @@ class Effects:
         """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
         found: dict[Effect, None] = {}
         for (kind, update), at in self._all(op):
-            for window in (Window(at),) if isinstance(at, Buffer) else self.windows(at):
+            for window in (Window(at),) if isinstance(at, HostBuffer) else self.windows(at):
                 if not window.empty and not _inside(window.buffer, op):
                     found[Effect(kind, window, update)] = None
         return tuple(found)
@@ -127,7 +127,7 @@ class Effects:
 
     # ---- calls and launches -------------------------------------------------------------------------------------------
 
-    def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value | Buffer]]:
+    def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value | HostBuffer]]:
         """What is done to memrefs; by what is called, to globals too."""
         for each in (op,) if not len(op.regions) else mlir.operations(op):
             found = accesses(each)
@@ -135,8 +135,8 @@ class Effects:
             summary = self._summary(each) if each.name in CALLS else None
             if summary is not None:
                 for done, at in summary:
-                    if isinstance(at, Buffer) or is_memref(given[at]):
-                        yield done, at if isinstance(at, Buffer) else given[at]
+                    if isinstance(at, HostBuffer) or is_memref(given[at]):
+                        yield done, at if isinstance(at, HostBuffer) else given[at]
             elif found is None:
                 for value in filter(is_memref, given):
                     yield READ, value
@@ -147,7 +147,7 @@ class Effects:
                         yield READ, access.value
                     yield ("write" if access.kind == "atomic" else access.kind, access.update), access.value
 
-    def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
+    def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | HostBuffer], ...] | None:
         """What the called function does, by its arguments' numbers; None if that cannot be seen, as through pointers."""
         if self.opaque(op):
             return tuple((done, i) for i in range(len(arguments(op))) for done in (READ, WRITE))
@@ -159,17 +159,17 @@ class Effects:
                 self._summaries[name] = self._summarized(function)
         return self._summaries[name]
 
-    def _summarized(self, function: ir.Operation) -> tuple[tuple[Done, int | Buffer], ...] | None:
+    def _summarized(self, function: ir.Operation) -> tuple[tuple[Done, int | HostBuffer], ...] | None:
         passed = list(function.regions[0].blocks[0].arguments)[: inputs_of(function)]
         parameters = {a: i for i, a in enumerate(passed)}
-        found: dict[tuple[Done, int | Buffer], None] = {}
+        found: dict[tuple[Done, int | HostBuffer], None] = {}
         if self.unseen(function) is not None:
             return None
         for op in mlir.operations(function):
             if op.name in CALLS and self._summary(op) is None:
                 return None
         for done, value in self._all(function):
-            for buffer in (value,) if isinstance(value, Buffer) else (w.buffer for w in self.windows(value)):
+            for buffer in (value,) if isinstance(value, HostBuffer) else (w.buffer for w in self.windows(value)):
                 if buffer.kind == "unknown":
                     return None
                 at = parameters.get(buffer.key) if isinstance(buffer.key, ir.Value) else buffer
@@ -189,7 +189,7 @@ def _is_handed_pointers(op: ir.Operation) -> bool:
     return op.name == "gpu.launch_func" and any(map(is_pointer, arguments(op)))
 
 
-def _inside(buffer: Buffer, op: ir.Operation) -> bool:
+def _inside(buffer: HostBuffer, op: ir.Operation) -> bool:
     """Whether the buffer is an allocation inside of a region of `op`."""
     value = buffer.key
     return buffer.kind == "allocation" and len(op.regions) > 0 and not isinstance(value, str) and made_within(value, op)

@@ -54,7 +54,7 @@ class Event:
 class Stream:
     """What a token stands for, by whatever names it is handed on: the uses of all of them, in program order."""
 
-    uses: list[tuple[Token, Use]] = field(default_factory=list)
+    uses: list[tuple[NamedToken, Use]] = field(default_factory=list)
 
 
 Streams = tuple[tuple[Stream, frozenset[Condition]], ...]
@@ -62,7 +62,7 @@ Streams = tuple[tuple[Stream, frozenset[Condition]], ...]
 
 
 @dataclass(eq=False)
-class Token:
+class NamedToken:
     """A token as it is made once, under one name.
 
     Args:

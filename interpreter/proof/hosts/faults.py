@@ -16,7 +16,7 @@ from .history import History
 from .memory_order import MemoryFault, MemoryOrder
 from .token_uses import TokenFault, token_faults
 from .tokens import dependencies
-from .windows import Buffer
+from .windows import HostBuffer
 
 SHOWN = 10
 Names = Callable[["ir.Value"], "str | None"]
@@ -176,7 +176,7 @@ class _Speaker:
         name = self.names(value)
         return f"%{name}" if name is not None else value.get_name(use_local_scope=True)
 
-    def buffer(self, buffer: Buffer) -> str:
+    def buffer(self, buffer: HostBuffer) -> str:
         name = None if isinstance(buffer.key, str) else self.names(buffer.key)
         return name or buffer.name.lstrip("%")
 

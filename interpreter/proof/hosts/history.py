@@ -18,7 +18,7 @@ from ...memory.effects import FREEING, is_memref
 from ...memory.views import terminator
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
-from .events import Condition, Event, Stream, Streams, Token, Use, unknown
+from .events import Condition, Event, NamedToken, Stream, Streams, Use, unknown
 from .tokens import (
     BRANCHES,
     LOOPS,
@@ -54,11 +54,11 @@ class History:
     watch: Watcher = lambda history, event, done: 0
     events: list[Event] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[NamedToken] = field(default_factory=list)
 
     host: int = 0
     """The events that are done where the walk stands."""
-    now: dict[ir.Value, Token] = field(default_factory=dict)
+    now: dict[ir.Value, NamedToken] = field(default_factory=dict)
     path: list[int] = field(default_factory=list)
     """The iterations in which the walk is, of the loops in `loops`."""
     loops: list[ir.Operation] = field(default_factory=list)
@@ -170,7 +170,7 @@ class History:
 
     def made(self, value: ir.Value, maker: ir.Operation | None, covers: int, streams: Streams | None = None) -> None:
         """A token comes into being; with `streams`, as another name of what was handed on."""
-        self.now[value] = Token(value, maker, self.when, covers, streams or ((Stream(), frozenset()),))
+        self.now[value] = NamedToken(value, maker, self.when, covers, streams or ((Stream(), frozenset()),))
         self.tokens.append(self.now[value])
 
     def _use_all(self, op: ir.Operation) -> None:

@@ -20,11 +20,11 @@ from .events import Event, Touched, bits
 from .history import History
 from .moving import apart
 from .tokens import LOOPS
-from .windows import Buffer, Window
+from .windows import HostBuffer, Window
 
 Hazard = Literal["RAW", "WAR", "WAW"]
 FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
-Place = tuple[Buffer, tuple[int, ...] | None]
+Place = tuple[HostBuffer, tuple[int, ...] | None]
 """A buffer, and in which iterations it was allocated; None: in any (it came through what a loop carries)."""
 
 
@@ -57,12 +57,12 @@ class MemoryOrder:
     faults: list[MemoryFault] = field(default_factory=list)
     history: History = field(init=False)
     _touched: defaultdict[Place, Touched] = field(default_factory=lambda: defaultdict(Touched))
-    _places: defaultdict[Buffer, set[Place]] = field(default_factory=lambda: defaultdict(set))
+    _places: defaultdict[HostBuffer, set[Place]] = field(default_factory=lambda: defaultdict(set))
     _unknown: list[Place] = field(default_factory=list)
     _outside: list[Place] = field(default_factory=list)
     _said: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
     _events: list[dict[Place, list[Effect]]] = field(default_factory=list)
-    _chosen: list[frozenset[Buffer]] = field(default_factory=list)
+    _chosen: list[frozenset[HostBuffer]] = field(default_factory=list)
 
     @cached_property
     def _aliasing(self) -> Aliasing:
@@ -112,12 +112,12 @@ class MemoryOrder:
             found.setdefault((effect.buffer, self._iteration(effect.buffer, event, loose)), []).append(effect)
         return found
 
-    def _chosen_memory(self, event: Event) -> frozenset[Buffer]:
+    def _chosen_memory(self, event: Event) -> frozenset[HostBuffer]:
         """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
         shown = [self.history.effects.windows(v) for v in event.op.operands if is_memref(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
-    def _iteration(self, buffer: Buffer, event: Event, loose: bool) -> tuple[int, ...] | None:
+    def _iteration(self, buffer: HostBuffer, event: Event, loose: bool) -> tuple[int, ...] | None:
         if buffer.kind != "allocation" or isinstance(buffer.key, str):
             return ()
         made = mlir.producer(buffer.key)

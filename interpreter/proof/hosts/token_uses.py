@@ -7,7 +7,7 @@ from itertools import product
 from typing import Literal
 
 from ...ir.mlir import ir
-from .events import Condition, Token, Use, contradict
+from .events import Condition, NamedToken, Use, contradict
 from .history import History
 from .tokens import dependencies, is_blocking, is_fork
 
@@ -45,7 +45,7 @@ def token_faults(history: History) -> list[TokenFault]:
     return list(found)
 
 
-def _never(token: Token) -> TokenFault | None:
+def _never(token: NamedToken) -> TokenFault | None:
     if not token.uses:
         kind: TokenFaultKind = "leaks" if token.maker is not None and is_fork(token.maker) else "never"
         return TokenFault(kind, token.value, token.maker)
@@ -54,7 +54,7 @@ def _never(token: Token) -> TokenFault | None:
     return None
 
 
-def _on_every_path(token: Token) -> bool:
+def _on_every_path(token: NamedToken) -> bool:
     """Whether one of the uses happens, whatever the conditions are, wherever the token is made."""
     rest = [use.when - token.when for use in token.uses if not contradict(use.when, token.when)]
     if frozenset() in rest:
@@ -69,7 +69,7 @@ def _on_every_path(token: Token) -> bool:
     return True
 
 
-def _clashes(token: Token) -> list[TokenFault]:
+def _clashes(token: NamedToken) -> list[TokenFault]:
     found: list[TokenFault] = []
     for number, use in enumerate(token.uses):
         for earlier in token.uses[:number]:
@@ -92,7 +92,7 @@ def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
     return "twice" if finished else "destroyed in use"
 
 
-def _by_other_names(token: Token) -> list[TokenFault]:
+def _by_other_names(token: NamedToken) -> list[TokenFault]:
     """Uses of `token` after a blocking wait for what it stands for, under another name that it was handed on by."""
     found: list[TokenFault] = []
     for stream, _ in token.streams:

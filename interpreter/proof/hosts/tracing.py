@@ -14,7 +14,7 @@ from ..forms.linear import NOTHING, Linear, Symbol
 from ..forms.shape import LaunchShape
 from ..kernels.values import Values
 from ..kernels.views import window
-from .windows import Buffer, Part, Window
+from .windows import HostBuffer, MovingWindow, Window
 
 Known = dict[ir.Value, tuple[Window, ...]]
 
@@ -49,7 +49,7 @@ def traced(
     here = on_the_way | {value}
     made_of = sources(value)
     if made_of is None:
-        return (Window(Buffer("unknown", value)),)
+        return (Window(HostBuffer("unknown", value)),)
     if not made_of:
         return (_root(value),)
     if shown(value) is not None:
@@ -62,14 +62,14 @@ def _root(value: ir.Value) -> Window:
     if not isinstance(value.owner, ir.Block):
         op = value.owner.operation
         if op.name == "memref.get_global":
-            return _whole(value, Buffer("global", ir.FlatSymbolRefAttr(op.attributes["name"]).value))
-        return _whole(value, Buffer("allocation", value))
+            return _whole(value, HostBuffer("global", ir.FlatSymbolRefAttr(op.attributes["name"]).value))
+        return _whole(value, HostBuffer("allocation", value))
     holder, number = maker(value), ir.BlockArgument(value).arg_number
     attributed = holder.name == "gpu.launch" or (holder.name == "gpu.func" and number >= inputs_of(holder))
-    return _whole(value, Buffer("allocation" if attributed else "argument", value))
+    return _whole(value, HostBuffer("allocation" if attributed else "argument", value))
 
 
-def _whole(value: ir.Value, buffer: Buffer) -> Window:
+def _whole(value: ir.Value, buffer: HostBuffer) -> Window:
     """All of a buffer; of one that has dynamic sizes or strides, or starts elsewhere, the elements are not known."""
     steps = _steps(value.type)
     if steps is None or strided(value.type)[1] != 0:
@@ -87,27 +87,27 @@ def _shown(value: ir.Value, window: Window, host: HostValues) -> Window:
     if how == "same":
         return window
     if window.dims is None:
-        return Window(window.buffer, part=Part())
+        return Window(window.buffer, part=MovingWindow())
     if how == "subview":
         return _cut(op, window.buffer, window.offset, _steps(op.operands[0].type), host)
     if how == "reinterpret":  # in elements, from where the buffer begins
         return _cut(op, window.buffer, 0, [1] * max(1, ir.MemRefType(value.type).rank), host)
     if how in ("reshape", "transpose"):
         return window  # the same elements, in other dimensions: only subviews of it need those
-    return Window(window.buffer, part=Part())
+    return Window(window.buffer, part=MovingWindow())
 
 
-def _cut(op: ir.Operation, buffer: Buffer, first: int, steps: Sequence[int] | None, host: HostValues) -> Window:
+def _cut(op: ir.Operation, buffer: HostBuffer, first: int, steps: Sequence[int] | None, host: HostValues) -> Window:
     """The elements at the op's offsets, sizes and strides, in units of `steps`, of what begins at the element `first`."""
     offsets, sizes, strides = window(op, host)
     if steps is None or not all(form.is_constant for form in (*sizes, *strides)):
-        return Window(buffer, part=Part())
+        return Window(buffer, part=MovingWindow())
     start = sum((offset * step for offset, step in zip(offsets, steps, strict=False)), start=Linear.of(first))
     stepped = [stride.constant * step for stride, step in zip(strides, steps, strict=False)]
     dims = tuple(zip((size.constant for size in sizes), stepped, strict=True))
     if start.is_constant:
         return Window(buffer, start.constant, dims)
-    return Window(buffer, part=Part(start if all(s in host.counters for s in start.symbols()) else None, dims))
+    return Window(buffer, part=MovingWindow(start if all(s in host.counters for s in start.symbols()) else None, dims))
 
 
 def _steps(kind: ir.Type) -> list[int] | None:

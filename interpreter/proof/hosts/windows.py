@@ -16,7 +16,7 @@ BufferKind = Literal["argument", "allocation", "global", "unknown"]
 
 
 @dataclass(frozen=True)
-class Buffer:
+class HostBuffer:
     """Memory that the host function gets, makes or names.
 
     Args:
@@ -39,13 +39,13 @@ class Buffer:
             return f"%arg{ir.BlockArgument(self.key).arg_number}"  # as MLIR prints it: to number all values for it takes long
         return self.key.get_name(use_local_scope=True)
 
-    def distinct(self, other: Buffer) -> bool:
+    def distinct(self, other: HostBuffer) -> bool:
         """Whether the two are different memory. Arguments are taken as distinct."""
         return self != other and "unknown" not in (self.kind, other.kind)
 
 
 @dataclass(frozen=True)
-class Part:
+class MovingWindow:
     """What is known of a window that is elsewhere in each iteration of a loop: where it starts, as a form of the counters of
     `HostValues`, and its sizes and strides. None: not known."""
 
@@ -60,10 +60,10 @@ class Window:
     `dims` is None where that is not known: then it may be all of the buffer. With `part` it is some part of it.
     """
 
-    buffer: Buffer
+    buffer: HostBuffer
     offset: int = 0
     dims: tuple[tuple[int, int], ...] | None = None
-    part: Part | None = None
+    part: MovingWindow | None = None
 
     @property
     def extent(self) -> tuple[int, int] | None:

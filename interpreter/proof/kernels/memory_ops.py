@@ -65,7 +65,7 @@ def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
     return [values.linear(v) for v in made.operands] if made.name == "vector.create_mask" else None
 
 
-def _indices(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+def _indices(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
     """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
     match access.footprint:
         case "element":
@@ -77,7 +77,7 @@ def _indices(op: ir.Operation, access: effects.Access, values: Values, lanes: li
     return None
 
 
-def _element(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear]:
+def _element(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear]:
     """The indices behind the memref, and of a vector any of its elements: its dimensions are the last of the memref."""
     kind = ir.MemRefType(access.value.type)
     if "map" in op.attributes:
@@ -98,7 +98,7 @@ def _lane(values: Values, extent: int) -> Linear:
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
 
 
-def _transfer(op: ir.Operation, access: effects.Access, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+def _transfer(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
     kind = ir.MemRefType(access.value.type)
     moved = access.moved
     if moved is None or isinstance(kind.element_type, ir.VectorType) or not isinstance(moved, ir.VectorType):

@@ -11,7 +11,7 @@ from ..forms.linear import Formula, Linear, Symbol, settled
 from ..forms.shape import LaunchShape
 from ..forms.solver import Solver
 from .values import Values
-from .views import Buffer
+from .views import RootBuffer
 
 NOMINAL_TRIPS = 1024
 """How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
@@ -33,7 +33,7 @@ class Loop:
 
 
 @dataclass(eq=False)
-class Step:
+class PlaceStep:
     """One level of a path: which op of the block (`position`), which of its regions, and what holds inside."""
 
     position: int
@@ -46,7 +46,7 @@ class Step:
 class Place:
     """Where an op stands: the regions around it, outermost first, and its position in the innermost block."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PlaceStep, ...]
     position: int
 
     @property
@@ -80,7 +80,7 @@ class Access:
     """
 
     kind: Literal["read", "write"]
-    buffer: Buffer
+    buffer: RootBuffer
     coordinates: tuple[Linear, ...] | None
     place: Place
     op: str
@@ -155,7 +155,7 @@ class KernelModel:
     name: str
     shape: LaunchShape
     values: Values
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[RootBuffer, ...]
     accesses: list[Access] = field(default_factory=list)
     barriers: list[Barrier] = field(default_factory=list)
     divergent: list[Barrier] = field(default_factory=list)

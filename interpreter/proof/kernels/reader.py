@@ -17,7 +17,7 @@ from ..forms.linear import THREAD, Depends, Formula, Linear, at_least, both, equ
 from ..forms.shape import LaunchShape
 from .dependence import in_kernel
 from .memory_ops import Touch, touches
-from .model import Access, Barrier, KernelModel, Loop, Place, Step
+from .model import Access, Barrier, KernelModel, Loop, Place, PlaceStep
 from .values import Values
 from .views import ANYTHING, View, Views
 
@@ -75,7 +75,7 @@ class Reader:
 
     # ---- regions ------------------------------------------------------------------------------------------------------
 
-    def block(self, block: ir.Block, steps: tuple[Step, ...]) -> None:
+    def block(self, block: ir.Block, steps: tuple[PlaceStep, ...]) -> None:
         for position, op in enumerate(block.operations):
             self._op(op.operation, Place(steps, position))
 
@@ -90,7 +90,7 @@ class Reader:
         elif name == "scf.while":
             self._while(op, place)
         elif name in _INLINE:
-            self.block(only_block(op.regions[0], op), (*place.steps, Step(place.position, 0)))
+            self.block(only_block(op.regions[0], op), (*place.steps, PlaceStep(place.position, 0)))
         elif name == "gpu.barrier":
             self._barrier(op, place)
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
@@ -129,7 +129,7 @@ class Reader:
         known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
         exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
         self.views.take_turns(op, inits, list(terminator(body).operands), Linear.of(loop.counter), exact)
-        self.block(body, (*place.steps, Step(place.position, 0, guards, loop)))
+        self.block(body, (*place.steps, PlaceStep(place.position, 0, guards, loop)))
 
     def _bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
         """What the variable starts at, the largest of several; what it stays below, all of several; the step."""
@@ -204,7 +204,7 @@ class Reader:
         loop = Loop(number, counter, None, None, describe(op))
         for region, block in enumerate((before, after)):
             bound = at_least(trips, Linear.of(counter)) if region == 0 else less(Linear.of(counter), trips)
-            self.block(block, (*place.steps, Step(place.position, region, (bound,), loop)))
+            self.block(block, (*place.steps, PlaceStep(place.position, region, (bound,), loop)))
 
     def _if(self, op: ir.Operation, place: Place) -> None:
         if op.name == "affine.if":
@@ -216,14 +216,14 @@ class Reader:
         for region, arm in enumerate(op.regions):
             if len(arm.blocks):
                 guard = condition if region == 0 else condition.negate()
-                self.block(arm.blocks[0], (*place.steps, Step(place.position, region, (guard,))))
+                self.block(arm.blocks[0], (*place.steps, PlaceStep(place.position, region, (guard,))))
 
     def _switch(self, op: ir.Operation, place: Place) -> None:
         """Its first region is what is done where no case is met."""
         chosen = self.values.linear(op.operands[0])
         met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
         for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
-            self.block(op.regions[region].blocks[0], (*place.steps, Step(place.position, region, (guard,))))
+            self.block(op.regions[region].blocks[0], (*place.steps, PlaceStep(place.position, region, (guard,))))
 
     # ---- leaves -------------------------------------------------------------------------------------------------------
 

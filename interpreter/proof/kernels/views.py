@@ -22,7 +22,7 @@ from .values import Values
 
 
 @dataclass(frozen=True, eq=False)
-class Buffer:
+class RootBuffer:
     """A root buffer.
 
     Args:
@@ -52,7 +52,7 @@ class Buffer:
 
 
 @dataclass(frozen=True)
-class Axis:
+class Coordinate:
     """One coordinate of the root: `offset + sum(stride * index[dimension])`."""
 
     offset: Linear
@@ -72,8 +72,8 @@ class View:
         chosen: it is one of several that a loop or a branch may hand on.
     """
 
-    root: Buffer
-    axes: tuple[Axis, ...] | None
+    root: RootBuffer
+    axes: tuple[Coordinate, ...] | None
     flat: bool = False
     when: Formula = TRUE
     unit: int = 1
@@ -81,7 +81,7 @@ class View:
     chosen: bool = False
 
 
-ANYTHING = Buffer("any memory", "any", ())
+ANYTHING = RootBuffer("any memory", "any", ())
 
 
 class Views:
@@ -94,9 +94,9 @@ class Views:
     def __init__(self, values: Values, names: Callable[[ir.Value], str | None] = lambda _: None) -> None:
         self.values = values
         self._names = names
-        self.buffers: list[Buffer] = []
+        self.buffers: list[RootBuffer] = []
         self._views: dict[ir.Value, tuple[View, ...]] = {}
-        self._globals: dict[str, Buffer] = {}
+        self._globals: dict[str, RootBuffer] = {}
         self._roots_made: set[ir.Value] = set()
         self._bound: dict[ir.Value, ir.Value] = {}
         self._byte_lanes: dict[int, Linear] = {}
@@ -108,7 +108,7 @@ class Views:
 
     def root(
         self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False
-    ) -> Buffer:
+    ) -> RootBuffer:
         """Make `value` a root buffer."""
         name = name or self._names(value) or value_name(value)
         kind = value.type
@@ -120,7 +120,7 @@ class Views:
             whole = _whole(kind.rank)
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
-        buffer = Buffer(unique, space or memory_space(kind), shape, strides, foreign, stored_name(value) or value)
+        buffer = RootBuffer(unique, space or memory_space(kind), shape, strides, foreign, stored_name(value) or value)
         self.buffers.append(buffer)
         self._roots_made.add(value)
         self._views[value] = (View(buffer, whole),)
@@ -232,7 +232,7 @@ class Views:
         kept = kept_dimensions(
             list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
         )
-        axes: list[Axis] = []
+        axes: list[Coordinate] = []
         for axis in source.axes:
             offset = axis.offset
             strides: list[tuple[int, Linear]] = []
@@ -240,7 +240,7 @@ class Views:
                 offset = offset + self.values.product(offsets[dimension], stride)
                 if dimension in kept:
                     strides.append((kept.index(dimension), self.values.product(steps[dimension], stride)))
-            axes.append(Axis(offset, tuple(strides)))
+            axes.append(Coordinate(offset, tuple(strides)))
         return replace(source, axes=tuple(axes))
 
     @staticmethod
@@ -248,7 +248,7 @@ class Views:
         """Result dimension d is the source's `permutation(d)`."""
         assert source.axes is not None
         order = [e.position for e in op.attributes["permutation"].value.results]
-        axes = (Axis(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
+        axes = (Coordinate(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
         return replace(source, axes=tuple(axes))
 
     def _bytes(self, op: ir.Operation, source: View) -> View:
@@ -272,19 +272,19 @@ class Views:
         for dimension in reversed(range(kind.rank)):
             strides.append((dimension, step))
             step = self.values.product(step, sizes[dimension])
-        axis = Axis(base + self._byte_lanes[unit], tuple(strides))
+        axis = Coordinate(base + self._byte_lanes[unit], tuple(strides))
         return View(source.root, (axis,), True, source.when, unit, base + self._byte_lanes[unit])
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
         """Offset and strides count from the start of the buffer, whatever the source's own were."""
         (offset,), _, steps = window(op, self.values)
         strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
-        return replace(source, axes=(Axis(source.base + offset * source.unit, strides),), flat=True)
+        return replace(source, axes=(Coordinate(source.base + offset * source.unit, strides),), flat=True)
 
     @staticmethod
     def _start(op: ir.Operation, source: View) -> View:
         """`memref.extract_strided_metadata`: where the buffer begins."""
-        return replace(source, axes=(Axis(source.base, ()),), flat=True)
+        return replace(source, axes=(Coordinate(source.base, ()),), flat=True)
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
         """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
@@ -293,7 +293,7 @@ class Views:
         if flat.axes is None or steps is None:
             return View(source.root, None, False, source.when)
         strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
-        return replace(source, axes=(Axis(flat.axes[0].offset, strides),), flat=True)
+        return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
 
     def flatten(self, view: View) -> View:
         """The view with one flat coordinate; unknown where the root's layout is not static."""
@@ -305,7 +305,7 @@ class Views:
         for axis, step in zip(view.axes, view.root.strides or (), strict=True):
             for dimension, stride in axis.strides:
                 strides[dimension] = strides.get(dimension, Linear.of(0)) + stride * step
-        return replace(view, axes=(Axis(offset, tuple(strides.items())),), flat=True)
+        return replace(view, axes=(Coordinate(offset, tuple(strides.items())),), flat=True)
 
     def coordinates(self, view: View, indices: list[Linear]) -> tuple[Linear, ...] | None:
         """Where in the root the element at `indices` is."""
@@ -321,9 +321,9 @@ def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
     return [[values.number(entry) for entry in entries] for entries in lists]
 
 
-def _whole(rank: int) -> tuple[Axis, ...]:
+def _whole(rank: int) -> tuple[Coordinate, ...]:
     """Each index is a coordinate."""
-    return tuple(Axis(Linear.of(0), ((d, Linear.of(1)),)) for d in range(rank))
+    return tuple(Coordinate(Linear.of(0), ((d, Linear.of(1)),)) for d in range(rank))
 
 
 def _under(condition: Formula, view: View) -> View:

@@ -22,7 +22,7 @@ Cost = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenBarriers:
     """The chosen barriers.
 
     Args:
@@ -46,7 +46,7 @@ def choose_barriers(
     *,
     existing: frozenset[int] = frozenset(),
     solver: Solver | None = None,
-) -> Choice:
+) -> ChosenBarriers:
     """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the model.
 
     Cheapest: fewest executed per thread, then fewest in the text, then as many of `existing` (candidates that stand in the
@@ -127,7 +127,7 @@ class _Search:
             return False  # a barrier of which it is not known what it separates is taken to separate nothing
         return separated if isinstance(separated, bool) else None
 
-    def run(self) -> Choice:
+    def run(self) -> ChosenBarriers:
         everything = frozenset(n for d in self.demands for n in d.useful)
         greedy = self._minimal(everything)
         self.best = (self._total(greedy), greedy)
@@ -140,7 +140,7 @@ class _Search:
         }
         spaces = {n: frozenset(d.pair.first.buffer.space for d in self.demands if n in d.useful) for n in chosen}
         in_order = tuple(n for n in self.order if n in chosen)
-        return Choice(in_order, reasons, spaces, tuple(self.unseparated), exact)
+        return ChosenBarriers(in_order, reasons, spaces, tuple(self.unseparated), exact)
 
     def _total(self, chosen: frozenset[int]) -> Cost:
         costs = [self.cost[n] for n in chosen]

@@ -13,7 +13,7 @@ from ..forms.linear import Linear, Symbol
 from ..forms.naming import Naming
 from ..forms.solver import Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
-from ..kernels.views import Buffer
+from ..kernels.views import RootBuffer
 from .phases import Phases, meeting
 from .relations import PairClass, residue
 
@@ -216,7 +216,7 @@ def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
 
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     """Accesses that may touch the same memory, at least one of which writes it."""
-    of_buffer: dict[Buffer | None, list[Access]] = {}
+    of_buffer: dict[RootBuffer | None, list[Access]] = {}
     apart = not any(access.buffer.anything for access in model.accesses)
     for access in model.accesses:
         of_buffer.setdefault(_group(model, access) if apart else None, []).append(access)
@@ -250,7 +250,7 @@ def _digits(form: Linear) -> set[Symbol]:
     return found
 
 
-def _group(model: KernelModel, access: Access) -> Buffer | None:
+def _group(model: KernelModel, access: Access) -> RootBuffer | None:
     """Accesses of different groups never meet."""
     return None if model.may_alias and access.buffer.foreign else access.buffer
 

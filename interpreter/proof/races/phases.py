@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..kernels.model import Barrier, Loop, Place, Step
+from ..kernels.model import Barrier, Loop, Place, PlaceStep
 
 
 def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
@@ -37,7 +37,7 @@ def _position(place: Place, depth: int) -> int:
 class Row:
     """The barriers of one block of ops that order one kind of memory, in the order of the text."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PlaceStep, ...]
     loops: tuple[Loop, ...]
     positions: tuple[int, ...]
     barriers: tuple[Barrier, ...]
@@ -48,13 +48,13 @@ class Phases:
 
     def __init__(self, barriers: Iterable[Barrier]) -> None:
         self.barriers = tuple(barriers)
-        self._rows: dict[str, dict[tuple[Step, ...], Row]] = {}
-        self._chains: dict[tuple[str, tuple[Step, ...]], list[Row]] = {}
+        self._rows: dict[str, dict[tuple[PlaceStep, ...], Row]] = {}
+        self._chains: dict[tuple[str, tuple[PlaceStep, ...]], list[Row]] = {}
 
-    def rows(self, space: str) -> dict[tuple[Step, ...], Row]:
+    def rows(self, space: str) -> dict[tuple[PlaceStep, ...], Row]:
         """The rows that order this memory, by the block that they stand in."""
         if space not in self._rows:
-            blocks: dict[tuple[Step, ...], list[Barrier]] = {}
+            blocks: dict[tuple[PlaceStep, ...], list[Barrier]] = {}
             for barrier in self.barriers:
                 if space in barrier.spaces:
                     blocks.setdefault(barrier.place.steps, []).append(barrier)

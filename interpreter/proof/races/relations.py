@@ -23,7 +23,7 @@ from ..forms.algebra import at_or_above
 from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..forms.naming import BarrierNaming, Naming, points
 from ..forms.solver import Solver, Unknown
-from ..kernels.model import Access, Barrier, KernelModel, Loop, Step, space_of_both
+from ..kernels.model import Access, Barrier, KernelModel, Loop, PlaceStep, space_of_both
 from .phases import meeting
 
 
@@ -49,7 +49,7 @@ class PairClass:
     unknown: bool = False
     unsure: Barrier | None = None
     names: list[Symbol] = field(default_factory=list)
-    _separated: dict[tuple[tuple[Step, ...], int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
+    _separated: dict[tuple[tuple[PlaceStep, ...], int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         fixed = {loop.number for loop in self.shared[: self.equal]}
@@ -209,7 +209,7 @@ class PairClass:
 
     def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[Formula]:
         """What makes this instance of the barrier be executed, less what x or y being there already says."""
-        implied: set[Step] = set()
+        implied: set[PlaceStep] = set()
         for access, same in ((self.first, as_x), (self.second, as_y)):
             depth = 0
             for mine, theirs in zip(barrier.place.steps, access.place.steps, strict=False):

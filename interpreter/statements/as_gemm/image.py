@@ -21,11 +21,11 @@ from ...padding import gathers
 from ...padding.gathers import index
 from ...padding.piece_reads import Subscript, read
 from ...padding.pieces import Image, Piece, margins, read_through
-from .problem import Axis, Problem
+from .problem import LoopAxis, Problem
 
 
 @dataclass(frozen=True)
-class Source:
+class ImageSource:
     """Where the image is read: what it is pieced together of, and how many elements stand around it."""
 
     piece: Piece
@@ -37,13 +37,13 @@ class Source:
         return any(n > 0 for n in (*self.low, *self.high))
 
 
-def source_of(value: ir.Value) -> Source:
+def source_of(value: ir.Value) -> ImageSource:
     """The image behind its padding; the value itself where there is none."""
     piece = read_through(value) or Image(value)
-    return Source(piece, *margins(piece, extents_of(value)))
+    return ImageSource(piece, *margins(piece, extents_of(value)))
 
 
-def operand(problem: Problem, source: Source, kind: ir.Type) -> ir.Value:
+def operand(problem: Problem, source: ImageSource, kind: ir.Type) -> ir.Value:
     """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point."""
     units = [d for d, n in enumerate(problem.extents) if n == 1]
     axes = [axis.without(units) for axis in problem.axes]
@@ -62,7 +62,7 @@ def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
 
 
-def _collapsible(problem: Problem, axes: Sequence[Axis]) -> list[list[int]] | None:
+def _collapsible(problem: Problem, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
     """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
     extents = problem.extents
     order: list[int] = []
@@ -87,7 +87,7 @@ def _collapsible(problem: Problem, axes: Sequence[Axis]) -> list[list[int]] | No
     return together if fits else None
 
 
-def _gather(problem: Problem, piece: Piece, axes: Sequence[Axis], kind: ir.Type) -> ir.Value:
+def _gather(problem: Problem, piece: Piece, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         digits: dict[int, ir.Value] = {}
         for number, whole in zip(problem.image_groups, at, strict=True):
@@ -112,7 +112,7 @@ def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.
     return dict(zip(long, made.results, strict=True))
 
 
-def _subscript(axis: Axis, digits: Mapping[int, ir.Value], more: int) -> ir.Value:
+def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.Value:
     """The subscript of an axis, plus a number."""
     offset = axis.offset + more
     if not axis.factors:

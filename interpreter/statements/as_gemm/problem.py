@@ -15,7 +15,7 @@ from math import prod
 from typing import Literal
 
 from ....dsl.diagnostics import fail
-from ...indices.forms import Linear, expression
+from ...indices.forms import IndexForm, expression
 from ...ir.mlir import ir
 from ...ir.structured import Structure, beside_products, operand_names, shape_of, structure
 
@@ -24,7 +24,7 @@ Side = Literal["image", "filter", "both", "sum"]
 
 
 @dataclass(frozen=True)
-class Axis:
+class LoopAxis:
     """One subscript of the image: `Σ factor · d + offset`, e.g. `2·oh + kh - 1`.
 
     Args:
@@ -37,9 +37,9 @@ class Axis:
     offset: int
     size: int
 
-    def without(self, dimensions: Sequence[int]) -> Axis:
+    def without(self, dimensions: Sequence[int]) -> LoopAxis:
         """The axis without dimensions that are always 0."""
-        return Axis({d: f for d, f in self.factors.items() if d not in dimensions}, self.offset, self.size)
+        return LoopAxis({d: f for d, f in self.factors.items() if d not in dimensions}, self.offset, self.size)
 
     def reach(self, extents: Sequence[int]) -> tuple[int, int]:
         """The smallest and the largest subscript."""
@@ -49,7 +49,7 @@ class Axis:
 
 def linear(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
     """An affine expression as factors by dimension and a constant; None if it is no such sum."""
-    dimensions = [Linear(((("value", (0, d)), 1),)) for d in range(MOST_DIMENSIONS)]
+    dimensions = [IndexForm(((("value", (0, d)), 1),)) for d in range(MOST_DIMENSIONS)]
     form = expression(expr, MOST_DIMENSIONS, dimensions, lambda *_: None)
     return None if form is None else ({key[1][1]: factor for key, factor in form.terms}, form.constant)
 
@@ -81,7 +81,7 @@ class Problem:
     space: Structure
     image: int
     filter: int
-    axes: tuple[Axis, ...]
+    axes: tuple[LoopAxis, ...]
     groups: tuple[Group, ...]
     filter_groups: tuple[int, ...]
 
@@ -206,7 +206,7 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
                 )
 
 
-def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[Axis, ...]]:
+def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...]]:
     """The operand that a window moves over."""
     windowed = [i for i in range(space.inputs) if not space.maps[i].is_projected_permutation]
     if len(windowed) != 1 or not space.maps[1 - windowed[0]].is_projected_permutation:
@@ -216,17 +216,17 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[Axis, ...]]:
             hint="a matrix product is tiled as it is",
         )
     position = windowed[0]
-    axes: list[Axis] = []
+    axes: list[LoopAxis] = []
     for expr, size in zip(space.maps[position].results, shape_of(op.operands[position]), strict=True):
         found = linear(expr)
         if found is None:
             raise fail("W0440", f"the image is indexed with {expr}, which is no sum of dimensions")
-        axes.append(Axis(found[0], found[1], size or 0))
+        axes.append(LoopAxis(found[0], found[1], size or 0))
     _steps(space, axes)
     return position, tuple(axes)
 
 
-def _steps(space: Structure, axes: Sequence[Axis]) -> None:
+def _steps(space: Structure, axes: Sequence[LoopAxis]) -> None:
     for number, axis in enumerate(axes):
         for d, factor in axis.factors.items():
             if factor < 1:
@@ -241,7 +241,7 @@ def _steps(space: Structure, axes: Sequence[Axis]) -> None:
             )
 
 
-def _sides(space: Structure, axes: Sequence[Axis], kernel: int) -> list[Side]:
+def _sides(space: Structure, axes: Sequence[LoopAxis], kernel: int) -> list[Side]:
     of_image = {d for axis in axes for d in axis.factors}
     of_filter = {_position(e) for e in space.maps[kernel].results}
     sides: list[Side] = []
@@ -267,7 +267,7 @@ def _runs(order: Sequence[int], sides: Sequence[Side]) -> list[tuple[str, tuple[
     return [(side, tuple(same)) for side, same in groupby(order, key=lambda d: sides[d])]
 
 
-def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[Axis], groups: Sequence[Group]) -> None:
+def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[LoopAxis], groups: Sequence[Group]) -> None:
     sides = [g.side for g in groups]
     moving = {d for axis in axes if len(axis.factors) > 1 for d in axis.factors}
     channels = [d for g in groups if g.side == "sum" for d in g.dimensions if d not in moving]

@@ -11,11 +11,11 @@ from ...ir.mlir import ir, linalg, made_by, tensor
 from ...ir.structured import body_of, element_type, extents_of, generic, move_marks, shape_of
 from ...padding import gathers
 from ...padding.identities import combination
-from .image import Source, collapsed, operand
+from .image import ImageSource, collapsed, operand
 from .problem import Problem
 
 
-def product(op: ir.Operation, problem: Problem, source: Source) -> tuple[ir.Operation, ir.Value]:
+def product(op: ir.Operation, problem: Problem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
     """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
     image = operand(problem, source, element_type(op.operands[problem.image]))
     numbers = count()

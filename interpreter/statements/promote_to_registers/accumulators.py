@@ -14,7 +14,7 @@ from functools import reduce
 from ....dsl.diagnostics import fail
 from ...buffers.alone import copy_alone, widest
 from ...buffers.temporaries import REGISTERS
-from ...buffers.tiles import Tile, clone_nest, end_of, thread_nest, tiles_of
+from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
@@ -122,7 +122,7 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kep
     return Kept(kept, (f"each thread keeps {part} in registers", *(r for r in remarks if r)))
 
 
-def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> Tile:
+def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadTile:
     for tile in tiles_of(buffer, loop):
         if not is_within(op, tile.nest[-1]):
             continue
@@ -178,14 +178,14 @@ def _replace(base: ir.Value, kept: ir.Value, loop: ir.Operation) -> None:
     retype(kept, ir.MemRefType(kept.type))
 
 
-def _write_back(tile: Tile, kept: ir.Value, base: ir.Value, loop: ir.Operation) -> str:
+def _write_back(tile: ThreadTile, kept: ir.Value, base: ir.Value, loop: ir.Operation) -> str:
     following = [o.operation for o in loop.block.operations]
     owned = clone_nest(tile, following[following.index(loop) + 1])
     with end_of(owned.nest[-1]), loop.location:
         return "written back behind the loop" + _at_once(copy_alone(owned.view.results[0], _same_tile(owned, kept, base)))
 
 
-def _first_values(tile: Tile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
+def _first_values(tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
     """Give each thread's part its first value before the loop."""
     if first is None and base == kept:
         return ""
@@ -206,7 +206,7 @@ def _at_once(made: ir.Operation) -> str:
     return f", {lanes} elements at once" if lanes > 1 else ""
 
 
-def _same_tile(owned: Tile, kept: ir.Value, base: ir.Value) -> ir.Value:
+def _same_tile(owned: ThreadTile, kept: ir.Value, base: ir.Value) -> ir.Value:
     """The tile of `base` that `owned` is of `kept`, at the insertion point: the same views of another buffer."""
     behind = _views(owned.view.results[0])
     last = next(n for n, view in enumerate(behind) if view.operands[0] == kept)

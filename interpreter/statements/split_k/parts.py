@@ -41,7 +41,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Made:
+class PartialSums:
     """The partial sums, the zeros they start from, and the op that adds them up."""
 
     partial: ir.Operation
@@ -108,7 +108,7 @@ def _expect_sum(op: ir.Operation, space: Structure) -> None:
 # ---- the two ops -----------------------------------------------------------------------------------------------------------
 
 
-def split(cut: Split) -> Made:
+def split(cut: Split) -> PartialSums:
     """Put the partial sums and their total in the place of the op, which is erased."""
     op, space = cut.op, cut.space
     start = op.operands[space.inputs]
@@ -133,7 +133,7 @@ def split(cut: Split) -> Made:
     for owner in dict.fromkeys(before):
         if gathers.is_gather(owner):
             remove_if_dead(owner)
-    return Made(partial, zeros, total)
+    return PartialSums(partial, zeros, total)
 
 
 def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros: ir.Value) -> ir.Operation:

@@ -7,13 +7,13 @@ from functools import partial, reduce
 
 from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
-from ..kernel import Kernel
+from ..kernel import KernelWriter
 from ..registry import writes
 from ..values.expression import Expr
 from ..values.integers import INDEX, add, ceil_divide, extreme, floor_divide, literal, modulo, multiply
 
 
-def _operate(kernel: Kernel, operator: str, a: Expr, b: Expr) -> Expr:
+def _operate(kernel: KernelWriter, operator: str, a: Expr, b: Expr) -> Expr:
     match operator:
         case "add":
             return add(a, b)
@@ -26,7 +26,7 @@ def _operate(kernel: Kernel, operator: str, a: Expr, b: Expr) -> Expr:
     return ceil_divide(a, b, INDEX, kernel.need)
 
 
-def _results(kernel: Kernel, op: ir.Operation) -> list[Expr]:
+def _results(kernel: KernelWriter, op: ir.Operation) -> list[Expr]:
     """Of the op's map; operands that it uses more than once are named."""
     map = ir.AffineMapAttr(op.attributes["map"]).value
     text = str(map).split("->", 1)[1]
@@ -39,10 +39,10 @@ def _results(kernel: Kernel, op: ir.Operation) -> list[Expr]:
 
 
 @writes("affine.apply")
-def apply(kernel: Kernel, op: ir.Operation) -> None:
+def apply(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.bind(op.results[0], _results(kernel, op)[0])
 
 
 @writes("affine.min", "affine.max")
-def extremes(kernel: Kernel, op: ir.Operation) -> None:
+def extremes(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.bind(op.results[0], reduce(partial(extreme, op.name[-3:]), _results(kernel, op)))

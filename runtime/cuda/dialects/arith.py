@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ON_BITS, refuse
-from ..kernel import Kernel
+from ..kernel import KernelWriter
 from ..registry import writes
 from ..values import integers
 from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
 from ..values.ranges import Range
-from ..values.types import Scalar, constant, element, truth
+from ..values.types import ScalarType, constant, element, truth
 
 
 @dataclass(frozen=True)
-class Site:
+class ElementwiseSite:
     """Where an elementwise function writes: the kernel, the op, the scalar types of its operand and its result, and what is
     done: the op's own name, or of a reduction what it does with two elements."""
 
-    kernel: Kernel
+    kernel: KernelWriter
     op: ir.Operation
-    source: Scalar
-    result: Scalar
+    source: ScalarType
+    result: ScalarType
     name: str
 
     @property
@@ -50,10 +50,10 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
         FUNCTIONS.update(dict.fromkeys(names, function))
 
         @writes(*names)
-        def write(kernel: Kernel, op: ir.Operation) -> None:
+        def write(kernel: KernelWriter, op: ir.Operation) -> None:
             kind, count = element(op.results[0].type, op)
             source, _ = element(op.operands[-1].type, op)
-            site = Site(kernel, op, source, kind, op.name)
+            site = ElementwiseSite(kernel, op, source, kind, op.name)
             columns = [kernel.lanes(v) for v in op.operands]
             columns = [c if len(c) == count else c * (count or 1) for c in columns]  # a scalar condition serves all lanes
             kernel.bind(op.results[0], *(function(site, *row) for row in zip(*columns, strict=True)))
@@ -64,7 +64,7 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
 
 
 @writes("arith.constant")
-def write_constant(kernel: Kernel, op: ir.Operation) -> None:
+def write_constant(kernel: KernelWriter, op: ir.Operation) -> None:
     result, attribute = op.results[0], op.attributes["value"]
     kind, count = element(result.type, op)
     values = [attribute.value] if count is None else dense_values(attribute, count, op)
@@ -86,10 +86,10 @@ def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[
 _LOGIC = {"xor": "!=", "and": "&&", "or": "||"}
 
 
-def _on_bits(function: Callable[[Site, Expr, Expr, Integer], Expr]) -> Function:
+def _on_bits(function: Callable[[ElementwiseSite, Expr, Expr, Integer], Expr]) -> Function:
     """The function, and what the op does to integers of one bit."""
 
-    def write(site: Site, a: Expr, b: Expr) -> Expr:
+    def write(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
         if site.result.boolean:
             return _logic(_LOGIC[ON_BITS[site.name[6:-1]]], a, b)
         return function(site, a, b, site.integer)
@@ -116,7 +116,7 @@ elementwise("arith.muli")(_on_bits(lambda s, a, b, k: integers.multiply(a, b, k)
 
 @elementwise("arith.andi", "arith.ori", "arith.xori")
 @_on_bits
-def bitwise(site: Site, a: Expr, b: Expr, kind: Integer) -> Expr:
+def bitwise(site: ElementwiseSite, a: Expr, b: Expr, kind: Integer) -> Expr:
     operator = {"and": "&", "or": "|", "xor": "^"}[site.name[6:-1]]
     a, b = integers.same_width(to_signed(a, kind), to_signed(b, kind))
     ra, rb = bounds(a, kind), bounds(b, kind)
@@ -129,9 +129,9 @@ def bitwise(site: Site, a: Expr, b: Expr, kind: Integer) -> Expr:
     return settle(binary(operator, a, b, a.type, known), kind)
 
 
-def _no_bool(name: str, function: Callable[[Site, Expr, Expr, Integer], Expr]) -> None:
+def _no_bool(name: str, function: Callable[[ElementwiseSite, Expr, Expr, Integer], Expr]) -> None:
     @elementwise(name)
-    def write(site: Site, a: Expr, b: Expr) -> Expr:
+    def write(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
         return function(site, a, b, site.integer)
 
 
@@ -144,7 +144,7 @@ _no_bool("arith.ceildivsi", lambda s, a, b, k: integers.ceil_divide(a, b, k, s.k
 
 
 @elementwise("arith.shli")
-def shift_left(site: Site, a: Expr, b: Expr) -> Expr:
+def shift_left(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     kind = site.integer
     ra, amount = bounds(a, kind), b.constant
     if amount is not None and 0 <= amount < kind.bits - 1 and ra.non_negative:
@@ -157,7 +157,7 @@ def shift_left(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("arith.shrsi")
-def shift_right_signed(site: Site, a: Expr, b: Expr) -> Expr:
+def shift_right_signed(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     kind = site.integer
     a, ra = to_signed(a, kind), bounds(a, kind)
     if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(6):  # 32 and more: more than an int may be shifted
@@ -169,7 +169,7 @@ def shift_right_signed(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("arith.shrui")
-def shift_right_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
+def shift_right_unsigned(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     kind = site.integer
     if bounds(a, kind).non_negative:
         return shift_right_signed(site, a, b)
@@ -182,7 +182,7 @@ def shift_right_unsigned(site: Site, a: Expr, b: Expr) -> Expr:
 
 @elementwise("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui")
 @_on_bits
-def extremes(site: Site, a: Expr, b: Expr, kind: Integer) -> Expr:
+def extremes(site: ElementwiseSite, a: Expr, b: Expr, kind: Integer) -> Expr:
     function, unsigned = site.name[6:9], site.name.endswith("ui")
     if not unsigned or (bounds(a, kind).non_negative and bounds(b, kind).non_negative):
         return integers.extreme(function, a, b, kind)
@@ -197,7 +197,7 @@ _PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 
 
 @elementwise("arith.cmpi")
-def compare_integers(site: Site, a: Expr, b: Expr) -> Expr:
+def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     number = ir.IntegerAttr(site.op.attributes["predicate"]).value
     operator, unsigned = _PREDICATES[number], number >= 6
     if site.source.boolean:
@@ -223,7 +223,7 @@ def compare_integers(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("arith.select")
-def select(site: Site, condition: Expr, a: Expr, b: Expr) -> Expr:
+def select(site: ElementwiseSite, condition: Expr, a: Expr, b: Expr) -> Expr:
     if condition.constant is not None:
         return a if condition.constant else b
     kind = site.result

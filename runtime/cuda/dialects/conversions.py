@@ -7,11 +7,11 @@ from ..values.expression import Expr, binary, call, cast, combine, unary
 from ..values.integers import bounds, literal, to_signed, to_unsigned
 from ..values.ranges import Range
 from ..values.types import of_bits
-from .arith import Site, elementwise
+from .arith import ElementwiseSite, elementwise
 
 
 @elementwise("arith.index_cast", "arith.extsi", "arith.trunci")
-def convert_signed(site: Site, a: Expr) -> Expr:
+def convert_signed(site: ElementwiseSite, a: Expr) -> Expr:
     source, result = site.source, site.result
     if source.boolean and result.boolean:
         return a
@@ -29,7 +29,7 @@ def convert_signed(site: Site, a: Expr) -> Expr:
 
 
 @elementwise("arith.extui", "arith.index_castui")
-def convert_unsigned(site: Site, a: Expr) -> Expr:
+def convert_unsigned(site: ElementwiseSite, a: Expr) -> Expr:
     source, result = site.source, site.result
     if source.boolean:
         return a if result.boolean else cast("int", a, Range(0, 1))
@@ -47,7 +47,7 @@ def convert_unsigned(site: Site, a: Expr) -> Expr:
 
 
 @elementwise("arith.sitofp", "arith.uitofp")
-def integer_to_float(site: Site, a: Expr) -> Expr:
+def integer_to_float(site: ElementwiseSite, a: Expr) -> Expr:
     if site.source.boolean:
         a = cast("int", a)
         a = unary("-", a, "int") if site.name == "arith.sitofp" else a
@@ -63,7 +63,7 @@ def integer_to_float(site: Site, a: Expr) -> Expr:
 
 
 @elementwise("arith.fptosi", "arith.fptoui")
-def float_to_integer(site: Site, a: Expr) -> Expr:
+def float_to_integer(site: ElementwiseSite, a: Expr) -> Expr:
     if site.source.small_float:
         a = cast("float", a)
     result = site.result
@@ -79,7 +79,7 @@ def float_to_integer(site: Site, a: Expr) -> Expr:
 
 
 @elementwise("arith.extf", "arith.truncf")
-def convert_float(site: Site, a: Expr) -> Expr:
+def convert_float(site: ElementwiseSite, a: Expr) -> Expr:
     if site.source.small_float and site.result.small_float and site.source != site.result:
         a = cast("float", a)
     return cast(site.result.cxx, a)
@@ -92,7 +92,7 @@ _BITS = {
 
 
 @elementwise("arith.bitcast")
-def bitcast(site: Site, a: Expr) -> Expr:
+def bitcast(site: ElementwiseSite, a: Expr) -> Expr:
     source, result = site.source, site.result
     if source == result:
         return a

@@ -12,30 +12,30 @@ from ..values.expression import Expr, binary, call, cast, ternary, unary
 from ..values.integers import literal, to_signed, to_unsigned
 from ..values.ranges import Range
 from ..values.types import truth
-from .arith import Site, elementwise
+from .arith import ElementwiseSite, elementwise
 
 _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
 
 
 @elementwise(*_INFIX)
-def infix(site: Site, a: Expr, b: Expr) -> Expr:
+def infix(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     return binary(_INFIX[site.name], a, b, site.result.cxx)
 
 
 @elementwise("arith.negf")
-def negate(site: Site, a: Expr) -> Expr:
+def negate(site: ElementwiseSite, a: Expr) -> Expr:
     return unary("-", a, site.result.cxx)
 
 
-def _widened(site: Site, a: Expr) -> Expr:
+def _widened(site: ElementwiseSite, a: Expr) -> Expr:
     return cast("float", a) if site.source.small_float else a
 
 
-def _narrowed(site: Site, a: Expr) -> Expr:
+def _narrowed(site: ElementwiseSite, a: Expr) -> Expr:
     return cast(site.result.cxx, a) if site.result.small_float else a
 
 
-def _function(name: str, site: Site, *arguments: Expr) -> Expr:
+def _function(name: str, site: ElementwiseSite, *arguments: Expr) -> Expr:
     """A function of the C library, in float for f32 and the 16-bit types."""
     suffix, type = ("", "double") if site.source.name == "f64" else ("f", "float")
     return _narrowed(site, call(f"{name}{suffix}", type, *(_widened(site, a) for a in arguments)))
@@ -48,7 +48,7 @@ _NEGATED: dict[int, str] = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # "unordered o
 
 
 @elementwise("arith.cmpf")
-def compare(site: Site, a: Expr, b: Expr) -> Expr:
+def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     predicate = ir.IntegerAttr(site.op.attributes["predicate"]).value
     a, b = _widened(site, a), _widened(site, b)
     if predicate in _COMPARE:
@@ -68,7 +68,7 @@ def compare(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("arith.maximumf", "arith.minimumf")
-def nan_extreme(site: Site, a: Expr, b: Expr) -> Expr:
+def nan_extreme(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     function = site.name[6:13]
     site.kernel.need(function)
     type = "double" if site.source.name == "f64" else "float"
@@ -76,12 +76,12 @@ def nan_extreme(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("arith.maxnumf", "arith.minnumf")
-def number_extreme(site: Site, a: Expr, b: Expr) -> Expr:
+def number_extreme(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     return _function("fmax" if site.name == "arith.maxnumf" else "fmin", site, a, b)
 
 
 @elementwise("arith.remf")
-def remainder(site: Site, a: Expr, b: Expr) -> Expr:
+def remainder(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     return _function("fmod", site, a, b)
 
 
@@ -93,13 +93,13 @@ _OWN = ("ctlz", "ctpop", "cttz", "fma", "fpowi", "ipowi")
 
 
 @elementwise(*(f"math.{name}" for name in FORM["math"].split() if name not in _OWN))
-def library(site: Site, *arguments: Expr) -> Expr:
+def library(site: ElementwiseSite, *arguments: Expr) -> Expr:
     name = site.name.removeprefix("math.")
     return _function(_OTHERWISE.get(name, name), site, *arguments)
 
 
 @elementwise("math.fma")
-def fused(site: Site, a: Expr, b: Expr, c: Expr) -> Expr:
+def fused(site: ElementwiseSite, a: Expr, b: Expr, c: Expr) -> Expr:
     if site.result.small_float:
         site.kernel.need(f"fma.{site.result.cxx}")
         return call("fma", site.result.cxx, a, b, c)
@@ -107,7 +107,7 @@ def fused(site: Site, a: Expr, b: Expr, c: Expr) -> Expr:
 
 
 @elementwise("math.fpowi")
-def power_of_integer(site: Site, a: Expr, b: Expr) -> Expr:
+def power_of_integer(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     site.kernel.need("ipow")
     exponent = to_signed(b, site.integer)
     if site.result.small_float:
@@ -116,7 +116,7 @@ def power_of_integer(site: Site, a: Expr, b: Expr) -> Expr:
 
 
 @elementwise("math.ctpop")
-def count_ones(site: Site, a: Expr) -> Expr:
+def count_ones(site: ElementwiseSite, a: Expr) -> Expr:
     if site.source.boolean:
         return a
     kind = site.integer
@@ -125,7 +125,7 @@ def count_ones(site: Site, a: Expr) -> Expr:
 
 
 @elementwise("math.ctlz")
-def count_leading_zeros(site: Site, a: Expr) -> Expr:
+def count_leading_zeros(site: ElementwiseSite, a: Expr) -> Expr:
     if site.source.boolean:
         return unary("!", a, "bool")
     kind = site.integer
@@ -136,7 +136,7 @@ def count_leading_zeros(site: Site, a: Expr) -> Expr:
 
 
 @elementwise("math.cttz")
-def count_trailing_zeros(site: Site, a: Expr) -> Expr:
+def count_trailing_zeros(site: ElementwiseSite, a: Expr) -> Expr:
     if site.source.boolean:
         return unary("!", a, "bool")
     kind = site.integer

@@ -11,30 +11,30 @@ from ....interpreter.memory.effects import combiner
 from ....interpreter.memory.spaces import is_shared
 from ....interpreter.memory.strides import strided
 from ...kernel_form import refuse
-from ..kernel import LOOPS, Kernel
+from ..kernel import LOOPS, KernelWriter
 from ..loops import assignment
 from ..registry import writes
 from ..values.expression import Expr, call, cast
 from ..values.integers import literal
 from ..values.types import scalar
-from ..values.views import Buffer, Space, View, access
+from ..values.views import NamedMemory, NamedView, Space, access
 
 
 @writes("memref.load")
-def load(kernel: Kernel, op: ir.Operation) -> None:
+def load(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
     element = access(view.buffer, view.buffer_indices(kernel.exprs(list(op.operands)[1:])))
     kernel.bind(op.results[0], element, base=_value_name(view.buffer))
 
 
-def _value_name(buffer: Buffer) -> str:
+def _value_name(buffer: NamedMemory) -> str:
     """A value loaded from `A` is called `a`; from `s0`, `v0`."""
     plain = buffer.name.lower()
     return plain if buffer.space == "global" and plain.isidentifier() and plain != buffer.name else "v"
 
 
 @writes("memref.store")
-def store(kernel: Kernel, op: ir.Operation) -> None:
+def store(kernel: KernelWriter, op: ir.Operation) -> None:
     value = kernel.expr(op.operands[0])
     view = kernel.view(op.operands[1])
     target = kernel.target(view, kernel.exprs(list(op.operands)[2:]))
@@ -47,7 +47,7 @@ def store(kernel: Kernel, op: ir.Operation) -> None:
 
 
 @writes("memref.alloca", "memref.alloc")
-def allocation(kernel: Kernel, op: ir.Operation) -> None:
+def allocation(kernel: KernelWriter, op: ir.Operation) -> None:
     type = ir.MemRefType(op.results[0].type)
     shared, single = is_shared(type), math.prod(type.shape) == 1
     if op.name == "memref.alloc" and not shared:
@@ -58,15 +58,15 @@ def allocation(kernel: Kernel, op: ir.Operation) -> None:
 
 
 def allocated(
-    kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operation, *, shared: bool, single: bool = False
-) -> View:
+    kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation, *, shared: bool, single: bool = False
+) -> NamedView:
     """Memory that the kernel declares: the block's at its top, a thread's own where it stands."""
     if shared:
-        return View.whole(_shared_array(kernel, type, base, op), type.rank)
+        return NamedView.whole(_shared_array(kernel, type, base, op), type.rank)
     buffer = replace(_array(type, "private", kernel.fresh(base), op), single=single)
     kernel.arrays[buffer.name] = f"{declaration(buffer)};"
     kernel.line(kernel.arrays[buffer.name])
-    return View.whole(buffer, type.rank)
+    return NamedView.whole(buffer, type.rank)
 
 
 def _stored_in_a_loop(op: ir.Operation) -> bool:
@@ -80,7 +80,7 @@ def _stored_in_a_loop(op: ir.Operation) -> bool:
     return False
 
 
-def _shared_array(kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operation) -> Buffer:
+def _shared_array(kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation) -> NamedMemory:
     """An array in shared memory. It is declared at the top of the kernel, whose scope therefore holds its name."""
     scope = kernel.frames[0].scope
     variable = scope.fresh(base)
@@ -91,19 +91,19 @@ def _shared_array(kernel: Kernel, type: ir.MemRefType, base: str, op: ir.Operati
     return buffer
 
 
-def declaration(buffer: Buffer) -> str:
+def declaration(buffer: NamedMemory) -> str:
     if buffer.single:
         return f"{buffer.element.cxx} {buffer.name}"
     return f"{buffer.element.cxx} {buffer.name}{''.join(f'[{s.text}]' for s in buffer.sizes) or '[1]'}"
 
 
-def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> Buffer:
+def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> NamedMemory:
     """A buffer that the kernel itself declares: static, row-major."""
     strides, offset = strided(type, op)
     sizes = list(type.shape)
     if DYNAMIC in (*sizes, *strides, offset) or not _row_major(sizes, strides) or offset:
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op)
-    return Buffer(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
+    return NamedMemory(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
                   tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
 
 
@@ -112,8 +112,8 @@ def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 @writes("memref.get_global")
-def get_global(kernel: Kernel, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = View.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
+def get_global(kernel: KernelWriter, op: ir.Operation) -> None:
+    kernel.values[op.results[0]] = NamedView.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
 
 
 # ---- atomics ----------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ _ATOMICS = {
 
 
 @writes("memref.atomic_rmw")
-def atomic(kernel: Kernel, op: ir.Operation) -> None:
+def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     spelled = combiner(op)
     value, view = kernel.expr(op.operands[0]), kernel.view(op.operands[1])
     function, types = _ATOMICS.get(spelled, ("", ()))

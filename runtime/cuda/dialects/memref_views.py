@@ -7,25 +7,25 @@ from functools import partial
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.layouts import RESHAPING, kept_dimensions, mixed, reshaped
 from ...kernel_form import integers, refuse
-from ..kernel import Kernel
+from ..kernel import KernelWriter
 from ..registry import writes
 from ..values.expression import Expr
 from ..values.integers import add, literal, multiply
-from ..values.views import Axis, View
+from ..values.views import Axis, NamedView
 
 
-def _entry(kernel: Kernel, entry: int | ir.Value, base: str = "size") -> Expr:
+def _entry(kernel: KernelWriter, entry: int | ir.Value, base: str = "size") -> Expr:
     return literal(entry) if isinstance(entry, int) else kernel.atom(entry, base)
 
 
-def _window(kernel: Kernel, op: ir.Operation) -> tuple[list[Expr], list[Expr], list[Expr]]:
+def _window(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Expr], list[Expr], list[Expr]]:
     """Offsets, sizes and strides of a subview or a `reinterpret_cast`."""
     offsets, sizes, strides = mixed(op, "static_offsets", "static_sizes", "static_strides")
     return [_entry(kernel, n, "offset") for n in offsets], [_entry(kernel, n) for n in sizes], [_entry(kernel, n) for n in strides]
 
 
 @writes("memref.subview")
-def subview(kernel: Kernel, op: ir.Operation) -> None:
+def subview(kernel: KernelWriter, op: ir.Operation) -> None:
     source = kernel.view(op.operands[0])
     offsets, sizes, strides = _window(kernel, op)
     kept = kept_dimensions(integers(op.attributes["static_sizes"]), op.results[0].type)
@@ -38,25 +38,25 @@ def subview(kernel: Kernel, op: ir.Operation) -> None:
             continue
         offset = kernel.named(add(axis.offset, multiply(offsets[d], axis.stride)), "offset")
         axes.append(Axis(offset, multiply(axis.stride, strides[d]), renumbered.get(d)))
-    kernel.values[op.results[0]] = View(source.buffer, tuple(sizes[d] for d in kept), tuple(axes))
+    kernel.values[op.results[0]] = NamedView(source.buffer, tuple(sizes[d] for d in kept), tuple(axes))
 
 
 @writes("memref.cast", "memref.memory_space_cast")
-def same_view(kernel: Kernel, op: ir.Operation) -> None:
+def same_view(kernel: KernelWriter, op: ir.Operation) -> None:
     if not isinstance(op.results[0].type, ir.MemRefType):
         raise refuse("W0502", f"{op.results[0].type}: a kernel has ranked memrefs only", op)
     kernel.values[op.results[0]] = kernel.view(op.operands[0])
 
 
 @writes("memref.reinterpret_cast")
-def reinterpret_cast(kernel: Kernel, op: ir.Operation) -> None:
+def reinterpret_cast(kernel: KernelWriter, op: ir.Operation) -> None:
     source = kernel.view(op.operands[0])
     (offset,), sizes, strides = _window(kernel, op)
     kernel.values[op.results[0]] = source.flat(tuple(sizes), tuple(strides), offset)
 
 
 @writes(*RESHAPING)
-def reshape(kernel: Kernel, op: ir.Operation) -> None:
+def reshape(kernel: KernelWriter, op: ir.Operation) -> None:
     source = kernel.view(op.operands[0])
     strides, offset = source.strides(), kernel.named(source.offset(), "offset")
     sizes, strides = reshaped(
@@ -67,7 +67,7 @@ def reshape(kernel: Kernel, op: ir.Operation) -> None:
 
 
 @writes("memref.dim")
-def dim(kernel: Kernel, op: ir.Operation) -> None:
+def dim(kernel: KernelWriter, op: ir.Operation) -> None:
     axis = kernel.expr(op.operands[1]).constant
     view = kernel.view(op.operands[0])
     if axis is None or not 0 <= axis < len(view.shape):
@@ -76,7 +76,7 @@ def dim(kernel: Kernel, op: ir.Operation) -> None:
 
 
 @writes("memref.extract_strided_metadata")
-def metadata(kernel: Kernel, op: ir.Operation) -> None:
+def metadata(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
     rank = len(view.shape)
     results = list(op.results)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import refuse
-from ..kernel import Frame, Kernel, Lanes, has_effects
+from ..kernel import KernelWriter, Lanes, TextBlock, has_effects
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..registry import writes
 from ..values.expression import Expr, ternary, unary
@@ -14,7 +14,7 @@ from ..values.types import element, scalar
 
 
 @writes("scf.for")
-def for_loop(kernel: Kernel, op: ir.Operation) -> None:
+def for_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     block = kernel.single_block(op)
     if "unsignedCmp" in op.attributes:
         raise refuse("W0503", "scf.for with an unsigned comparison", op)
@@ -40,7 +40,7 @@ def for_loop(kernel: Kernel, op: ir.Operation) -> None:
     return None
 
 
-def _straight(kernel: Kernel, op: ir.Operation, block: ir.Block, lower: Expr, trips: int) -> None:
+def _straight(kernel: KernelWriter, op: ir.Operation, block: ir.Block, lower: Expr, trips: int) -> None:
     """A loop with one iteration is its body, one with none is nothing."""
     values: list[Lanes] = [kernel.lanes(v) for v in list(op.operands)[3:]]
     if trips:
@@ -51,25 +51,25 @@ def _straight(kernel: Kernel, op: ir.Operation, block: ir.Block, lower: Expr, tr
     _yielded(kernel, op, values)
 
 
-def _write(kernel: Kernel, block: ir.Block) -> list[Lanes]:
+def _write(kernel: KernelWriter, block: ir.Block) -> list[Lanes]:
     """Write a block; what it yields."""
     terminator = kernel.write_block(block)
     return [kernel.lanes(v) for v in terminator.operands]
 
 
-def _yielded(kernel: Kernel, op: ir.Operation, values: Sequence[Lanes]) -> None:
+def _yielded(kernel: KernelWriter, op: ir.Operation, values: Sequence[Lanes]) -> None:
     """The op's results are those of its only block."""
     for result, value in zip(op.results, values, strict=True):
         if list(result.uses):
             kernel.values[result] = tuple(kernel.named(e) for e in value)
 
 
-def _bind(kernel: Kernel, op: ir.Operation, variables: Sequence[Carried]) -> None:
+def _bind(kernel: KernelWriter, op: ir.Operation, variables: Sequence[Carried]) -> None:
     for result, variable in zip(op.results, variables, strict=True):
         kernel.values[result] = variable.after
 
 
-def _assign(kernel: Kernel, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
+def _assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
     names = [v for t in targets for v in t.variables]
     types = [t.kind.variable(None) for t in targets for _ in t.variables]
     assign(kernel, names, [e for lanes in values for e in lanes], types)
@@ -77,10 +77,10 @@ def _assign(kernel: Kernel, targets: Sequence[Carried], values: Sequence[Lanes])
 
 # ---- branches ----------------------------------------------------------------------------------------------------------
 
-Arm = tuple[Frame, list[Lanes]]
+Arm = tuple[TextBlock, list[Lanes]]
 
 
-def _arms(kernel: Kernel, op: ir.Operation) -> tuple[list[Carried], list[Arm]]:
+def _arms(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Carried], list[Arm]]:
     """The names of the results, taken before the regions take theirs, and the regions with what they yield."""
     results = [_reserve(kernel, op, result) for result in op.results]
     arms: list[Arm] = []
@@ -91,14 +91,14 @@ def _arms(kernel: Kernel, op: ir.Operation) -> tuple[list[Carried], list[Arm]]:
     return results, arms
 
 
-def _reserve(kernel: Kernel, op: ir.Operation, result: ir.Value) -> Carried:
+def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carried:
     if isinstance(result.type, ir.MemRefType):
         raise refuse("W0503", f"`{op.name}` yields a memref", op)
     kind, count = element(result.type, op)
     return Carried(result, kind, tuple(kernel.fresh("v") for _ in range(count or 1)))
 
 
-def _settle(kernel: Kernel, op: ir.Operation, results: Sequence[Carried], arms: Sequence[Arm]) -> None:
+def _settle(kernel: KernelWriter, op: ir.Operation, results: Sequence[Carried], arms: Sequence[Arm]) -> None:
     """Declare the results, and let each arm assign to them."""
     _declare(kernel, results)
     for frame, values in arms:
@@ -108,14 +108,14 @@ def _settle(kernel: Kernel, op: ir.Operation, results: Sequence[Carried], arms: 
     _bind(kernel, op, results)
 
 
-def _declare(kernel: Kernel, results: Sequence[Carried]) -> None:
+def _declare(kernel: KernelWriter, results: Sequence[Carried]) -> None:
     for result in results:
         for variable in result.variables:
             kernel.line(f"{result.kind.variable(None)} {variable};")
 
 
 @writes("scf.if")
-def if_then_else(kernel: Kernel, op: ir.Operation) -> None:
+def if_then_else(kernel: KernelWriter, op: ir.Operation) -> None:
     condition = kernel.expr(op.operands[0])
     if condition.constant is not None:  # the arm that is taken stands without an `if`
         region = 0 if condition.constant else 1
@@ -136,7 +136,7 @@ def if_then_else(kernel: Kernel, op: ir.Operation) -> None:
         kernel.line("}")
 
 
-def _as_ternary(kernel: Kernel, op: ir.Operation, condition: Expr, arms: Sequence[Arm], reserved: Carried) -> bool:
+def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: Sequence[Arm], reserved: Carried) -> bool:
     """`c ? a : b`, where both arms are mere expressions of one scalar."""
     (then, (a, *_)), (otherwise, (b, *_)) = arms
     if then.lines or otherwise.lines or len(op.results) != 1 or len(a) != 1 or has_effects(op):
@@ -152,7 +152,7 @@ def _as_ternary(kernel: Kernel, op: ir.Operation, condition: Expr, arms: Sequenc
 
 
 @writes("scf.index_switch")
-def index_switch(kernel: Kernel, op: ir.Operation) -> None:
+def index_switch(kernel: KernelWriter, op: ir.Operation) -> None:
     selector = kernel.expr(op.operands[0])
     results, arms = _arms(kernel, op)
     _settle(kernel, op, results, arms)
@@ -164,12 +164,12 @@ def index_switch(kernel: Kernel, op: ir.Operation) -> None:
 
 
 @writes("scf.execute_region")
-def execute_region(kernel: Kernel, op: ir.Operation) -> None:
+def execute_region(kernel: KernelWriter, op: ir.Operation) -> None:
     _yielded(kernel, op, _write(kernel, kernel.single_block(op)))
 
 
 @writes("scf.while")
-def while_loop(kernel: Kernel, op: ir.Operation) -> None:
+def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     before, after = kernel.single_block(op, 0), kernel.single_block(op, 1)
     carried = [carry(kernel, op, v, i, "state") for v, i in zip(before.arguments, op.operands, strict=True)]
     for variable in carried:

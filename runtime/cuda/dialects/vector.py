@@ -9,12 +9,12 @@ from functools import partial, reduce
 from ....interpreter.ir.mlir import ir, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
 from ...kernel_form import ARRANGING, arranged, kind_of, refuse
-from ..kernel import Kernel, Lanes, has_effects
+from ..kernel import KernelWriter, Lanes, has_effects
 from ..registry import writes
 from ..values.expression import Expr, cast
 from ..values.integers import add, literal
-from ..values.types import Scalar, element
-from ..values.views import View, access, access_width, lane, vector_type, wide_access
+from ..values.types import ScalarType, element
+from ..values.views import NamedView, access, access_width, lane, vector_type, wide_access
 from . import arith
 
 SHORT = 24  # characters of a subscript that may be repeated
@@ -37,15 +37,15 @@ def rows(shape: Sequence[int], indices: Sequence[Expr]) -> Iterator[tuple[Expr, 
         )
 
 
-def _unit_stride(view: View) -> bool:
+def _unit_stride(view: NamedView) -> bool:
     return bool(view.axes) and view.axes[-1].dimension == len(view.shape) - 1 and view.strides()[-1].constant == 1
 
 
-def _shift(view: View, start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
+def _shift(view: NamedView, start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
     return view.buffer_indices((*start[:-1], add(start[-1], literal(by))))
 
 
-def read(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Expr]) -> Lanes:
+def read(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: Sequence[Expr]) -> Lanes:
     """The elements of a vector in memory, by accesses as wide as the alignment proves."""
     made: list[Expr] = []
     for start in rows(shape, indices):
@@ -67,7 +67,7 @@ def read(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Exp
     return tuple(made)
 
 
-def write(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Expr], lanes: Lanes) -> None:
+def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: Sequence[Expr], lanes: Lanes) -> None:
     """Store the elements of a vector, by accesses as wide as the alignment proves."""
     kernel.flush()
     count = shape[-1] if shape else 1
@@ -86,7 +86,7 @@ def write(kernel: Kernel, view: View, shape: Sequence[int], indices: Sequence[Ex
             kernel.line(f"{target.text} = {_gathered(kernel, type, view.element, row[k : k + width])};")
 
 
-def _gathered(kernel: Kernel, type: str, kind: Scalar, row: Lanes) -> str:
+def _gathered(kernel: KernelWriter, type: str, kind: ScalarType, row: Lanes) -> str:
     """The elements as one value: the variable they come from if they are all of it."""
     variable = row[0].text.removesuffix(".x").removesuffix(".at[0]")
     whole = kernel.vectors.get(variable) == type
@@ -113,19 +113,19 @@ def _check(op: ir.Operation, buffer: int) -> None:
 
 
 @writes("vector.load", "vector.transfer_read")
-def load(kernel: Kernel, op: ir.Operation) -> None:
+def load(kernel: KernelWriter, op: ir.Operation) -> None:
     _check(op, 0)
     if not list(op.results[0].uses) or _stored_at_once(op) is not None:
         return  # the store writes the whole move
     kernel.bind(op.results[0], *_loaded(kernel, op))
 
 
-def _loaded(kernel: Kernel, op: ir.Operation) -> Lanes:
+def _loaded(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     view, indices = _place(kernel, op, 0)
     return read(kernel, view, shape_of(op.results[0]), indices)
 
 
-def _place(kernel: Kernel, op: ir.Operation, buffer: int) -> tuple[View, list[Expr]]:
+def _place(kernel: KernelWriter, op: ir.Operation, buffer: int) -> tuple[NamedView, list[Expr]]:
     """The buffer and the subscripts of an access; long ones get a name, since the access may be written in parts."""
     view = kernel.view(op.operands[buffer])
     indices: list[Expr] = []
@@ -153,7 +153,7 @@ def _stored_at_once(op: ir.Operation) -> ir.Operation | None:
 
 
 @writes("vector.store", "vector.transfer_write")
-def store(kernel: Kernel, op: ir.Operation) -> None:
+def store(kernel: KernelWriter, op: ir.Operation) -> None:
     _check(op, 1)
     source = producer(op.operands[0])
     loaded = source is not None and source.name == "vector.load" and _stored_at_once(source) is not None
@@ -165,7 +165,7 @@ def store(kernel: Kernel, op: ir.Operation) -> None:
     write(kernel, view, shape_of(op.operands[0]), indices, lanes)
 
 
-def _move(kernel: Kernel, load: ir.Operation, store: ir.Operation) -> bool:
+def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool:
     """`*reinterpret_cast<float4*>(&A_frag[0]) = *reinterpret_cast<const float4*>(&A_shared[kk][row]);`, where both are aligned."""
     shape = shape_of(load.results[0])
     if len(shape) != 1:
@@ -194,7 +194,7 @@ def _move(kernel: Kernel, load: ir.Operation, store: ir.Operation) -> bool:
 
 
 @writes(*ARRANGING)
-def arrange(kernel: Kernel, op: ir.Operation) -> None:
+def arrange(kernel: KernelWriter, op: ir.Operation) -> None:
     numbers = arranged(op)
     if numbers is None:
         raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
@@ -204,13 +204,13 @@ def arrange(kernel: Kernel, op: ir.Operation) -> None:
 
 
 @writes("vector.to_elements")
-def to_elements(kernel: Kernel, op: ir.Operation) -> None:
+def to_elements(kernel: KernelWriter, op: ir.Operation) -> None:
     for result, e in zip(op.results, kernel.lanes(op.operands[0]), strict=True):
         kernel.bind(result, e)
 
 
 @writes("vector.reduction")
-def reduction(kernel: Kernel, op: ir.Operation) -> None:
+def reduction(kernel: KernelWriter, op: ir.Operation) -> None:
     """In order, from the accumulator on: floating-point sums depend on it."""
     kind, _ = element(op.operands[0].type, op)
     lanes = list(kernel.lanes(op.operands[0]))
@@ -218,7 +218,7 @@ def reduction(kernel: Kernel, op: ir.Operation) -> None:
         lanes.insert(0, kernel.expr(op.operands[1]))
     word = kind_of(op)
     name = f"arith.{(_ON_FLOATS if kind.floating else _ON_INTEGERS).get(word, word)}"
-    kernel.bind(op.results[0], reduce(partial(arith.FUNCTIONS[name], arith.Site(kernel, op, kind, kind, name)), lanes))
+    kernel.bind(op.results[0], reduce(partial(arith.FUNCTIONS[name], arith.ElementwiseSite(kernel, op, kind, kind, name)), lanes))
 
 
 _ON_INTEGERS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}

@@ -15,7 +15,7 @@ from .ranges import Range
 
 
 @dataclass(frozen=True)
-class Scalar:
+class ScalarType:
     """A scalar type: its name in MLIR, its C++ type in memory, and its size in bytes."""
 
     name: str
@@ -54,9 +54,9 @@ class Scalar:
 SCALARS = {
     s.name: s
     for s in (
-        Scalar("f64", "double", 8), Scalar("f32", "float", 4), Scalar("f16", "f16", 2), Scalar("bf16", "bf16", 2),
-        Scalar("i1", "bool", 1), Scalar("i8", "signed char", 1), Scalar("i16", "short", 2), Scalar("i32", "int", 4),
-        Scalar("i64", "long long", 8), Scalar("index", "long long", 8),
+        ScalarType("f64", "double", 8), ScalarType("f32", "float", 4), ScalarType("f16", "f16", 2), ScalarType("bf16", "bf16", 2),
+        ScalarType("i1", "bool", 1), ScalarType("i8", "signed char", 1), ScalarType("i16", "short", 2), ScalarType("i32", "int", 4),
+        ScalarType("i64", "long long", 8), ScalarType("index", "long long", 8),
     )
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ BUILT_IN_VECTORS = {
 """Vector types of the language that have the size of one access. The others are the text's own `vec<T, n>`."""
 
 
-def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> Scalar:
+def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> ScalarType:
     """The scalar type that `type` is; raises W0502, naming `op`, for others."""
     found = SCALARS.get(str(type))
     if found is None:
@@ -75,7 +75,7 @@ def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> Scalar:
     return found
 
 
-def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[Scalar, int | None]:
+def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[ScalarType, int | None]:
     """The element type of a scalar or vector type and how many elements a vector has (None for a scalar)."""
     kind, shape = shape_of(type, op, "W0502")
     return scalar(kind, op), None if shape is None else math.prod(shape)
@@ -85,7 +85,7 @@ def truth(known: bool) -> Expr:
     return Expr("true" if known else "false", "bool", range=Range.constant(int(known)), atom=True)
 
 
-def constant(value: float | int | bool, kind: Scalar) -> Expr:
+def constant(value: float | int | bool, kind: ScalarType) -> Expr:
     """A literal of that type, exact."""
     if kind.boolean:
         return truth(bool(value))
@@ -98,12 +98,12 @@ def constant(value: float | int | bool, kind: Scalar) -> Expr:
     return float_literal(float(value), kind.name)
 
 
-def of_bits(bits: Expr, kind: Scalar) -> Expr:
+def of_bits(bits: Expr, kind: ScalarType) -> Expr:
     """A 16-bit float from its bits, those of an integer."""
     return call(f"{kind.cxx}_of_bits", kind.cxx, bits)
 
 
-def small_bits(nan: float, kind: Scalar) -> int:
+def small_bits(nan: float, kind: ScalarType) -> int:
     """The bits of a NaN, of which the narrow type keeps the upper ones."""
     bits = struct.unpack("<I", struct.pack("<f", nan))[0]
     return bits >> 16 if kind.name == "bf16" else (bits >> 16 & 0x8000) | 0x7C00 | (bits >> 13 & 0x3FF)

@@ -13,13 +13,13 @@ from typing import Literal
 from .expression import Expr, call, combine
 from .integers import add, literal, multiply
 from .ranges import Range
-from .types import BUILT_IN_VECTORS, Scalar
+from .types import BUILT_IN_VECTORS, ScalarType
 
 Space = Literal["global", "shared", "private", "constant"]
 
 
 @dataclass(frozen=True)
-class Buffer:
+class NamedMemory:
     """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
 
     `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; `single`: it is one element, a plain
@@ -27,7 +27,7 @@ class Buffer:
     """
 
     name: str
-    element: Scalar
+    element: ScalarType
     space: Space
     sizes: tuple[Expr, ...]
     strides: tuple[Expr, ...]
@@ -69,13 +69,13 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class View:
-    buffer: Buffer
+class NamedView:
+    buffer: NamedMemory
     shape: tuple[Expr, ...]
     axes: tuple[Axis, ...]
 
     @classmethod
-    def whole(cls, buffer: Buffer, rank: int | None = None) -> View:
+    def whole(cls, buffer: NamedMemory, rank: int | None = None) -> NamedView:
         """All of a buffer. A memref of rank 0 (`rank`) has no index, and its buffer an axis of one element."""
         zero, one = literal(0), literal(1)
         if rank == 0:
@@ -83,7 +83,7 @@ class View:
         return cls(buffer, buffer.sizes, tuple(Axis(zero, one, d) for d in range(len(buffer.sizes))))
 
     @property
-    def element(self) -> Scalar:
+    def element(self) -> ScalarType:
         return self.buffer.element
 
     def buffer_indices(self, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -105,11 +105,11 @@ class View:
         """The linear index of the view's first element."""
         return linear(self.buffer, self.buffer_indices(tuple(literal(0) for _ in self.shape)))
 
-    def flat(self, sizes: tuple[Expr, ...], strides: tuple[Expr, ...], offset: Expr) -> View:
+    def flat(self, sizes: tuple[Expr, ...], strides: tuple[Expr, ...], offset: Expr) -> NamedView:
         """Another view of the same memory, by sizes, strides and offset."""
         buffer = self.buffer
         pointer = buffer.pointer if buffer.pointer == buffer.name else f"({buffer.pointer})"
-        return View.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False, single=False,
+        return NamedView.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False, single=False,
                                   origin=buffer.root))  # fmt: skip
 
     def reads_of(self) -> tuple[Expr, ...]:
@@ -125,7 +125,7 @@ def _in_bounds(index: Expr, size: Expr) -> Expr:
     return replace(index, range=known.clamp(0, size_value - 1))
 
 
-def linear(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+def linear(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
     """The linear index of a buffer element, with the range that follows from its being in bounds."""
     total = literal(0)
     for index, size, stride in zip(indices, buffer.sizes, buffer.strides, strict=True):
@@ -133,7 +133,7 @@ def linear(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
     return add(buffer.offset, total)
 
 
-def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+def access(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
     """The element itself: `A[row * 48 + col]`, `s0[ty][tx]`."""
     if buffer.single:
         text, parts = buffer.name, ()
@@ -147,18 +147,18 @@ def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
     return replace(made, reads=True)
 
 
-def vector_type(element: Scalar, count: int) -> str:
+def vector_type(element: ScalarType, count: int) -> str:
     """The C++ type of an access to `count` elements."""
     return BUILT_IN_VECTORS.get((element.cxx, count), f"vec<{element.cxx}, {count}>")
 
 
-def lane(variable: str, type: str, element: Scalar, index: int) -> Expr:
+def lane(variable: str, type: str, element: ScalarType, index: int) -> Expr:
     """Element `index` of a variable of a vector type."""
     text = f"{variable}.at[{index}]" if type.startswith("vec<") else f"{variable}.{'xyzw'[index]}"
     return Expr(text, element.cxx, range=element.full_range, atom=True)
 
 
-def wide_access(buffer: Buffer, indices: tuple[Expr, ...], type: str, *, const: bool) -> Expr:
+def wide_access(buffer: NamedMemory, indices: tuple[Expr, ...], type: str, *, const: bool) -> Expr:
     """`*reinterpret_cast<const float4*>(&A[…])`."""
     target = access(buffer, indices)
     const_word = "const " if const else ""
@@ -168,7 +168,7 @@ def wide_access(buffer: Buffer, indices: tuple[Expr, ...], type: str, *, const: 
     )  # fmt: skip
 
 
-def access_width(buffer: Buffer, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
+def access_width(buffer: NamedMemory, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
     """How many of `count` consecutive elements one access may move: at most 16 bytes, the alignment proven.
 
     Pointers and wide-accessed shared arrays are aligned to 16 bytes (abi.POINTER_ALIGNMENT). Private arrays live in registers,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ....dsl.diagnostics import fail
-from ..report import Access, Fault, FaultKind, Recorder, Site, Triple
+from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
 from .banks import BankCounter
 from .shadow import KeyLayout
 
@@ -115,9 +115,9 @@ class Lanes:
         x, y, z = _split(np.int64(linear), self.grid)
         return int(x), int(y), int(z)
 
-    def access(self, site: int, row: int, linear_block: int) -> Access:
+    def access(self, site: int, row: int, linear_block: int) -> ThreadOp:
         where = self.sites[site]
-        return Access(where.op, where.location, self.block_at(linear_block), self.thread(row))
+        return ThreadOp(where.op, where.location, self.block_at(linear_block), self.thread(row))
 
     def fault(
         self,

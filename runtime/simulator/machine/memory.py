@@ -15,7 +15,7 @@ MISALIGNED = "a vector access must start at a multiple of its size (at most 16 b
 
 
 @dataclass(frozen=True)
-class Window:
+class MemoryWindow:
     """How a buffer's elements are numbered for its user: an argument's (or an allocation's) name, shape and strides."""
 
     name: str
@@ -50,7 +50,7 @@ class Memory:
 
     space = "private"
 
-    def __init__(self, windows: list[Window], dtype: np.dtype, size: int) -> None:
+    def __init__(self, windows: list[MemoryWindow], dtype: np.dtype, size: int) -> None:
         self.windows = windows
         self.dtype = dtype
         self.size = size
@@ -138,7 +138,7 @@ class Memory:
 class Tracked(Memory):
     """Memory that several threads see: it has a shadow and knows which elements were written."""
 
-    def __init__(self, windows: list[Window], dtype: np.dtype, size: int) -> None:
+    def __init__(self, windows: list[MemoryWindow], dtype: np.dtype, size: int) -> None:
         super().__init__(windows, dtype, size)
         self.shadow: Shadow | None = None
         self.written: np.ndarray | None = None  # None: all of them
@@ -212,7 +212,7 @@ class Global(Tracked):
     space = "global"
 
     def __init__(
-        self, windows: list[Window], data: np.ndarray, written: np.ndarray | None = None, changes: bool = False
+        self, windows: list[MemoryWindow], data: np.ndarray, written: np.ndarray | None = None, changes: bool = False
     ) -> None:
         super().__init__(windows, data.dtype, data.size)
         self.data = data
@@ -281,7 +281,7 @@ class Global(Tracked):
 
 def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:
     """A constant of the module."""
-    made = Global([Window(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))
+    made = Global([MemoryWindow(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))
     made.layout = lanes.layout
     made.attach(lanes)
     return made

@@ -15,7 +15,7 @@ from .options import PATH
 if TYPE_CHECKING:
     from ...dsl.diagnostics import WeftError
     from ...goldens.golden import Golden
-    from ...goldens.judging import Change
+    from ...goldens.judging import GoldenChange
     from ...goldens.making import Maker
     from ...pipeline import Choice
 
@@ -130,7 +130,7 @@ class Run:
         show(error.diagnostics)
         self.counts["wrong"] += 1
 
-    def _diff(self, change: Change) -> None:
+    def _diff(self, change: GoldenChange) -> None:
         color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         for line in change.shown(color, not self.full):
             sys.stderr.write(f"{line}\n")
