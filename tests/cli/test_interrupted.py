@@ -55,7 +55,7 @@ PLACES = {
     "the reference's process is forked": ("weft.runtime.reference.worker", "forked"),
     "the reference is computed": ("weft.runtime.reference.worker", "ask"),
     "a kernel is translated": ("weft.runtime.simulator.kernel", "__init__"),
-    "a kernel is simulated": ("weft.runtime.simulator.kernel", "_run_batch"),
+    "a kernel is simulated": ("weft.runtime.simulator.kernel", "launch"),
 }
 """Module and function."""
 

@@ -132,14 +132,14 @@ def test_a_trace_and_its_picture(folder: Path, tmp_path: Path) -> None:
     ("options", "code", "message"),
     [
         (["--trace", "{tmp}/out.svg"], "W0714", "is where the picture of the trace goes"),
-        (["--trace", "{tmp}/missing/out.json"], "W0718", "does not exist"),
-        (["--trace", "{tmp}"], "W0718", "is a directory"),
+        (["--trace", "{tmp}/missing/out.json"], "W0054", "does not exist"),
+        (["--trace", "{tmp}"], "W0054", "is a directory"),
         (["--trace", "{tmp}/b/out.json"], "W0714", "which is the bundle"),
         (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.json"], "W0714", "which is --save"),
         (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.svg"], "W0714", "which is --save"),
         (["--trace", "/dev/null"], "W0714", "is no file"),
         (["--save", "{tmp}/b/plan.json"], "W0714", "--save would overwrite"),
-        (["--save", "{tmp}/missing/y.npz"], "W0718", "does not exist"),
+        (["--save", "{tmp}/missing/y.npz"], "W0054", "does not exist"),
     ],
 )
 def test_places_that_nothing_can_be_written_to(

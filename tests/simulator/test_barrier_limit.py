@@ -32,7 +32,7 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     module = mlir.parse(KERNEL, mlir.context())
     kernel = SimKernel(next(mlir.operations(module.operation, "gpu.func")))
     few = KeyLayout(30, 28, 0)  # five bits are left for 32 intervals
-    monkeypatch.setattr(SimKernel, "_layout", lambda self, nt, total: few)
+    monkeypatch.setattr("weft.runtime.simulator.kernel.KeyLayout", lambda *sizes: few)
     with pytest.raises(WeftError, match="W0757"):
         kernel.launch((1, 1, 1), (64, 1, 1), [np.zeros(64, np.float32)])
     kernel.launch((1, 1, 1), (64, 1, 1), [np.zeros(64, np.float32)], check=False)
