@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...dsl import tree
 from ...dsl.diagnostics import fail
 from ...dsl.expressions import evaluate
 from .environment import Environment, as_handle, resolve
+from .frames import Frame, Turns, call_frame, returned, turn
+from .state import State, after
 
 
 def statement_text(item: tree.Node) -> str:
     """The source text of an item, on one line."""
     return " ".join(item.span.text.split())
+
+
+def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
+    """The state behind an item that is no statement: in the block that it leads into, or past it. Raises `WeftError`."""
+    rest, env = after(state.frames), state.frames[-1].env
+    match item:
+        case tree.Let(value=tree.Call() as call):
+            return replace(state, frames=(*rest, call_frame(call, schedules, env, state.dead, item)))
+        case tree.Call():
+            return replace(state, frames=(*rest, call_frame(item, schedules, env, state.dead, None)))
+        case tree.Require():
+            require(item, env)
+            return replace(state, frames=rest)
+        case tree.If():
+            body = item.then if condition(item.condition, env) else item.otherwise
+            return replace(state, frames=(*rest, Frame(body, dict(env))))
+        case tree.Foreach():
+            return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
+        case tree.Return():
+            return replace(state, frames=returned(item, state.frames, state.dead))
+    raise AssertionError(item)
 
 
 def require(item: tree.Require, env: Environment) -> None:

@@ -20,10 +20,10 @@ from ..focus import Taken, Version
 from ..ir.clone import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
 from ..tensors.tidy import tidy
-from .control import condition, elements, require, statement_text
+from .control import passed, statement_text
 from .environment import Environment
 from .fields import evaluate_fields, handles_of
-from .frames import Frame, Turns, bind, call_frame, enter, returned, turn
+from .frames import Frame, bind, enter, returned
 from .layered import extended
 from .rewriter import Rewriter, upstream_messages
 from .state import SKIP, Made, State, Step, after, statement_at
@@ -272,26 +272,8 @@ class Session:
             elif statement_at(state) is not None:
                 break
             else:
-                state = self._control(state, after(state.frames), frame.items[frame.index], frame.env)
+                state = passed(state, frame.items[frame.index], self.schedules)
         return state
-
-    def _control(self, state: State, rest: tuple[Frame, ...], item: tree.Item, env: Environment) -> State:
-        match item:
-            case tree.Let(value=tree.Call() as call):
-                return replace(state, frames=(*rest, call_frame(call, self.schedules, env, state.dead, item)))
-            case tree.Call():
-                return replace(state, frames=(*rest, call_frame(item, self.schedules, env, state.dead, None)))
-            case tree.Require():
-                require(item, env)
-                return replace(state, frames=rest)
-            case tree.If():
-                body = item.then if condition(item.condition, env) else item.otherwise
-                return replace(state, frames=(*rest, Frame(body, dict(env))))
-            case tree.Foreach():
-                return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
-            case tree.Return():
-                return replace(state, frames=returned(item, state.frames, state.dead))
-        raise AssertionError(item)
 
     def _statement(self, state: State, rest: tuple[Frame, ...], node: tree.StatementNode, let: tree.Let | None) -> State:
         started = time.perf_counter()
