@@ -44,7 +44,9 @@ def save(desk: Desk, text: str) -> None:
     if there and "--overwrite" not in words:
         raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
     write_file(path, written.encode())
-    aside = f": {count(desk.bench.position, 'statement')}; `weft run {path}` runs it"
+    launched = any(step.keyword == "launch" for step in desk.bench.session.steps)
+    does = f"`weft run {path}` runs it" if launched else f"nothing is launched yet: `weft apply {path}` shows the module"
+    aside = f": {count(desk.bench.position, 'statement')}; {does}"
     desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
 
 
