@@ -194,7 +194,7 @@ def test_who_knows_the_scope_tells_handles_from_values() -> None:
 
 def test_statements_go_on_inside_brackets_and_after_operators() -> None:
     items = parse_items("tile g [\n 1, // one\n 2,\n]\nrequire a and\n // why\n b\nlet (\n x, y\n) =\n tile g [1]", "t")
-    assert [type(item).__name__ for item in items] == ["Statement", "Require", "Let"]
+    assert [type(item).__name__ for item in items] == ["StatementNode", "Require", "Let"]
 
 
 def test_blocks_on_one_line_and_else_on_the_next() -> None:
