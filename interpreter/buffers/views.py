@@ -17,11 +17,6 @@ from ..memory.views import VIEWS, behind, is_view
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
 
 
-def base_of(value: ir.Value) -> ir.Value | None:
-    """The buffer behind a view; None for a scalar."""
-    return behind(value) if isinstance(value.type, ir.MemRefType) else None
-
-
 def is_temporary(buffer: ir.Value) -> bool:
     """Whether a block or a thread allocated it, in no particular memory."""
     op = made_by(buffer, "memref.alloc")

@@ -44,7 +44,7 @@ def attributes_of(function: ir.Operation, number: int, attributes: str = "arg_at
 def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> str | None:
     """The `weft.name` of an argument, a result or shared memory."""
     own = attributes_of(function, number, attributes)
-    return ir.StringAttr(own["weft.name"]).value if "weft.name" in own else None
+    return ir.StringAttr(own[NAME]).value if NAME in own else None
 
 
 def name_of(value: ir.Value) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .functions import maker
 from .mlir import ir, producer
 
 
@@ -47,8 +48,7 @@ def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
 
 def made_within(value: ir.Value, ancestor: ir.Operation) -> bool:
     """Whether an op in `ancestor`, or a block of it, makes `value`."""
-    owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
-    return is_within(owner.operation, ancestor)
+    return is_within(maker(value), ancestor)
 
 
 def move_in_front(value: ir.Value, loop: ir.Operation) -> None:

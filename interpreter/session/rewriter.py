@@ -75,11 +75,6 @@ class Rewriter:
         """A handle whose tag is not yet on any op: `transform` bodies put it there with `annotate`."""
         return Handle(next(self.numbers), kind)
 
-    def untag(self, handle: Handle) -> None:
-        for op in mlir.operations(self.module.operation):
-            if handle.tag in op.attributes:
-                del op.attributes[handle.tag]
-
     # ---- rewriting ----------------------------------------------------------------------------------------------------
 
     def transform(self, body: str) -> None:

@@ -112,10 +112,6 @@ class NamedView:
         return NamedView.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False, single=False,
                                   origin=buffer.root))  # fmt: skip
 
-    def reads_of(self) -> tuple[Expr, ...]:
-        """The expressions in it."""
-        return (*self.shape, *(e for axis in self.axes for e in (axis.offset, axis.stride)))
-
 
 def _in_bounds(index: Expr, size: Expr) -> Expr:
     """An access is in bounds wherever it is made, so its index is, whatever else is known of it."""
