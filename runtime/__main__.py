@@ -20,8 +20,7 @@ from .files.writing import write_file
 from .run.compare import Comparison, compare
 from .run.cupy_device import CupyDevice
 from .run.runner import RunResult, run_plan
-from .trace.files import expect_results, picture_path, trace_files
-from .trace.text import plain
+from .trace.text import expect_results, picture_path, plain, trace_files
 from .trace.timeline import Timeline, timeline
 
 COLUMNS = 78

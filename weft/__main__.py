@@ -43,8 +43,7 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except OSError as error:
         from .cli.console import show, silence_stdout
-        from .runtime.files.reading import reason
-        from .runtime.files.writing import unwritable
+        from .runtime.files.writing import reason, unwritable
 
         silence_stdout()
         if code == 0:  # otherwise what went wrong has been said

@@ -51,7 +51,7 @@ class RunOptions:
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
         """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
-        from .runtime.trace.files import expect_results
+        from .runtime.trace.text import expect_results
 
         expect_results(self.save, self.trace, self.inputs, read)
 
@@ -249,7 +249,7 @@ def physical_memory() -> int | None:
 def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
     """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
     from .runtime.files.writing import write_file
-    from .runtime.trace.files import trace_files
+    from .runtime.trace.text import trace_files
     from .runtime.trace.timeline import timeline
 
     if path is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .runtime.simulator.report import BankUse
 
 if TYPE_CHECKING:
-    from .runtime.run.result import KernelRun
+    from .runtime.run.runner import KernelRun
     from .runtime.simulator.report import Race
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -17,11 +18,10 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
 from ..plan.codec import dump, load
-from ..plan.plan import Plan
+from ..plan.plan import Kernel, Param, Plan
 from ..plan.signature import FunctionSignature, plan_signature
 from .inputs import read_npz, write_npz
-from .kernel_text import check_text
-from .reading import open_regular, reason
+from .writing import open_regular, reason
 
 PLAN, CUDA, MODULE = "plan.json", "kernels.cu", "module.mlir"
 INPUTS, EXPECTED = "inputs.npz", "expected.npz"
@@ -50,7 +50,9 @@ class Bundle:
         if not self.plan.texts:
             return None
         known = dict(self.plan.texts)
-        return tuple(name for name, text in ((CUDA, self.cuda), (MODULE, self.module)) if known.get(name) != _digest(text))
+        return tuple(
+            name for name, text in ((CUDA, self.cuda), (MODULE, self.module)) if known.get(name) != _digest(text)
+        )
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -172,7 +174,9 @@ def _edited(path: Path) -> Diagnostic:
     return Diagnostic(
         "W0738",
         f"{path} was edited after the bundle was built",
-        notes=(f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more",),
+        notes=(
+            f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more",
+        ),
         hint="`weft build` writes both from the schedule",
         severity="warning",
     )
@@ -189,3 +193,51 @@ def _text(path: Path) -> str:
         raise fail("W0710", f"{path} is no bundle's: {reason(error)}", hint="`weft build` writes a bundle") from error
     except UnicodeDecodeError as error:
         raise fail("W0710", f"{path} is no text: {error.reason} at byte {error.start}") from error
+
+
+CXX = {
+    "f64": "double", "f32": "float", "f16": "f16", "bf16": "bf16", "i1": "bool", "i8": "signed char", "i16": "short",
+    "i32": "int", "i64": "long long", "index": "long long",
+}  # fmt: skip
+"""Element types as the text spells them."""
+
+_QUALIFIERS = re.compile(r"\bconst\b|__restrict__")
+
+
+def check_text(kernel: Kernel, text: str, where: str) -> None:
+    """Refuse a kernel that `text` does not have (W0712), or that takes other arguments there (W0713)."""
+    declared = declared_types(text, kernel.name)
+    if declared is None:
+        raise fail("W0712", f"the plan launches `{kernel.name}`, which {where} does not have")
+    expected = [type_ for param in kernel.params for type_ in parameter_types(param)]
+    if declared != expected:
+        raise fail(
+            "W0713",
+            f"the kernel `{kernel.name}` takes other arguments in {where} than the plan passes",
+            notes=(f"in the text: {', '.join(declared) or 'none'}", f"by the plan: {', '.join(expected) or 'none'}"),
+            hint="build the bundle anew with `weft build`",
+        )
+
+
+def declared_types(text: str, name: str) -> list[str] | None:
+    """The types of the parameters of kernel `name`, without qualifiers; None where the text has no such kernel."""
+    written = re.compile(rf"\b{re.escape(name)}\s*+\(([^()]*+)\)")
+    for piece in re.split("[;{}]", text):  # what a declaration stays in
+        _, kernel, rest = piece.partition("__global__")
+        if kernel and (found := written.search(rest)) is not None:
+            return [_type(declaration) for declaration in found[1].split(",") if declaration.strip()]
+    return None
+
+
+def _type(declaration: str) -> str:
+    words = _QUALIFIERS.sub(" ", declaration).replace("*", " * ").split()
+    return " ".join(words[:-1]).replace(" *", "*")
+
+
+def parameter_types(param: Param) -> list[str]:
+    """What the text takes for one parameter of the kernel."""
+    own = CXX[param.dtype]
+    if param.shape is None:
+        return [own]
+    open_ = [*param.shape, *(param.strides or ()), param.offset].count(None)
+    return [f"{own}*", *["long long"] * open_]

@@ -15,8 +15,7 @@ import numpy as np
 from ...dsl.diagnostics import WeftError, fail
 from ..plan.dtypes import BF16, NUMPY, is_float, narrow
 from ..plan.signature import Argument, FunctionSignature, type_text
-from .reading import open_regular, reason
-from .writing import unwritable, write_whole
+from .writing import open_regular, reason, unwritable, write_whole
 
 SMALL_INTEGERS = (-8, 8)
 """Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in f32."""

@@ -1,10 +1,12 @@
-"""Files that a command writes: whole, or not at all; apart from what it reads; and refused before it begins, where that can be
-known."""
+"""Files that are read: regular ones (a pipe or a device would be read for ever, or wait for somebody to write); and files that a
+command writes: whole, or not at all; apart from what it reads; and refused before it begins, where that can be known."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +14,24 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ...dsl.diagnostics import WeftError, fail
-from .reading import reason
+
+
+def open_regular(path: Path | str) -> BinaryIO:
+    """Open a file to be read. Raises `OSError`, also for what is no regular file, which is not waited for."""
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    mode = os.fstat(number).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(number)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return os.fdopen(number, "rb")
+
+
+def reason(error: OSError) -> str:
+    """The system's words, as they stand in a message."""
+    return (error.strerror or str(error)).lower()
+
 
 KINDS = frozenset({".check", ".cu", ".json", ".mlir", ".npy", ".npz", ".py", ".svg", ".weft"})
 """Endings that say what is in a file. One that is there is never replaced by something of another kind."""
@@ -46,7 +65,9 @@ def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
         for path, name in taken.items():
             if _same(output.path, path):
                 lost = path if output.path.is_dir() else output.path
-                raise fail("W0714", f"{output.name} would overwrite `{lost}`, which is {name}", hint="name another place")
+                raise fail(
+                    "W0714", f"{output.name} would overwrite `{lost}`, which is {name}", hint="name another place"
+                )
         if output.kind and output.path.is_file():
             _expect_kind(output)
         taken[output.path] = output.name

@@ -10,8 +10,7 @@ from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.mlir import ir
 from ..plan.plan import Operator
 from .functions import called, has_body
-from .program import Host, HostValue, rule
-from .values import fold
+from .program import Host, HostValue, fold, rule
 
 ARITHMETIC: dict[str, Operator] = {
     "arith.addi": "add",

@@ -31,7 +31,7 @@ from ..plan.plan import (
     ScalarOf,
     Size,
 )
-from . import arithmetic, launch, memory
+from . import arithmetic, memory
 from .functions import (
     argument_names,
     array_type,
@@ -42,14 +42,13 @@ from .functions import (
 from .kernels import kernel_functions, shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
-from .program import Host, HostValue
-from .values import row_major
+from .program import Host, HostValue, row_major
 
 STREAMS = "weft.streams"
 """How many streams a run of the function may use, on a `func.func`."""
 
-RULES_FROM = (arithmetic, launch, memory)
-"""Importing them fills the table of rules."""
+RULES_FROM = (arithmetic, memory)
+"""Importing them (and `kernels`) fills the table of rules."""
 
 
 def make_plan(module: ir.Module, entry: str | None = None) -> Plan:

@@ -13,8 +13,7 @@ from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_bytes
 from .functions import array_type
-from .program import Host, HostValue, TokenValue, rule
-from .values import fold, reduce_rank, row_major, subview
+from .program import Host, HostValue, TokenValue, fold, reduce_rank, row_major, rule, subview
 
 
 @rule("memref.alloc", "memref.alloca", "gpu.alloc")

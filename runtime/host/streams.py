@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from heapq import heapreplace
 
-from ..plan.closure import closed
+from ..plan.plan import closed
 
 EXACT = 1000
 CLOSED = 20_000

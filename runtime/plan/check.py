@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from .closure import unordered_uses
 from .dtypes import NUMPY, itemsize
 from .plan import (
     ROLES,
@@ -34,6 +33,7 @@ from .plan import (
     ScalarValue,
     integers,
     is_contiguous,
+    unordered_uses,
     views,
 )
 

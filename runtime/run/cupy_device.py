@@ -7,18 +7,21 @@ compiled through `cupy.cuda.nvrtc` with exactly our options, and the cubin loade
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import hashlib
+import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
 from ..cuda.nvrtc import compile_options
+from ..files.writing import write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import Kernel
 from ..simulator.report import Race
-from .cubin_cache import cached
 from .cupy_work import CupyWork, Sized
 from .device import Event, Graph, Memory, Stream
 
@@ -222,3 +225,52 @@ class CupyDevice(CupyWork):
 def architecture(capability: int) -> str:
     """`sm_90a` for compute capability 90, `sm_86` for 86."""
     return f"sm_{capability}{'a' if capability >= ACCELERATED else ''}"
+
+
+_memory: dict[str, bytes] = {}
+
+
+def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> bytes:
+    """The cubin of `text`, from memory, from disk, or by `compile_`.
+
+    A file that is damaged counts as absent; a folder that cannot be written keeps nothing and stops nobody.
+    """
+    key = hashlib.sha256("\0".join((text, *options, version)).encode()).hexdigest()
+    if key not in _memory:
+        found = _read(folder() / key)
+        if found is None:
+            found = compile_()
+            _write(folder() / key, found)
+        _memory[key] = found
+    return _memory[key]
+
+
+def folder() -> Path:
+    """`$WEFT_CACHE_DIR`, else `weft/kernels` in the user's cache folder."""
+    if chosen := os.environ.get("WEFT_CACHE_DIR"):
+        return Path(chosen)
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "weft" / "kernels"
+
+
+def _digest(cubin: bytes) -> bytes:
+    return hashlib.sha256(cubin).digest()
+
+
+def _read(path: Path) -> bytes | None:
+    """The cubin in a cache file: its digest stands in front of it."""
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    digest, cubin = raw[:32], raw[32:]
+    return cubin if _digest(cubin) == digest else None
+
+
+def _write(path: Path, cubin: bytes) -> None:
+    """Write whole or not at all: others may read at the same time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda file: file.write(_digest(cubin) + cubin))
+    except OSError:
+        return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,12 +16,58 @@ from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import Buffer, Copy, Fill, Kernel, Launch, Plan, integers
 from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
-from ..simulator.report import LaunchReport
+from ..simulator.report import BankUse, Fault, LaunchReport, Race
 from ..trace.timeline import Timed
 from .device import Device, Event, Replayed, Stream
-from .interleaving import interleaved
-from .result import KernelRun, RunResult
-from .work import WHOLE_DEVICE, Action, Pool, Work, triple
+from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved, triple
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory; `unproven` the kernel's."""
+
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    unproven: str | None = None
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run.
+
+    Args:
+        outputs: every output and inout buffer, by name.
+        seconds: wall time of the phases `load`, `upload`, `run`, `download`.
+        kernels: the launches, in order.
+        races, faults: what a simulator found; None on a device that does not look.
+        barriers: barriers that a thread executed, summed over the launches; None likewise.
+        banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
+        streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
+        timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no time.
+        repeats: seconds of each further run of the steps, where `repeat` asked for them.
+        issued: seconds that the host took to issue each of them.
+        graphs_created, graphs_destroyed: likewise counted.
+    """
+
+    device: str
+    outputs: Mapping[str, np.ndarray]
+    seconds: Mapping[str, float]
+    kernels: tuple[KernelRun, ...]
+    races: tuple[Race, ...] | None
+    faults: tuple[Fault, ...] | None
+    barriers: int | None
+    streams_created: int
+    streams_destroyed: int
+    repeats: tuple[float, ...] = ()
+    banks: tuple[tuple[str, BankUse], ...] | None = None
+    events_created: int = 0
+    events_destroyed: int = 0
+    timeline: tuple[Timed, ...] | None = None
+    issued: tuple[float, ...] = ()
+    graphs_created: int = 0
+    graphs_destroyed: int = 0
 
 
 def run_plan(

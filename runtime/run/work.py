@@ -6,6 +6,7 @@ has been issued: CUDA lets the waits stand when an event is recorded anew (`cuda
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -202,3 +203,39 @@ def scalar(arg: ScalarValue) -> np.generic:
 def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
     x, y, z = integers(sizes)
     return x, y, z
+
+
+def interleaved(steps: Sequence[AnyStep], seed: int) -> list[int]:
+    """The numbers of the steps in one legal order, chosen by `seed`.
+
+    Every second seed lets a stream run on as long as it can, so that others lag far behind; the others change streams at
+    every step.
+    """
+    draw = random.Random(seed)
+    queues: dict[int, list[int]] = {}
+    for i in reversed(range(len(steps))):
+        queues.setdefault(steps[i].stream, []).append(i)
+    waiters: dict[int, list[int]] = {}
+    missing = [0] * len(steps)
+    for i, step in enumerate(steps):
+        for earlier in set(step.after):
+            missing[i] += 1
+            waiters.setdefault(earlier, []).append(i)
+    ready = [stream for stream, queue in sorted(queues.items()) if not missing[queue[-1]]]
+    order: list[int] = []
+    while ready:
+        at = len(ready) - 1 if seed % 2 and order else draw.randrange(len(ready))
+        stream = ready.pop(at)
+        number = queues[stream].pop()
+        order.append(number)
+        woken = []
+        for waiter in waiters.get(number, ()):
+            missing[waiter] -= 1
+            queue = queues[steps[waiter].stream]
+            if not missing[waiter] and queue[-1] == waiter and steps[waiter].stream != stream:
+                woken.append(steps[waiter].stream)
+        draw.shuffle(woken)
+        ready += woken
+        if queues[stream] and not missing[queues[stream][-1]]:
+            ready.append(stream)
+    return order

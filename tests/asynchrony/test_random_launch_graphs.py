@@ -18,8 +18,8 @@ from weft.interpreter.forking.forking import async_fork
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.plan import Plan
-from weft.runtime.run.interleaving import interleaved
 from weft.runtime.run.runner import run_plan
+from weft.runtime.run.work import interleaved
 from weft.runtime.simulator.device import SimDevice
 
 SOAK = "WEFT_SOAK" in os.environ

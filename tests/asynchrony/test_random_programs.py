@@ -23,8 +23,8 @@ from weft.interpreter.proof.hosts.effects import Effects
 from weft.interpreter.proof.hosts.faults import judge_host
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.plan import Alloc, Copy, Free, Launch, Plan
-from weft.runtime.run.interleaving import interleaved
 from weft.runtime.run.runner import run_plan
+from weft.runtime.run.work import interleaved
 from weft.runtime.simulator.device import SimDevice
 
 COUNT = 1000 if "WEFT_SOAK" in os.environ else 10

@@ -12,8 +12,7 @@ from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.plan import BufferView, Launch, Plan
-from weft.runtime.run.result import RunResult
-from weft.runtime.run.runner import run_plan
+from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source
 

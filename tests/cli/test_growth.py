@@ -13,7 +13,7 @@ from weft.payloads.naming import argument_names, results
 from weft.payloads.older_mlir import Edit, Older, edits
 from weft.payloads.payload import parse_module, parse_payload
 from weft.payloads.refusals import _operands, _types
-from weft.runtime.files.kernel_text import declared_types
+from weft.runtime.files.bundle import declared_types
 
 OP = "func.func @f(%x: memref<4xf32>) { return }\n"
 

@@ -18,7 +18,7 @@ from runtime_programs import two_stream_plan, whole
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
-from weft.runtime.run import cubin_cache
+from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice, architecture, cuda_problem
 from weft.runtime.run.cupy_work import parameters
 from weft.runtime.run.device import DeviceView
@@ -35,7 +35,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType
     made = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "cupy", made)
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(cubin_cache, "_memory", {})
+    monkeypatch.setattr(cupy_device, "_memory", {})
     spec.loader.exec_module(made)
     yield made
 
@@ -74,7 +74,7 @@ def test_architectures(capability: int, arch: str) -> None:
 
 def test_the_cache(cupy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def compiled() -> int:
-        monkeypatch.setattr(cubin_cache, "_memory", {})
+        monkeypatch.setattr(cupy_device, "_memory", {})
         CupyDevice().load("text", ())
         return len(logged(cupy, "compile"))
 

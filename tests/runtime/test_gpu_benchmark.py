@@ -23,7 +23,7 @@ from test_memset import fake_cupy
 
 from weft.runtime.files.bundle import Bundle, read_bundle
 from weft.runtime.plan.dtypes import NUMPY, itemsize
-from weft.runtime.run import cubin_cache
+from weft.runtime.run import cupy_device
 
 ROOT = Path(__file__).parents[2]
 NAIVE = "recipes: naive m=48 n=40 k=24"
@@ -55,7 +55,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, folder: Path) -> ModuleType:
     """The stand-in, with the bundles' kernels, and with cuDNN."""
     made = fake_cupy(monkeypatch)
     monkeypatch.setenv("WEFT_CACHE_DIR", os.devnull)
-    monkeypatch.setattr(cubin_cache, "_memory", {})
+    monkeypatch.setattr(cupy_device, "_memory", {})
     for name in ("NVIDIA_TF32_OVERRIDE", "CUPY_TF32"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(importlib.import_module("evidence.contest"), "MOST_SAMPLES", 2)

@@ -34,7 +34,7 @@ from weft.runtime.plan.plan import (
     Plan,
     ScalarValue,
 )
-from weft.runtime.run import cubin_cache
+from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.device import Device
 from weft.runtime.run.runner import run_plan
@@ -88,7 +88,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType
     made = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "cupy", made)
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(cubin_cache, "_memory", {})
+    monkeypatch.setattr(cupy_device, "_memory", {})
     spec.loader.exec_module(made)
     yield made
 

@@ -26,7 +26,7 @@ from weft.runtime.plan.check import check
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.dtypes import NUMPY, narrow, poisoned
 from weft.runtime.plan.plan import Buffer, BufferView, Copy, Fill, Plan, ScalarOf, ScalarValue
-from weft.runtime.run import cubin_cache
+from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.device import Device
 from weft.runtime.run.runner import run_plan
@@ -44,7 +44,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_
         yield SimDevice()
     else:
         monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path))
-        monkeypatch.setattr(cubin_cache, "_memory", {})
+        monkeypatch.setattr(cupy_device, "_memory", {})
         fake_cupy(monkeypatch)
         yield CupyDevice()
 

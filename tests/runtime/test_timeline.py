@@ -11,8 +11,8 @@ from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan.plan import Alloc, AnyStep, Copy, Free, Launch
-from weft.runtime.run.interleaving import interleaved
 from weft.runtime.run.runner import run_plan
+from weft.runtime.run.work import interleaved
 from weft.runtime.trace.timeline import Timed, Timeline, chrome_trace, timeline
 
 INPUTS = {"x": np.arange(8, dtype=np.float32), "factor": np.float32(3)}

@@ -16,8 +16,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import emit
-from weft.runtime.reference.cpu_lowering import LOWER
-from weft.runtime.reference.cpu_math import lower_functions
+from weft.runtime.reference.cpu_lowering import LOWER, lower_functions
 from weft.runtime.simulator import SimKernel
 
 Outcome = list[np.ndarray] | str

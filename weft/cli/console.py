@@ -34,8 +34,7 @@ def emit(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except OSError as error:
-        from ..runtime.files.reading import reason
-        from ..runtime.files.writing import unwritable
+        from ..runtime.files.writing import reason, unwritable
 
         raise unwritable("standard output", reason(error)) from error
 
@@ -94,8 +93,7 @@ def guarded(command: Callable[[], int | None]) -> int:
     except OSError as error:
         if error.filename is not None:  # of a file, and whoever writes one says so
             raise
-        from ..runtime.files.reading import reason
-        from ..runtime.files.writing import unwritable
+        from ..runtime.files.writing import reason, unwritable
 
         show(unwritable("standard output", reason(error)).diagnostics)
         return 1
