@@ -202,8 +202,7 @@ W0973 a map that only a run can tell
 _HOMES = (
     ".dsl.codes",
     ".interpreter.session.codes",
-    ".interpreter.proof.races.codes",
-    ".interpreter.forking.codes",
+    ".interpreter.proof.codes",
     ".runtime.codes",
     ".runtime.cuda.codes",
     ".runtime.simulator.codes",

@@ -147,7 +147,7 @@ class Applied:
     @cached_property
     def module(self) -> ir.Module:
         """The scheduled module, without handle tags."""
-        from .interpreter.ir.clone import strip_tags
+        from .interpreter.ir.cloning import strip_tags
 
         return strip_tags(self.session.module)
 

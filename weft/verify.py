@@ -12,9 +12,9 @@ from .interpreter.ir import mlir
 from .interpreter.ir.mlir import ir
 from .interpreter.memory.effects import FREEING
 from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
+from .interpreter.proof.hosts.events import uses_tokens
 from .interpreter.proof.hosts.faults import judge_host
-from .interpreter.proof.hosts.tokens import uses_tokens
-from .interpreter.proof.kernels.launches import KernelUse, kernel_uses, model_of, same_use
+from .interpreter.proof.kernels.kernels import KernelUse, kernel_uses, model_of, same_use
 from .interpreter.proof.kernels.model import KernelModel
 from .interpreter.proof.races.findings import Findings
 from .interpreter.session.rewriter import describe

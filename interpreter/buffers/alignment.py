@@ -6,7 +6,7 @@ from ..indices.forms import divisible
 from ..ir.mlir import ir, producer
 from ..ir.slices import place_of
 from ..mapping.space import DYNAMIC, subview_offsets
-from ..memory.strides import strided
+from ..memory.layouts import strided
 from .folding import becomes_a_cast
 from .views import permutation_of
 

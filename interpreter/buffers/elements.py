@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, apply_map
 from ..ir.cloning import clone_until
-from ..ir.mlir import DYNAMIC, arith, ir, made_by, memref, vector
-from ..ir.nesting import is_used
+from ..ir.mlir import DYNAMIC, arith, ir, is_used, made_by, memref, vector
 from ..ir.structured import ATOMIC, indexing_maps, is_parallel_op
-from ..memory.strides import strided
+from ..memory.layouts import strided
 from ..memory.views import behind
 from ..padding.identities import combination
 from ..session.rewriter import describe

@@ -6,7 +6,7 @@ from ..indices.ranges import range_of
 from ..ir.mlir import ir, made_by, memref, operations
 from ..ir.structured import replace
 from ..mapping.space import subview_parts
-from ..memory.strides import is_plain, strided, transposed
+from ..memory.layouts import is_plain, strided, transposed
 from .views import permutation_of, retype, subview, takes_any_layout
 
 

@@ -6,12 +6,11 @@ result, tiles, threads or staged copies another. No statement can keep that, so 
 
 from __future__ import annotations
 
-from ..ir.mlir import ir
-from ..ir.nesting import ancestors, is_used
+from ..ir.mlir import ancestors, ir, is_used
 from ..ir.structured import indexing_maps
 from ..memory.effects import is_memref
 from ..memory.views import may_share
-from ..proof.hosts.tracing import HostValues, traced
+from ..proof.hosts.effects import HostValues, traced
 from .symbolic import spelled
 
 

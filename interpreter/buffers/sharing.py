@@ -10,8 +10,7 @@ import math
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum
-from ..ir.mlir import ir, memref
-from ..ir.nesting import is_used, users
+from ..ir.mlir import ir, is_used, memref, users
 from ..mapping.mapping import Mapping, enclosing_maps, mapping_of
 from ..mapping.space import loop_dimensions
 from ..memory.shared import bytes_of

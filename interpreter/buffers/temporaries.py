@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
-from ..ir.mlir import ir, operations
-from ..ir.nesting import users
+from ..ir.mlir import ir, operations, users
 from ..launch.kernel import Outlined
 from ..mapping.mapping import nested_maps
 from ..mapping.space import Mapped
+from ..memory.layouts import is_shared, space_of
 from ..memory.shared import bytes_of
-from ..memory.spaces import is_shared, space_of
 from ..session.rewriter import describe
 from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage

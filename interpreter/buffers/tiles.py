@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..ir.mlir import ir, operations, producer
-from ..ir.nesting import ancestors, child_of, children, is_used, is_within, users
+from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
 from ..ir.slices import place_of
 from ..ir.structured import drop_handles
 from ..mapping.mapping import enclosing_maps

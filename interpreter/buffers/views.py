@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import Bound
 from ..ir.functions import name_of, set_name
-from ..ir.mlir import DYNAMIC, ir, made_by, memref, producer
-from ..ir.nesting import ancestors, is_used, users
+from ..ir.mlir import DYNAMIC, ancestors, ir, is_used, made_by, memref, producer, users
 from ..ir.structured import drop_handles
 from ..mapping.space import subview_parts
-from ..memory.strides import strided
+from ..memory.layouts import strided
 from ..memory.views import VIEWS, behind, is_view
 
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")

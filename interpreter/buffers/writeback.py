@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, delinearise
-from ..ir.mlir import ir, made_by, operations, producer
-from ..ir.nesting import children
+from ..ir.mlir import children, ir, made_by, operations, producer
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg

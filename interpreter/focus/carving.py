@@ -16,12 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from ..ir.clone import clone_module
+from ..ir.cloning import clone_module
 from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
-from .bodies import Body, Edit
 from .modules import ContentChange, Sectioned
-from .sections import HOLDER, Section, close
+from .sections import HOLDER, Body, Edit, Section, close
 
 
 @dataclass(frozen=True)

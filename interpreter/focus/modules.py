@@ -10,12 +10,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..ir.clone import clone_module
+from ..ir.cloning import clone_module
 from ..ir.functions import symbol
 from ..ir.mlir import ir, operations, run_passes
 from . import sections
-from .bodies import Body, Edit
-from .sections import HOLDER, close
+from .sections import HOLDER, Body, Edit, close
 
 
 class Names:

@@ -6,12 +6,11 @@ result. Both arms of a branch start from one token and yield one.
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir
+from ..ir.mlir import ir, operations
 from ..memory.effects import is_memref
 from ..memory.views import terminator
 from ..proof.hosts.effects import DEVICE, Effects
-from ..proof.hosts.tokens import TOKEN, is_token
+from ..proof.hosts.events import TOKEN, is_token
 
 CARRIERS = ("scf.for", "scf.if")
 BOUNDS = {"scf.for": 3, "scf.if": 1}
@@ -124,7 +123,7 @@ def yielding(last: ir.Operation, token: ir.Value | None) -> None:
 
 def strip(function: ir.Operation) -> ir.Operation | None:
     """Let no loop or branch hand on a token; the root that operations take instead, if there was one."""
-    found = [op for op in mlir.operations(function, *CARRIERS) if any(is_token(r) for r in op.results)]
+    found = [op for op in operations(function, *CARRIERS) if any(is_token(r) for r in op.results)]
     if not found:
         return None
     with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):

@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ..ir import mlir
-from ..ir.mlir import ir
-from ..ir.nesting import ancestors
+from ..ir.mlir import ancestors, ir
 from ..memory.effects import goes_through_pointers
-from ..proof.hosts.aliasing import Aliasing, state, stated
 from ..proof.hosts.effects import DEVICE, Effect, Effects
-from ..proof.hosts.tokens import is_token, takes_a_stream
-from ..proof.hosts.windows import HostBuffer
+from ..proof.hosts.events import is_token, takes_a_stream
+from ..proof.hosts.windows import Aliasing, HostBuffer, state, stated
 from ..session.rewriter import describe, refuse
 from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
 from .dependences import Dependences

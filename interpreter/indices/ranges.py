@@ -7,8 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from ..ir.functions import sizes_of
-from ..ir.mlir import ir, producer
-from ..ir.nesting import ancestors
+from ..ir.mlir import ancestors, ir, producer
 from .arithmetic import Bound, known
 
 Range = tuple[int | None, int | None]

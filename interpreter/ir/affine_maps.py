@@ -1,7 +1,8 @@
-"""Affine maps, evaluated over whatever stands for numbers."""
+"""Affine maps, evaluated over whatever stands for numbers; their dimensions; integer sets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
@@ -30,3 +31,30 @@ def results_of(
         return operate(_OPERATORS[kind], value(e.lhs), value(e.rhs))
 
     return [value(e) for e in affine_map.results]
+
+
+def dimension_of(expr: ir.AffineExpr) -> int | None:
+    """The position of `expr` if it is a single dimension, else None."""
+    return expr.position if isinstance(expr, ir.AffineDimExpr) else None
+
+
+def dimensions_of(expr: ir.AffineExpr) -> set[int]:
+    """All dimensions that occur in `expr`."""
+    if isinstance(expr, ir.AffineDimExpr):
+        return {expr.position}
+    if isinstance(expr, ir.AffineBinaryExpr):
+        both = expr
+        return dimensions_of(both.lhs) | dimensions_of(both.rhs)
+    return set()
+
+
+def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:
+    """The forms of an integer set that are to be zero (True) or not negative, as the results of a map.
+
+    The bindings do not open such a set; its text, with the constraints as a map's results, they do.
+    """
+    head, _, body = str(integer_set).removeprefix("affine_set<").removesuffix(">").partition(":")
+    parts = [part.strip() for part in body.strip()[1:-1].split(",") if part.strip()]
+    forms = ", ".join(re.sub(r"\s*(>=|==)\s*0$", "", part) for part in parts)
+    made = ir.AffineMapAttr.parse(f"affine_map<{head.strip()} -> ({forms})>", integer_set.context)
+    return made.value, ["==" in part for part in parts]

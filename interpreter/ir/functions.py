@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .mlir import ir
+from .mlir import ir, maker
 
 NAME = "weft.name"
 KERNEL_OPERANDS = 11
@@ -62,11 +62,6 @@ def set_name(op: ir.Operation | ir.OpView, name: str | None) -> None:
 def argument_attributes(value: ir.Value) -> Mapping[str, ir.Attribute]:
     """Those of a function's argument; none of any other value."""
     return attributes_of(maker(value), ir.BlockArgument(value).arg_number) if isinstance(value.owner, ir.Block) else {}
-
-
-def maker(value: ir.Value) -> ir.Operation:
-    """The op whose result a value is, or of whose block it is an argument."""
-    return (value.owner.owner if isinstance(value.owner, ir.Block) else value.owner).operation
 
 
 def segments(op: ir.Operation) -> list[list[ir.Value]]:

@@ -1,4 +1,4 @@
-"""The only place that imports the MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own, no torch needed)."""
+"""The MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own, no torch needed), imported nowhere else; and walks over ops."""
 
 from __future__ import annotations
 
@@ -31,28 +31,11 @@ else:
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
     affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform = (
         _Late(f"torch_mlir.dialects.{name}")
-        for name in (
-            "affine",
-            "arith",
-            "func",
-            "gpu",
-            "linalg",
-            "memref",
-            "scf",
-            "tensor",
-            "vector",
-            "transform.interpreter",
-        )
+        for name in ["affine", "arith", "func", "gpu", "linalg", "memref", "scf", "tensor", "vector", "transform.interpreter"]
     )
 
 DYNAMIC = -(2**63)
 """`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
-
-__all__ = [
-    "DYNAMIC", "GAP", "LOOPS", "TENSORS", "JitError", "NotLocalError", "TransformError", "affine", "arith", "context",
-    "execution_engine", "func", "gpu", "ir", "linalg", "load", "load_jit", "made_by", "memref", "operations", "parse",
-    "passmanager", "producer", "run_passes", "run_transform", "scf", "tensor", "vector", "walk",
-]  # fmt: skip
 
 
 def load() -> None:
@@ -177,18 +160,6 @@ def execution_engine(module: ir.Module) -> Any:
         handler.detach()
 
 
-def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:
-    """The forms of an integer set that are to be zero (True) or not negative, as the results of a map.
-
-    The bindings do not open such a set; its text, with the constraints as a map's results, they do.
-    """
-    head, _, body = str(integer_set).removeprefix("affine_set<").removesuffix(">").partition(":")
-    parts = [part.strip() for part in body.strip()[1:-1].split(",") if part.strip()]
-    forms = ", ".join(re.sub(r"\s*(>=|==)\s*0$", "", part) for part in parts)
-    made = ir.AffineMapAttr.parse(f"affine_map<{head.strip()} -> ({forms})>", integer_set.context)
-    return made.value, ["==" in part for part in parts]
-
-
 def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) -> None:
     """Call `visit` on every op below and including `root`, in pre-order. `visit` must not erase ops."""
 
@@ -259,3 +230,64 @@ def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
     """The op of one of these names whose result `value` is; None where something else makes it."""
     op = producer(value)
     return op if op is not None and op.name in names else None
+
+
+def maker(value: ir.Value) -> ir.Operation:
+    """The op whose result a value is, or of whose block it is an argument."""
+    return (value.owner.owner if isinstance(value.owner, ir.Block) else value.owner).operation
+
+
+# ---- which op stands in which ----------------------------------------------------------------------------------------------
+
+
+def ancestors(op: ir.Operation | ir.OpView) -> Iterator[ir.Operation]:
+    """The ops that `op` stands in, the innermost first."""
+    while (parent := op.operation.parent) is not None:
+        op = parent.operation
+        yield op
+
+
+def stands_in(op: ir.Operation, *names: str) -> bool:
+    """Whether `op` stands directly in an op of one of these names."""
+    return any(around.name in names for around in list(ancestors(op))[:1])
+
+
+def users(value: ir.Value) -> list[ir.Operation]:
+    """The ops that take a value, once for each time that they do."""
+    return [use.owner.operation for use in value.uses]
+
+
+def is_used(*values: ir.Value) -> bool:
+    """Whether an op takes one of the values."""
+    return any(True for value in values for _ in value.uses)
+
+
+def children(op: ir.Operation) -> list[ir.Operation]:
+    """The ops directly inside an op, in program order."""
+    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+
+
+def child_of(outer: ir.Operation, op: ir.Operation) -> ir.Operation | None:
+    """The op directly in the body of `outer` that is `op` or holds it."""
+    chain = [op, *ancestors(op)]
+    return chain[chain.index(outer) - 1] if outer in chain[1:] else None
+
+
+def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
+    """Whether `op` is nested in `ancestor` (or is it)."""
+    return op == ancestor or ancestor in ancestors(op)
+
+
+def made_within(value: ir.Value, ancestor: ir.Operation) -> bool:
+    """Whether an op in `ancestor`, or a block of it, makes `value`."""
+    return is_within(maker(value), ancestor)
+
+
+def move_in_front(value: ir.Value, loop: ir.Operation) -> None:
+    """Move the (pure) computation of a value in front of the loop that it stands in; nothing where it stands outside."""
+    op = producer(value)
+    if op is None or op == loop or not is_within(op, loop):
+        return
+    for operand in op.operands:
+        move_in_front(operand, loop)
+    op.move_before(loop)

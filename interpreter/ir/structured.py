@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .affine_maps import dimension_of, dimensions_of
 from .mlir import ir, linalg, producer
 
 Iterator = Literal["parallel", "reduction"]
@@ -182,21 +183,6 @@ def drop_handles(op: ir.Operation) -> None:
     """No handle names a copy."""
     for name in [name for name in op.attributes if name.startswith("weft.h")]:
         del op.attributes[name]
-
-
-def dimension_of(expr: ir.AffineExpr) -> int | None:
-    """The position of `expr` if it is a single dimension, else None."""
-    return expr.position if isinstance(expr, ir.AffineDimExpr) else None
-
-
-def dimensions_of(expr: ir.AffineExpr) -> set[int]:
-    """All dimensions that occur in `expr`."""
-    if isinstance(expr, ir.AffineDimExpr):
-        return {expr.position}
-    if isinstance(expr, ir.AffineBinaryExpr):
-        both = expr
-        return dimensions_of(both.lhs) | dimensions_of(both.rhs)
-    return set()
 
 
 def shape_of(value: ir.Value) -> tuple[int | None, ...]:

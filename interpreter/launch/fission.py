@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from ..buffers.sharing import drop_deallocs, share
 from ..buffers.views import all_users
-from ..ir.mlir import ir, operations
-from ..ir.nesting import children, is_used, is_within
+from ..ir.mlir import children, ir, is_used, is_within, operations
 from ..mapping.legality import refusal
 from ..mapping.mapping import mapping_of, nested_maps
 from ..memory.effects import only_computes

@@ -16,8 +16,7 @@ from ..focus import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
-from ..ir.mlir import gpu, ir, operations, producer
-from ..ir.nesting import ancestors, made_within
+from ..ir.mlir import ancestors, gpu, ir, made_within, operations, producer
 from ..memory.views import is_view
 from ..session.rewriter import describe
 

@@ -10,8 +10,7 @@ from ..buffers.elements import StructuredOp, emit_unit
 from ..buffers.staging import Staging, is_stage
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of
-from ..ir.mlir import ir
-from ..ir.nesting import children
+from ..ir.mlir import children, ir
 from ..mapping.geometry import Geometry
 from ..mapping.hardware import Hardware
 from ..mapping.mapping import AXES, Mapping, mapping_of

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from ..indices.arithmetic import apply_map, conjunction, constant, known
-from ..ir.mlir import affine, arith, constraints, ir, memref, operations, scf, vector
+from ..ir.affine_maps import constraints
+from ..ir.mlir import affine, arith, ir, memref, operations, scf, vector
 from ..ir.structured import copy_marks, replace
 from .forall import one_forall
 

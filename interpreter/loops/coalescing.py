@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, delinearise, minimum
 from ..indices.arithmetic import inside as inside_of
 from ..indices.ranges import largest
-from ..ir.mlir import ir, scf
-from ..ir.nesting import children
+from ..ir.mlir import children, ir, scf
 from ..ir.structured import loop_inits, replace
 from ..mapping.space import LoopDimension, loop_dimensions, product
 from .forall import end_of, make_forall

@@ -94,8 +94,8 @@ def _carried(loop: ir.Operation) -> Collision:
 
 def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     from ..proof import conflicts_between_blocks
+    from ..proof.forms.algebra import LaunchShape
     from ..proof.forms.linear import NOTHING, less
-    from ..proof.forms.shape import LaunchShape
     from ..proof.kernels.model import PlaceStep
     from ..proof.kernels.reader import Reader
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import WeftError
 from ...dsl.fields import SpaceSpec
 from ..indices.arithmetic import known
-from ..ir.mlir import ir, operations, producer, tensor
-from ..ir.nesting import children, is_within, move_in_front
+from ..ir.mlir import children, ir, is_within, move_in_front, operations, producer, tensor
 from ..ir.structured import is_parallel_op, is_structured, move_marks, segments, shape_of
 from ..mapping.mapping import mapping_of
 from ..mapping.space import loop_dimensions

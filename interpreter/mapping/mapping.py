@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dsl.fields import DistributionSpec, SpaceSpec
-from ..ir.mlir import i64, ir, operations
-from ..ir.nesting import ancestors
+from ..ir.mlir import ancestors, i64, ir, operations
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")

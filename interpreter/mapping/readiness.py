@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..ir.mlir import ir, operations
-from ..ir.nesting import children
+from ..ir.mlir import children, ir, operations
 from ..ir.structured import ATOMIC, WRITEBACK
 from ..memory.effects import accesses, is_pure
 from ..session.rewriter import describe

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from ..indices.ranges import largest, range_of
+from ..ir.affine_maps import dimension_of
 from ..ir.mlir import DYNAMIC, affine, ir, memref, producer, scf
-from ..ir.structured import dimension_of, shape_of, structure
+from ..ir.structured import shape_of, structure
 from .mapping import Mapping
 
 

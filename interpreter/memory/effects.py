@@ -13,8 +13,7 @@ from typing import Literal
 
 from ..ir import structured
 from ..ir.functions import segments
-from ..ir.mlir import ir, producer
-from ..ir.nesting import children
+from ..ir.mlir import children, ir, producer
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]

@@ -1,14 +1,51 @@
-"""Layouts and elements of memrefs, as their types show them."""
+"""What memref types and views say of memory: strides and offset, elements, memory spaces."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TypeVar
+from typing import Literal, TypeVar
 
+from ...dsl.diagnostics import fail
 from ..ir.functions import name_of
-from ..ir.mlir import DYNAMIC, ir
-from .strides import strided
+from ..ir.mlir import DYNAMIC, ir, memref
+from ..session.rewriter import refuse
+
+
+def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str | None = None) -> tuple[list[int], int]:
+    """Strides and offset of a memref type, `DYNAMIC` where they are not static.
+
+    Args:
+        at: the op that the memref belongs to, for the diagnostic; `what`: what the memref is, if it has a name.
+
+    Raises:
+        WeftError: W0398 for a layout that no strides express, such as `affine_map<(i) -> (i floordiv 4, i mod 4)>`.
+    """
+    try:
+        strides, offset = ir.MemRefType(kind).get_strides_and_offset()
+    except RuntimeError as error:
+        message = f"the layout of {kind} has no strides" if what is None else f"{what} is {kind}: its layout has no strides"
+        hint = "write the layout as `strided<[8, 1]>`, or leave it out: upstream's `normalize-memrefs` does that"
+        raise refuse("W0398", message, at, hint=hint) from error
+    return list(strides), offset
+
+
+def transposed(value: ir.Value, order: Sequence[int]) -> ir.Value:
+    """The buffer with its dimensions in this order, at the insertion point."""
+    kind = ir.MemRefType(value.type)
+    strides, offset = strided(kind)
+    layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in order])
+    seen = ir.MemRefType.get([kind.shape[axis] for axis in order], kind.element_type, layout, kind.memory_space)
+    return memref.TransposeOp(seen, value, ir.AffineMapAttr.get(ir.AffineMap.get_permutation(list(order)))).result
+
+
+def is_plain(kind: ir.Type) -> bool:
+    """Whether a type is that of a memref without a layout: row by row from its first element on, whatever its sizes."""
+    if not isinstance(kind, ir.MemRefType):
+        return False
+    return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank, kind.context))
+
 
 T = TypeVar("T")
 
@@ -93,3 +130,61 @@ def reshaped(
             steps[d] = stride
             stride = times(stride, made[d])
     return tuple(made), tuple(steps)
+
+
+Space = Literal["workgroup", "global", "private"]
+
+_SPELLINGS: dict[str, Space] = {
+    "#gpu.address_space<global>": "global",
+    "#gpu.address_space<constant>": "global",
+    "#gpu.address_space<workgroup>": "workgroup",
+    "#gpu.address_space<private>": "private",
+    "#nvvm.memory_space<generic>": "global",
+    "#nvvm.memory_space<global>": "global",
+    "#nvvm.memory_space<constant>": "global",
+    "#nvvm.memory_space<shared>": "workgroup",
+    "#nvvm.memory_space<local>": "private",
+    "#ptr.generic_space": "global",
+    "#amdgpu.address_space<fat_raw_buffer>": "global",
+    "#spirv.storage_class<CrossWorkgroup>": "global",
+    "#spirv.storage_class<StorageBuffer>": "global",
+    "#spirv.storage_class<Uniform>": "global",
+    "#spirv.storage_class<UniformConstant>": "global",
+    "#spirv.storage_class<Generic>": "global",
+    "#spirv.storage_class<Workgroup>": "workgroup",
+    "#spirv.storage_class<Private>": "private",
+    "#spirv.storage_class<Function>": "private",
+}
+_NUMBERS: dict[int, Space] = {0: "global", 1: "global", 3: "workgroup", 4: "global", 5: "private"}
+"""LLVM's address spaces, which NVPTX and AMDGPU number alike."""
+
+
+def space_of(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space | None:
+    """The memory that a memref type names; None where it names one that is not known (of clusters, of tensor cores, of others)."""
+    attribute = kind.memory_space
+    if attribute is None:
+        return "global"
+    text = str(attribute)
+    number = re.fullmatch(r"(?:#llvm\.address_space<)?(\d+)(?:>| : \w+)?", text)
+    return _NUMBERS.get(int(number[1])) if number is not None else _SPELLINGS.get(text)
+
+
+def memory_space(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space:
+    """The memory that a memref type names.
+
+    Raises:
+        WeftError: W0641 for a memory space that is not known.
+    """
+    space = space_of(kind)
+    if space is None:
+        raise fail(
+            "W0641",
+            f"the memory space {kind.memory_space} is not known: {kind}",
+            hint="name global, shared (workgroup) or private memory, in the spelling of gpu, nvvm, spirv, or LLVM's numbers",
+        )
+    return space
+
+
+def is_shared(kind: ir.Type) -> bool:
+    """Whether a type names the memory that the threads of a block share."""
+    return isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType) and space_of(kind) == "workgroup"

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from ...dsl.diagnostics import fail
-from ..ir.mlir import ir, memref
-from ..ir.nesting import ancestors, children
+from ..ir.mlir import ancestors, children, ir, memref
 from . import layouts
-from .strides import strided, transposed
+from .layouts import strided, transposed
 
 WORKGROUP = "#gpu.address_space<workgroup>"
 SHARED_LIMIT = 227 * 1024

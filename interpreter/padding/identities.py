@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ..ir import mlir
+from ..ir.affine_maps import dimension_of
 from ..ir.cloning import clone_with
-from ..ir.mlir import func, ir, producer
-from ..ir.structured import Structure, body_of, dimension_of, element_type, segments, yielded
+from ..ir.mlir import arith, func, ir, made_by, operations, producer, run_passes
+from ..ir.structured import Structure, body_of, element_type, segments, yielded
 from .gathers import Neutral, attribute
 
 _COMMUTATIVE = {
@@ -50,7 +50,7 @@ def combination(op: ir.Operation) -> Combination | None:
         return None
     body = body_of(op)
     accumulator = body.arguments[inputs]
-    combiner = mlir.made_by(yielded(op)[0], *_COMBINERS)
+    combiner = made_by(yielded(op)[0], *_COMBINERS)
     if combiner is None or combiner.block != body:
         return None
     if len(list(accumulator.uses)) != 1 or accumulator not in list(combiner.operands):
@@ -142,13 +142,13 @@ def _folded(
         with ir.InsertionPoint(function.add_entry_block()):
             mapping = dict(zip(unknown, function.entry_block.arguments, strict=True))
             for value, constant in known.items():
-                mapping[value] = mlir.arith.ConstantOp(value.type, constant).result
+                mapping[value] = arith.ConstantOp(value.type, constant).result
             for op in cone:
                 clone_with(op, mapping)
             func.ReturnOp([mapping[term]])
-    mlir.run_passes(module, "canonicalize")
-    (returned,) = mlir.operations(module.operation, "func.return")
-    made = mlir.made_by(returned.operands[0], "arith.constant")
+    run_passes(module, "canonicalize")
+    (returned,) = operations(module.operation, "func.return")
+    made = made_by(returned.operands[0], "arith.constant")
     return None if made is None else made.attributes["value"]
 
 

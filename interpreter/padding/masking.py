@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..ir import mlir
 from ..ir.cloning import clone_body
-from ..ir.mlir import arith, ir, linalg, scf
+from ..ir.mlir import arith, ir, linalg, operations, scf
 from ..ir.structured import Structure, body_of, copy_marks, generic, is_read, replace, segments, structure
 from ..session.rewriter import WAS
 from .gathers import constant, within
@@ -26,7 +25,7 @@ _DIVISIONS = tuple(
 
 def runs_anywhere(op: ir.Operation) -> bool:
     """Whether the body of a structured op may be performed outside its domain, its result thrown away."""
-    return not any(mlir.operations(op, *_UNMAPPED_READS, *_DIVISIONS))
+    return not any(operations(op, *_UNMAPPED_READS, *_DIVISIONS))
 
 
 def beyond(

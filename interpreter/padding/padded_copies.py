@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir
-from ..ir.nesting import is_used, stands_in, users
+from ..ir.mlir import ir, is_used, operations, stands_in, users
 from ..ir.structured import is_structured, segments, shape_of
 from ..session.rewriter import describe
 from .pieces import pad_widths
@@ -18,13 +16,13 @@ _BY_ITSELF = "`bufferize`, and map and launch the `linalg.map` that fills the co
 
 def padded_copies(module: ir.Module) -> dict[str, Reason]:
     """The `tensor.pad`s of function bodies, by place, and why each of them is not read through."""
-    found = [op for op in mlir.operations(module.operation, "tensor.pad") if is_used(op.results[0])]
+    found = [op for op in operations(module.operation, "tensor.pad") if is_used(op.results[0])]
     return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
 
 
 def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
     """Say on the `linalg.map` that upstream makes of each of them what it is."""
-    for op in mlir.operations(module.operation, "linalg.map") if copies else ():
+    for op in operations(module.operation, "linalg.map") if copies else ():
         reason = copies.get(str(op.location))
         if reason is not None:
             op.attributes[MARK] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in reason])

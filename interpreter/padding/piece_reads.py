@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..ir.cloning import clone_body
-from ..ir.mlir import affine, arith, ir, producer, tensor
-from ..ir.nesting import stands_in
+from ..ir.mlir import affine, arith, ir, producer, stands_in, tensor
 from . import gathers
 from .gathers import index
 from .pieces import BoxSpan, Computed, Filled, Image, Piece, Placed, StridedWindow

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.mlir import DYNAMIC, ir, made_by, producer
-from ..ir.nesting import is_used
+from ..ir.mlir import DYNAMIC, ir, is_used, made_by, producer
 from ..ir.slices import place_of
 from ..ir.structured import body_of, element_type, extents_of, shape_of
 

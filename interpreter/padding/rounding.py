@@ -12,13 +12,11 @@ from collections.abc import Sequence
 
 from ..indices.ranges import expression_range
 from ..ir import mlir
-from ..ir.mlir import ir, tensor
-from ..ir.nesting import stands_in
+from ..ir.affine_maps import dimension_of, dimensions_of
+from ..ir.mlir import ir, stands_in, tensor
 from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     Structure,
-    dimension_of,
-    dimensions_of,
     element_type,
     extents_of,
     is_read,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dsl.diagnostics import Diagnostic, Span, WeftError
 from ...dsl.tree import Node
-from ..ir import mlir
-from ..ir.mlir import ir
+from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
 from ..ir.structured import is_structured
 from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
@@ -56,14 +55,14 @@ class Rewriter:
         Never keep an `Operation` across `transform` or `passes`: look it up again. Raises W0310 if the op is gone.
         """
         tag = handle.tag
-        found = [op for op in mlir.operations(self.module.operation) if tag in op.attributes]
+        found = [op for op in operations(self.module.operation) if tag in op.attributes]
         if len(found) != 1:
             what = "is gone: a rewrite removed it" if not found else f"names {len(found)} ops"
             raise self.error("W0310", f"the op of this handle {what}")
         return found[0]
 
     def has(self, handle: Handle) -> bool:
-        return any(handle.tag in op.attributes for op in mlir.operations(self.module.operation))
+        return any(handle.tag in op.attributes for op in operations(self.module.operation))
 
     def new_handle(self, op: ir.Operation | ir.OpView, kind: HandleKind = "op") -> Handle:
         """Tag `op` and return the handle that finds it again."""
@@ -80,8 +79,8 @@ class Rewriter:
     def transform(self, body: str) -> None:
         """Run upstream transform ops; a handle `h` is matched by `attributes{h.tag}`, see `matcher`."""
         try:
-            mlir.run_transform(self.module, body)
-        except (ir.MLIRError, mlir.TransformError) as error:
+            run_transform(self.module, body)
+        except (ir.MLIRError, TransformError) as error:
             raise self.error("W0311", "upstream refuses this transformation", notes=upstream_messages(error)) from error
 
     @staticmethod
@@ -100,7 +99,7 @@ class Rewriter:
     def passes(self, pipeline: str) -> None:
         """Run a pass pipeline on the module. Raises W0312 where it does not parse or fails."""
         try:
-            mlir.run_passes(self.module, pipeline)
+            run_passes(self.module, pipeline)
         except ir.MLIRError as error:
             raise self.error(
                 "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
@@ -221,9 +220,9 @@ def _nested(pipeline: str, said: str) -> str | None:
     return f"nest it: `{nested}` instead of `{written}`"
 
 
-def upstream_messages(error: ir.MLIRError | mlir.TransformError) -> tuple[str, ...]:
+def upstream_messages(error: ir.MLIRError | TransformError) -> tuple[str, ...]:
     """MLIR's own messages, most specific first, without the bindings' preamble."""
-    if isinstance(error, mlir.TransformError):
+    if isinstance(error, TransformError):
         return tuple(_TAG.sub("", message) for message in error.messages)
     lines: list[str] = []
 

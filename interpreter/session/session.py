@@ -17,7 +17,7 @@ from ...dsl import tree
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.scopes import Gone, names_of
 from ..focus import Taken, Version
-from ..ir.clone import clone_module, strip_tags
+from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
 from ..tensors.tidy import tidy
 from .control import passed, statement_text

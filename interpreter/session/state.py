@@ -9,7 +9,7 @@ from ...dsl import tree
 from ...dsl.diagnostics import Span
 from ...dsl.scopes import Gone
 from ..focus import Version
-from ..ir.clone import strip_tags
+from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
 from .frames import Frame
 from .statement import HandleKind

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from ..ir import mlir
-from ..ir.mlir import i64
+from ..ir.mlir import i64, operations
 from ..session.rewriter import Rewriter
 from ..session.statement import Results, Statement, integer, names, statement
 
@@ -91,8 +90,8 @@ class AsyncFork(Statement):
             at = "noalias" if error.diagnostics[0].code == "W0435" else None
             raise rewrite.placed(error, at=at) from error
         if self.streams is not None:
-            for function in mlir.operations(rewrite.module.operation, "func.func"):
-                if any(mlir.operations(function, "gpu.wait")):
+            for function in operations(rewrite.module.operation, "func.func"):
+                if any(operations(function, "gpu.wait")):
                     function.attributes[STREAMS] = i64(self.streams)
         rewrite.remark(
             f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"

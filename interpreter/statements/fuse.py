@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import WeftError
-from ..ir import mlir
-from ..ir.mlir import ir
-from ..ir.nesting import ancestors, is_within
+from ..ir.mlir import ancestors, ir, is_within, operations
 from ..ir.structured import ATOMIC, is_structured
 from ..padding.rounding import absorb_pads
 from ..session.rewriter import Rewriter, describe
@@ -159,7 +157,7 @@ class Fuse(Statement):
                 )
 
     def _tagged(self, rewrite: Rewriter) -> list[ir.Operation]:
-        return [op for op in mlir.operations(rewrite.module.operation) if self.producer.tag in op.attributes]
+        return [op for op in operations(rewrite.module.operation) if self.producer.tag in op.attributes]
 
     def _settle(self, rewrite: Rewriter) -> None:
         """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""

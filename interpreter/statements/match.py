@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ir import mlir
-from ..ir.mlir import ir
+from ..ir.mlir import ir, operations
 from ..session.rewriter import Rewriter, describe
 from ..session.statement import Handle, Results, Statement, handle, integer, statement, string, word
 
@@ -47,7 +46,7 @@ class _Match(Statement):
 
         `enough`: refuse an index that is too large.
         """
-        ops = [op for op in mlir.operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
+        ops = [op for op in operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
         if self.index is None:
             return ops
         if enough and self.index >= len(ops):
@@ -81,7 +80,7 @@ class _Match(Statement):
         name = self.scope.removeprefix("@")
         functions = {
             ir.StringAttr(op.attributes["sym_name"]).value: op
-            for op in mlir.operations(rewrite.module.operation, "func.func")
+            for op in operations(rewrite.module.operation, "func.func")
         }
         if name not in functions:
             known = ", ".join(f"@{f}" for f in functions) or "none"
@@ -99,7 +98,7 @@ class _Match(Statement):
     def nothing(self, rewrite: Rewriter) -> Exception:
         """The error for no match, with what the payload has instead."""
         names: dict[str, int] = {}
-        for op in mlir.operations(self._root(rewrite)):
+        for op in operations(self._root(rewrite)):
             if op.name.split(".")[0] not in ("builtin", "func", "arith", "tensor") and not op.name.endswith(".yield"):
                 names[op.name] = names.get(op.name, 0) + 1
         listed = ", ".join(f"{n} × {name}" if n > 1 else name for name, n in sorted(names.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.clone import strip_tags, without_tags
+from ..ir.cloning import strip_tags, without_tags
 from ..session.rewriter import Rewriter, describe
 from ..session.statement import Handle, Results, Statement, handle, statement
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..ir.mlir import i64, ir, linalg, producer
-from ..ir.nesting import stands_in, users
+from ..ir.mlir import i64, ir, linalg, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, bytes_of, element_bytes
 from ..padding.gathers import MARK as GATHER

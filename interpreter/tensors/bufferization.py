@@ -5,9 +5,7 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir, linalg
-from ..ir.nesting import ancestors
+from ..ir.mlir import ancestors, ir, linalg, made_by, operations, run_passes
 from ..ir.slices import takes_all
 from ..ir.structured import WRITEBACK
 from ..padding.gathers import MARK as GATHER
@@ -34,7 +32,7 @@ def is_bufferized(module: ir.Module) -> bool:
     """Whether no op of the module produces or takes a tensor any more."""
     return not any(
         isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType))
-        for op in mlir.operations(module.operation)
+        for op in operations(module.operation)
         for value in (*op.operands, *op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments))
     )
 
@@ -57,26 +55,26 @@ def bufferize_module(module: ir.Module) -> None:
     _separate_arguments(module)
     _protect_arguments(module, protect=True)
     start_reshaped(module)
-    mlir.run_passes(module, _BUFFERIZE)
+    run_passes(module, _BUFFERIZE)
     _separate_results(module)
     name_padded_copies(module, copies)
     allocate_expanded(module)
     fold_reshapes(module)
-    mlir.run_passes(module, _RESULTS)
+    run_passes(module, _RESULTS)
     _protect_arguments(module, protect=False)
     drop_carried_buffers(module)
-    mlir.run_passes(module, "cse")
+    run_passes(module, "cse")
     _copies(module)
-    for op in mlir.operations(module.operation):
+    for op in operations(module.operation):
         if is_gather(op):  # it fills a temporary with what a ragged result starts with, and goes where its owner goes
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
-    mlir.run_passes(module, "cse")
+    run_passes(module, "cse")
 
 
 def _separate_arguments(module: ir.Module) -> None:
     """An argument that a function returns gets a copy: each result is a buffer of its own."""
-    for terminator in mlir.operations(module.operation, "func.return"):
+    for terminator in operations(module.operation, "func.return"):
         for position, value in enumerate(list(terminator.operands)):
             if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
                 with ir.InsertionPoint(terminator):
@@ -92,10 +90,10 @@ def _separate_arguments(module: ir.Module) -> None:
 def _separate_results(module: ir.Module) -> None:
     """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One tensor may
     have been returned twice, or two of undefined elements, which are one buffer."""
-    for terminator in mlir.operations(module.operation, "func.return"):
+    for terminator in operations(module.operation, "func.return"):
         seen: list[ir.Value] = []
         for position, value in enumerate(list(terminator.operands)):
-            made = mlir.made_by(value, "memref.alloc")
+            made = made_by(value, "memref.alloc")
             if value in seen and made is not None:
                 with ir.InsertionPoint(terminator):
                     again = made.clone().results[0]
@@ -106,7 +104,7 @@ def _separate_results(module: ir.Module) -> None:
 
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
     """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
-    for function in mlir.operations(module.operation, "func.func"):
+    for function in operations(module.operation, "func.func"):
         kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
         tensors = [isinstance(t, ir.RankedTensorType) for t in kind.inputs]
         if not any(tensors) and "arg_attrs" not in function.attributes:
@@ -122,7 +120,7 @@ def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
 
 def _copies(module: ir.Module) -> None:
     """`memref.copy` inside loops → `linalg.copy`; a copy of a buffer to itself goes."""
-    for op in mlir.operations(module.operation, "memref.copy"):
+    for op in operations(module.operation, "memref.copy"):
         source, target = op.operands
         if _whole(source) == _whole(target):
             op.erase()
@@ -134,5 +132,5 @@ def _copies(module: ir.Module) -> None:
 
 def _whole(buffer: ir.Value) -> ir.Value:
     """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
-    op = mlir.made_by(buffer, "memref.subview")
+    op = made_by(buffer, "memref.subview")
     return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer

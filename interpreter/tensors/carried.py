@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir, scf
+from ..ir.mlir import ir, operations, scf
 from ..ir.structured import body_of, loop_inits, loop_outputs, replace, yielded
 
 
@@ -12,7 +11,7 @@ def drop_carried_buffers(module: ir.Module) -> None:
 
     Upstream's canonicalization does the same, but deletes one-trip loops, and the handles on them, along the way.
     """
-    for loop in reversed(list(mlir.operations(module.operation, "scf.for"))):
+    for loop in reversed(list(operations(module.operation, "scf.for"))):
         if _unchanged(loop):
             _rebuild(loop)
 

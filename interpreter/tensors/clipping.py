@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import constant_of
-from ..ir import mlir
 from ..ir.cloning import index_dimension
-from ..ir.mlir import affine, ir, tensor
-from ..ir.nesting import made_within, users
+from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, tensor, users
 from ..ir.slices import from_origin, offsets_of, place_of, sliced
 from ..ir.structured import element_type, extents_of, loop_inits, loop_outputs, replace, shape_of, structure
 from ..padding import gathers
@@ -23,7 +21,7 @@ from .destinations import written_over
 
 def clip_loops(module: ir.Module) -> None:
     """Clip every `scf.forall` of the module whose padded result is cut back, innermost first."""
-    for loop in reversed(list(mlir.operations(module.operation, "scf.forall"))):
+    for loop in reversed(list(operations(module.operation, "scf.forall"))):
         if any(_cut(result) for result in loop.results):
             _clip(loop)
 
@@ -75,7 +73,7 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
         places = (*around, offsets_of(insertion))
         for op, position in written_over(sliced(insertion.operands[0])):
             if gathers.is_gather(op):
-                found += [read for read in mlir.operations(op, "tensor.extract") if _reads_at(read, op, places)]
+                found += [read for read in operations(op, "tensor.extract") if _reads_at(read, op, places)]
             elif op.name == "scf.forall":
                 found += _read_in_place(loop_outputs(op)[position - len(op.operands)], places)
     return found
@@ -83,13 +81,13 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
 
 def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir.Value | int]]) -> bool:
     """Whether a gather reads, for its element i, that at the sum of the places and i."""
+    from ..proof.forms.algebra import LaunchShape
     from ..proof.forms.linear import NOTHING, Linear
-    from ..proof.forms.shape import LaunchShape
     from ..proof.kernels.values import Values
 
     values = Values(LaunchShape(), lambda _: NOTHING)
     own = [values.opaque(NOTHING) for _ in range(structure(gather).rank)]
-    for op in mlir.operations(gather, "linalg.index"):
+    for op in operations(gather, "linalg.index"):
         values.bind(op.results[0], own[index_dimension(op)])
     indices = [values.linear(index) for index in list(read.operands)[1:]]
     if any(len(place) != len(indices) for place in places):
@@ -187,10 +185,10 @@ def insert(
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
     """Whether an offset is a loop index times the tile size: then tiles that divide the extent never stick out."""
-    number, apply = constant_of(offset), mlir.made_by(offset, "affine.apply")
+    number, apply = constant_of(offset), made_by(offset, "affine.apply")
     if apply is not None:
         return f"* {size})>" in str(apply.attributes["map"]) and "+" not in str(apply.attributes["map"])
-    return number % size == 0 if number is not None else size == 1 and mlir.producer(offset) is None
+    return number % size == 0 if number is not None else size == 1 and producer(offset) is None
 
 
 def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir, tensor
+from ..ir.mlir import DYNAMIC, ir, operations, tensor
 
 
 def crop_before_padding(module: ir.Module) -> None:
     """Slice what a `tensor.pad` of negative widths crops, in front of it; the widths that are left are 0 or more."""
-    for op in mlir.operations(module.operation, "tensor.pad"):
+    for op in operations(module.operation, "tensor.pad"):
         low, high = (list(ir.DenseI64ArrayAttr(op.attributes[f"static_{end}"])) for end in ("low", "high"))
         kind = ir.RankedTensorType(op.operands[0].type)
-        if mlir.DYNAMIC in (*low, *high) or min((*low, *high), default=0) >= 0 or not kind.has_static_shape:
+        if DYNAMIC in (*low, *high) or min((*low, *high), default=0) >= 0 or not kind.has_static_shape:
             continue
         boxes = [_box(n, a, b) for n, a, b in zip(kind.shape, low, high, strict=True)]
         sizes = [stop - start for start, stop in boxes]

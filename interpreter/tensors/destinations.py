@@ -7,9 +7,7 @@ within a loop only the op whose result is inserted keeps the slice it is inserte
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir
-from ..ir.nesting import users
+from ..ir.mlir import ir, operations, producer, users
 from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     element_type,
@@ -29,22 +27,22 @@ from ..padding import gathers
 def separate_destinations(module: ir.Module) -> None:
     """Give each op that only writes its destination one of its own."""
     without_contents: set[ir.Value] = set()
-    for loop in mlir.operations(module.operation, "scf.forall"):  # outer loops first
+    for loop in operations(module.operation, "scf.forall"):  # outer loops first
         for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
             if gathers.is_empty(init) or sliced(init) in without_contents:
                 without_contents.add(output)
                 _separate_slices(output)
     lengths: dict[ir.Value, int] = {}
-    for op in mlir.operations(module.operation):
+    for op in operations(module.operation):
         if is_structured(op):
             _write_over_an_input(op, lengths)
-    for op in mlir.operations(module.operation, "tensor.empty"):
+    for op in operations(module.operation, "tensor.empty"):
         _split(op)
 
 
 def fill_what_is_wanted(module: ir.Module) -> None:
     """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
-    for op in mlir.operations(module.operation, "linalg.fill"):
+    for op in operations(module.operation, "linalg.fill"):
         parts = [user for result in op.results for user in users(result)]
         if not parts or not gathers.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
             continue
@@ -74,7 +72,7 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
     if is_read(op, number):
         return
     for i, value in enumerate(list(op.operands)[:number]):
-        maker = mlir.producer(value)
+        maker = producer(value)
         alike = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
         if maker is None or not is_structured(maker) or gathers.is_gather(maker) or maker.block != op.block:
             continue
@@ -144,7 +142,7 @@ def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
 
 def _destination(value: ir.Value) -> tuple[ir.Operation, int] | None:
     """The op that makes `value`, and the operand that it is written over."""
-    op = mlir.producer(value)
+    op = producer(value)
     if op is None or not (is_structured(op) or op.name in ("scf.forall", "scf.for")):
         return None
     first = segments(op)[0] if is_structured(op) else len(op.operands) - len(op.results)

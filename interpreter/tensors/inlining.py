@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..indices.arithmetic import apply_map
-from ..ir import mlir
+from ..ir.affine_maps import dimension_of
 from ..ir.cloning import clone_body
-from ..ir.mlir import ir, linalg, producer
-from ..ir.nesting import stands_in
-from ..ir.structured import (
-    Structure,
-    body_of,
-    copy_marks,
-    dimension_of,
-    generic,
-    is_structured,
-    replace,
-    segments,
-    structure,
-)
+from ..ir.mlir import ir, linalg, operations, producer, stands_in
+from ..ir.structured import Structure, body_of, copy_marks, generic, is_structured, replace, segments, structure
 from ..padding import gathers
 from ..session.rewriter import WAS
 from .fusing import remove_if_dead
@@ -28,7 +17,7 @@ from .fusing import remove_if_dead
 def inline_gathers(module: ir.Module) -> bool:
     """Inline every gather without inputs that a structured op reads. Returns whether there was one."""
     some = False
-    for reader in [op for op in mlir.operations(module.operation) if is_structured(op)]:
+    for reader in [op for op in operations(module.operation) if is_structured(op)]:
         while (position := _gathered_input(reader)) is not None:
             reader, some = _inline(reader, position), True
     return some

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.functions import given_name, maker
-from ..ir.mlir import ir
+from ..ir.functions import given_name
+from ..ir.mlir import ir, maker, operations
 from ..memory.views import VIEWS
 from ..padding.gathers import is_gather
 
@@ -17,7 +16,7 @@ def origin(value: ir.Value) -> str | None:
         op = value.owner.operation
         if op.name in _THROUGH:
             value = op.operands[0]
-        elif is_gather(op) and (images := [o.operands[0] for o in mlir.operations(op, "tensor.extract")]):
+        elif is_gather(op) and (images := [o.operands[0] for o in operations(op, "tensor.extract")]):
             value = images[0]
         else:
             return None

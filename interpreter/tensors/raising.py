@@ -8,13 +8,24 @@ Each op becomes the same op on those values; at the end every argument that was 
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir, linalg
-from ..ir.nesting import ancestors, is_used, stands_in
+from ..ir.mlir import (
+    GAP,
+    LOOPS,
+    NotLocalError,
+    ancestors,
+    ir,
+    is_used,
+    linalg,
+    made_by,
+    operations,
+    run_passes,
+    stands_in,
+    tensor,
+)
 from ..ir.slices import place_of
 from ..ir.structured import body_of, is_structured, operand_names, segments, structure
+from ..memory.layouts import is_plain
 from ..memory.shared import as_tensor
-from ..memory.strides import is_plain
 from ..padding.gathers import empty
 from ..session.rewriter import Rewriter
 
@@ -30,9 +41,9 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
     if not stands_in(op, "func.func"):
         return False
     (function, *_) = ancestors(op)
-    gaps = list(mlir.operations(function, mlir.GAP))
-    if gaps and not any(mlir.LOOPS in gap.attributes for gap in gaps):
-        raise mlir.NotLocalError
+    gaps = list(operations(function, GAP))
+    if gaps and not any(LOOPS in gap.attributes for gap in gaps):
+        raise NotLocalError
     whole = _raisable(function)
     if not whole and not (_op_raisable(op) and is_structured(op)):
         return False
@@ -40,7 +51,7 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
         _Raising(body_of(function)).run()
     else:
         _Raising(op.block).run_one(op)
-    mlir.run_passes(rewrite.module, "cse")
+    run_passes(rewrite.module, "cse")
     rewrite.remark("raised from memrefs to tensors (distinct arguments taken as distinct buffers)")
     return True
 
@@ -103,7 +114,7 @@ def _is_window(op: ir.Operation) -> bool:
 
 def _window(value: ir.Value) -> ir.Operation | None:
     """The subview that makes `value`."""
-    return mlir.made_by(value, "memref.subview")
+    return made_by(value, "memref.subview")
 
 
 def _root(value: ir.Value) -> ir.Value:
@@ -167,7 +178,7 @@ class _Raising:
         kind = ir.MemRefType(buffer.type)
         if (window := _window(buffer)) is not None:
             part = ir.RankedTensorType.get(list(kind.shape), kind.element_type)
-            return mlir.tensor.ExtractSliceOp(
+            return tensor.ExtractSliceOp(
                 part, self._value(window.operands[0]), [], [], [], *place_of(window)
             ).result
         if buffer not in self.current:
@@ -199,7 +210,7 @@ class _Raising:
         while (window := _window(buffer)) is not None:
             buffer = window.operands[0]
             with ir.InsertionPoint(before), before.location:
-                value = mlir.tensor.InsertSliceOp(value, self._value(buffer), [], [], [], *place_of(window)).result
+                value = tensor.InsertSliceOp(value, self._value(buffer), [], [], [], *place_of(window)).result
         self.current[buffer] = value
         if buffer not in self.written:
             self.written.append(buffer)

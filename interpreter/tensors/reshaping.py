@@ -7,13 +7,11 @@ buffers that bufferization allocates, whatever they start with (`allocate_expand
 
 from __future__ import annotations
 
-from ..ir import mlir
 from ..ir.cloning import replace_operands
-from ..ir.mlir import ir, made_by, memref, producer, tensor
-from ..ir.nesting import stands_in, users
+from ..ir.mlir import ir, made_by, memref, operations, producer, stands_in, tensor, users
 from ..ir.structured import is_structured, replace, segments, shape_of
+from ..memory.layouts import is_plain
 from ..memory.shared import as_tensor
-from ..memory.strides import is_plain
 from ..padding import gathers
 
 _MATERIALIZE = "bufferization.materialize_in_destination"
@@ -21,7 +19,7 @@ _MATERIALIZE = "bufferization.materialize_in_destination"
 
 def start_reshaped(module: ir.Module) -> None:
     """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
-    for op in mlir.operations(module.operation, "tensor.expand_shape"):
+    for op in operations(module.operation, "tensor.expand_shape"):
         made = made_by(op.operands[0], "scf.forall")
         if made is None or None in shape_of(op.results[0]):
             continue
@@ -70,7 +68,7 @@ def allocate_expanded(module: ir.Module) -> None:
     A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and no copy of
     that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was scheduled.
     """
-    for op in mlir.operations(module.operation, "memref.expand_shape"):
+    for op in operations(module.operation, "memref.expand_shape"):
         made, kind = made_by(op.operands[0], "memref.alloc"), op.results[0].type
         if made is None or not is_plain(kind) or not ir.MemRefType(kind).has_static_shape:
             continue
@@ -89,7 +87,7 @@ def allocate_expanded(module: ir.Module) -> None:
 
 def fold_reshapes(module: ir.Module) -> None:
     """A reshape of a reshape back to the type it came from is what it came from."""
-    for op in mlir.operations(module.operation, "memref.expand_shape", "memref.collapse_shape"):
+    for op in operations(module.operation, "memref.expand_shape", "memref.collapse_shape"):
         other = "memref.collapse_shape" if op.name == "memref.expand_shape" else "memref.expand_shape"
         before = made_by(op.operands[0], other)
         if before is not None and before.operands[0].type == op.results[0].type:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import mlir
-from ..ir.mlir import ir, made_by
-from ..ir.nesting import stands_in
+from ..ir.mlir import ir, made_by, operations, run_passes, stands_in
 from ..ir.slices import takes_all, uncut
 from ..ir.structured import element_type, extents_of, replace, shape_of
 from ..padding import gathers
@@ -12,9 +10,9 @@ from ..padding import gathers
 
 def tidy(module: ir.Module) -> None:
     """Slices of `tensor.empty` become smaller ones, slices of everything become the thing; dead pure ops go."""
-    for op in mlir.operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
+    for op in operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
         _fold(op)
-    mlir.run_passes(module, "cse")
+    run_passes(module, "cse")
 
 
 def _fold(op: ir.Operation) -> None:

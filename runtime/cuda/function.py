@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...interpreter.ir.functions import given_name, inputs_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.strides import is_plain, strided
+from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
 from ..kernel_lowering import normal
 from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...interpreter.ir.mlir import ir, operations, producer
-from ...interpreter.memory.spaces import space_of
+from ...interpreter.memory.layouts import space_of
 from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
 from .kernel import KernelWriter, Lanes, first_index

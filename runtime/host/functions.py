@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...dsl.diagnostics import fail
-from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import KERNEL_OPERANDS, attributes_of, given_name, inputs_of, segments, symbol
-from ...interpreter.ir.mlir import ir
-from ...interpreter.ir.nesting import ancestors
+from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.memory.effects import CALLS, CONTROL, accesses, is_memref
 from ...interpreter.memory.views import VIEWS
 from ..plan.dtypes import NUMPY
@@ -33,7 +31,7 @@ def is_public(function: ir.Operation) -> bool:
 
 
 def launches(function: ir.Operation) -> bool:
-    return any(True for _ in mlir.operations(function, "gpu.launch_func", "gpu.launch"))
+    return any(True for _ in operations(function, "gpu.launch_func", "gpu.launch"))
 
 
 def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
@@ -88,8 +86,8 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
 
 def _element_types(module: ir.Module, function: ir.Operation) -> frozenset[str]:
     """Those that the function, and all that it may call or launch, computes with."""
-    calls = any(mlir.operations(function, "func.call", "gpu.launch_func"))
-    values = (result for op in mlir.operations(module.operation if calls else function) for result in op.results)
+    calls = any(operations(function, "func.call", "gpu.launch_func"))
+    values = (result for op in operations(module.operation if calls else function) for result in op.results)
     kinds = {v.type for v in values}
     return frozenset(str(ir.ShapedType(k).element_type if isinstance(k, ir.ShapedType) else k) for k in kinds)
 

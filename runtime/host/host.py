@@ -13,7 +13,7 @@ from dataclasses import replace
 from ...dsl.diagnostics import fail
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory.strides import is_plain
+from ...interpreter.memory.layouts import is_plain
 from ..plan.check import validate
 from ..plan.plan import (
     Alloc,

@@ -9,10 +9,10 @@ from typing import Any
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
-from ...interpreter.ir.clone import UNPROVEN
+from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory.spaces import is_shared
+from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
 from ..cuda.abi import STATIC_SHARED_LIMIT
 from ..cuda.module import kernel_functions as kernels_by_symbol

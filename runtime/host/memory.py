@@ -7,8 +7,7 @@ from functools import partial
 
 from ...interpreter.ir.functions import segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.layouts import mixed, reshaped
-from ...interpreter.memory.strides import strided
+from ...interpreter.memory.layouts import mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_bytes

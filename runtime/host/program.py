@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.session.rewriter import describe, refuse
 from ..plan.plan import (
     Alloc,
@@ -244,7 +243,7 @@ class Host:
             )
         if PADDED_COPY in op.attributes:
             return self._padded_copy(op)
-        launches = any(True for _ in mlir.operations(self.module.operation, *LAUNCHES))
+        launches = any(True for _ in operations(self.module.operation, *LAUNCHES))
         if not launches or op.name.startswith("linalg.") or op.name in PARALLEL:
             hint = "map it (or the loop around it) and launch it"
             return self.error("W0730", op, f"{describe(op)} is in no launch", hint=hint)

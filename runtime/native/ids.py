@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import arith, ir, scf
 from ..kernel_form import axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
@@ -22,7 +21,7 @@ THREAD_IDS = {"gpu.thread_id", "gpu.global_id", "gpu.lane_id", "gpu.subgroup_id"
 
 
 def constant(value: int) -> ir.Value:
-    return mlir.arith.constant(ir.IndexType.get(), value)
+    return arith.constant(ir.IndexType.get(), value)
 
 
 def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir.Value:
@@ -30,8 +29,8 @@ def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir
     if op.name == "gpu.subgroup_size":
         return constant(WARP)
     if op.name == "gpu.num_subgroups":
-        threads = mlir.arith.muli(mlir.arith.muli(block[0], block[1]), block[2])
-        return mlir.arith.ceildivui(threads, constant(WARP))
+        threads = arith.muli(arith.muli(block[0], block[1]), block[2])
+        return arith.ceildivui(threads, constant(WARP))
     axis = axis_of(op)
     if op.name in ("gpu.block_id", "gpu.cluster_id"):
         return place[axis]
@@ -48,17 +47,17 @@ def thread_id(op: ir.Operation, thread: Triple, block: Triple, place: Triple) ->
         return thread[axis_of(op)]
     if op.name == "gpu.global_id":
         axis = axis_of(op)
-        return mlir.arith.addi(mlir.arith.muli(place[axis], block[axis]), thread[axis])
+        return arith.addi(arith.muli(place[axis], block[axis]), thread[axis])
     number = linear_thread(thread, block)
     if op.name == "gpu.lane_id":
-        return mlir.arith.remui(number, constant(WARP))
-    return mlir.arith.divui(number, constant(WARP))
+        return arith.remui(number, constant(WARP))
+    return arith.divui(number, constant(WARP))
 
 
 def linear_thread(thread: Triple, block: Triple) -> ir.Value:
     """The number of a thread in its block, x fastest, as CUDA counts."""
-    rows = mlir.arith.addi(mlir.arith.muli(thread[2], block[1]), thread[1])
-    return mlir.arith.addi(mlir.arith.muli(rows, block[0]), thread[0])
+    rows = arith.addi(arith.muli(thread[2], block[1]), thread[1])
+    return arith.addi(arith.muli(rows, block[0]), thread[0])
 
 
 def placeholders() -> Triple:
@@ -74,12 +73,12 @@ def loops(sizes: Triple) -> Iterator[Triple]:
     """Loops over x, y, z, x innermost; gives the variables x, y, z inside of them."""
     zero, one = constant(0), constant(1)
     around = ir.InsertionPoint.current
-    made = [mlir.scf.ForOp(zero, sizes[2], one, ip=around)]
+    made = [scf.ForOp(zero, sizes[2], one, ip=around)]
     for size in (sizes[1], sizes[0]):
         with ir.InsertionPoint(made[-1].body):
-            made.append(mlir.scf.ForOp(zero, size, one))
-            mlir.scf.YieldOp([])
+            made.append(scf.ForOp(zero, size, one))
+            scf.YieldOp([])
     with ir.InsertionPoint(made[-1].body):
         z, y, x = (loop.induction_variable for loop in made)
         yield x, y, z
-        mlir.scf.YieldOp([])
+        scf.YieldOp([])

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import inputs_of, workgroup_buffers
-from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.ir.mlir import DYNAMIC, func, ir, memref, operations, scf
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
 from .ids import BLOCK_IDS, THREAD_IDS, Triple, block_id, constant, linear_thread, loops, placeholders, thread_id
@@ -46,7 +45,7 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Op
     _expect_known(kernel)
     count, body = inputs_of(kernel), kernel.regions[0].blocks[0]
     kind = ir.FunctionType.get([ir.IndexType.get()] * 7 + [a.type for a in body.arguments][:count], [])
-    function = mlir.func.FuncOp(name, kind, visibility="private", ip=ir.InsertionPoint.at_block_begin(module.body))
+    function = func.FuncOp(name, kind, visibility="private", ip=ir.InsertionPoint.at_block_begin(module.body))
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)
@@ -60,13 +59,13 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Op
             one.blocks(tuple(arguments[:3]), arguments[6], place)
             one.sequence(body)
         for memory in one.owned:
-            mlir.memref.dealloc(memory)
-        mlir.func.ReturnOp([])
+            memref.dealloc(memory)
+        func.ReturnOp([])
     return function.operation
 
 
 def _expect_known(kernel: ir.Operation) -> None:
-    for op in mlir.operations(kernel):
+    for op in operations(kernel):
         dialect = op.name.partition(".")[0]
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
             raise refused(op, f"the CPU reference does one thread after the other; `{op.name}` is done by several together")
@@ -94,7 +93,7 @@ class NativeKernel:
         self.place: Triple
         self.start = constant(0)  # memory is allocated in front of all loops, where this stands
         self.uniform: set[ir.Value] = {self.start}
-        for op in (kernel, *(each for barrier in mlir.operations(kernel, "gpu.barrier") for each in _around(barrier))):
+        for op in (kernel, *(each for barrier in operations(kernel, "gpu.barrier") for each in _around(barrier))):
             op.attributes[EDGE] = ir.UnitAttr.get()
         self.loop = kernel
         self.owned: list[ir.Value] = []
@@ -119,7 +118,7 @@ class NativeKernel:
     def blocks(self, grid: Triple, shared_bytes: ir.Value, place: Triple) -> None:
         """What is the same for all threads of the block at `place`, whatever they do."""
         self.place = place
-        for op in mlir.operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory"):
+        for op in operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory"):
             if op.name in BLOCK_IDS:
                 found = block_id(op, grid, self.threads, place)
             else:
@@ -136,7 +135,7 @@ class NativeKernel:
 
     def prepare(self) -> None:
         """What loops and branches with a barrier in them carry, and make, stands in arrays from now on."""
-        for op in mlir.operations(self.kernel):
+        for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
             if op.name not in ("scf.for", "scf.if"):
@@ -172,7 +171,7 @@ class NativeKernel:
 
     def _element(self, array: ir.Value) -> ir.Value:
         """What the thread has in such an array."""
-        return mlir.memref.load(array, list(reversed(placeholders())))
+        return memref.load(array, list(reversed(placeholders())))
 
     def _make_private(self, value: ir.Value, op: ir.Operation) -> None:
         """An array of each thread's: wherever it is used, a view of what all of them have."""
@@ -225,7 +224,7 @@ class NativeKernel:
             self.loop = own[0].parent.operation
             for op in reversed(own):
                 self._let_out(op, thread)
-            for op in mlir.operations(self.loop, "memref.alloca", KEEP, *THREAD_IDS):
+            for op in operations(self.loop, "memref.alloca", KEEP, *THREAD_IDS):
                 with ir.InsertionPoint(op):
                     self._done_by(op, thread)
                 op.erase()
@@ -243,7 +242,7 @@ class NativeKernel:
             else:
                 array = self._array(value)
                 with ir.InsertionPoint.after(op):
-                    mlir.memref.store(value, array, list(reversed(thread)))
+                    memref.store(value, array, list(reversed(thread)))
                 self._at(uses, partial(self._element, array))
 
     def _done_by(self, op: ir.Operation, thread: Triple) -> None:
@@ -251,7 +250,7 @@ class NativeKernel:
         if op.name == KEEP:
             half = len(op.operands) // 2
             for value, array in zip(list(op.operands)[:half], list(op.operands)[half:], strict=True):
-                mlir.memref.store(value, array, list(reversed(thread)))
+                memref.store(value, array, list(reversed(thread)))
         elif op.name in THREAD_IDS:
             op.results[0].replace_all_uses_with(thread_id(op, thread, self.threads, self.place))
         elif list(op.results[0].uses):  # an array of each thread's that one piece alone uses: one is enough for all of them
@@ -266,12 +265,12 @@ class NativeKernel:
         """A barrier, or a loop or a branch around pieces."""
         if op.name == "scf.for":
             block = op.regions[0].blocks[0]
-            made = mlir.scf.ForOp(*(self._for_all(v, op, "bounds") for v in list(op.operands)[:3]))
+            made = scf.ForOp(*(self._for_all(v, op, "bounds") for v in list(op.operands)[:3]))
             self._share(block.arguments[0], made.induction_variable)
             self._inside(made.body, block)
         elif op.name == "scf.if":
             arms = [list(region.blocks) for region in op.regions]
-            made = mlir.scf.IfOp(self._for_all(op.operands[0], op, "condition"), has_else=bool(arms[1]))
+            made = scf.IfOp(self._for_all(op.operands[0], op, "condition"), has_else=bool(arms[1]))
             for arm, target in zip(arms, (made.regions[0], made.regions[1]), strict=True):
                 for block in arm:
                     self._inside(target.blocks[0], block)
@@ -279,7 +278,7 @@ class NativeKernel:
     def _inside(self, target: ir.Block, block: ir.Block) -> None:
         with ir.InsertionPoint(target):
             self.sequence(block)
-            mlir.scf.YieldOp([])
+            scf.YieldOp([])
 
     def _for_all(self, value: ir.Value, op: ir.Operation, what: str) -> ir.Value:
         if value in self.uniform:
@@ -302,4 +301,4 @@ def _around(op: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _barrier_in(op: ir.Operation) -> ir.Operation:
-    return next(mlir.operations(op, "gpu.barrier"))
+    return next(operations(op, "gpu.barrier"))

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import launch_sizes, symbol
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import arith, func, ir, linalg, memref, operations, run_passes
 from ..host.functions import called
 from ..reference.widening import change_types
 from .kernel import refused, serial_function
@@ -24,17 +23,17 @@ def serialize_launches(module: ir.Module) -> None:
 
     Errors: W0802 for what a launch does that loops cannot do.
     """
-    if not any(op.name.startswith("gpu.") for op in mlir.operations(module.operation)):
+    if not any(op.name.startswith("gpu.") for op in operations(module.operation)):
         return
-    if any(True for _ in mlir.operations(module.operation, "gpu.launch")):
-        mlir.run_passes(module, "gpu-kernel-outlining")
-    if any(True for _ in mlir.operations(module.operation, "gpu.module")):
-        mlir.run_passes(module, "gpu.module(lower-affine)")
+    if any(True for _ in operations(module.operation, "gpu.launch")):
+        run_passes(module, "gpu-kernel-outlining")
+    if any(True for _ in operations(module.operation, "gpu.module")):
+        run_passes(module, "gpu.module(lower-affine)")
     with module.context, ir.Location.unknown():
         _globals_outside(module)
         _plain_types(module)
         _host(module)
-        for op in mlir.operations(module.operation, "gpu.module"):
+        for op in operations(module.operation, "gpu.module"):
             op.erase()
 
 
@@ -43,11 +42,11 @@ def serialize_launches(module: ir.Module) -> None:
 
 def _globals_outside(module: ir.Module) -> None:
     """Constants of a `gpu.module` move in front of it, under a name that has its name in it."""
-    for holder in mlir.operations(module.operation, "gpu.module"):
-        for op in mlir.operations(holder, "memref.global"):
+    for holder in operations(module.operation, "gpu.module"):
+        for op in operations(holder, "memref.global"):
             name = symbol(op)
             wanted = f"{symbol(holder)}__{name}"
-            for use in mlir.operations(holder, "memref.get_global"):
+            for use in operations(holder, "memref.get_global"):
                 if ir.FlatSymbolRefAttr(use.attributes["name"]).value == name:
                     use.attributes["name"] = ir.FlatSymbolRefAttr.get(wanted)
             op.attributes["sym_name"] = ir.StringAttr.get(wanted)
@@ -57,7 +56,7 @@ def _globals_outside(module: ir.Module) -> None:
 def _plain_types(module: ir.Module) -> None:
     """All memory is of one kind, and what stands for a token, in loops and calls too, is a bit that nobody looks at."""
     change_types(module, _plain)
-    for op in mlir.operations(module.operation, "memref.memory_space_cast"):
+    for op in operations(module.operation, "memref.memory_space_cast"):
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
 
@@ -75,11 +74,11 @@ def _plain(type_: ir.Type) -> ir.Type:
 def _host(module: ir.Module) -> None:
     """Every op of the device, outside of kernels, becomes what it does. An id there stays: linking says so."""
     made: dict[str, ir.Operation] = {}
-    for op in [op for op in mlir.operations(module.operation, *RULES) if not _in_kernel(op)]:
+    for op in [op for op in operations(module.operation, *RULES) if not _in_kernel(op)]:
         with ir.InsertionPoint(op), op.location:
             results = RULES[op.name](module, op, made)
             if len(op.results) > len(results):
-                unused = mlir.arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(False))
+                unused = arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(False))
                 results = [*results, unused]
             for old, new in zip(op.results, results, strict=True):
                 old.replace_all_uses_with(new)
@@ -106,17 +105,17 @@ def _launch(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) 
         made[key] = serial_function(module, kernel, _free_name(module, f"{outer}__{inner}"))
     sizes = [_index(v) for v in launch_sizes(op)]
     shared = view.dynamicSharedMemorySize
-    size = mlir.arith.constant(ir.IndexType.get(), 0) if shared is None else _index(shared)
+    size = arith.constant(ir.IndexType.get(), 0) if shared is None else _index(shared)
     given = view.kernelOperands
     types = ir.FunctionType(ir.TypeAttr(made[key].attributes["function_type"]).value).inputs
     if [v.type for v in (*sizes, size, *given)] != list(types):
         raise refused(op, f"the payload launches @{outer}::@{inner} with arguments that do not fit it")
-    mlir.func.CallOp([], ir.FlatSymbolRefAttr.get(symbol(made[key])), [*sizes, size, *given])
+    func.CallOp([], ir.FlatSymbolRefAttr.get(symbol(made[key])), [*sizes, size, *given])
     return []
 
 
 def _index(value: ir.Value) -> ir.Value:
-    return value if isinstance(value.type, ir.IndexType) else mlir.arith.index_cast(ir.IndexType.get(), value)
+    return value if isinstance(value.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), value)
 
 
 def _free_name(module: ir.Module, wanted: str) -> str:
@@ -128,7 +127,7 @@ def _free_name(module: ir.Module, wanted: str) -> str:
 
 def _alloc(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
     view: Any = op.opview
-    return [mlir.memref.alloc(op.results[0].type, view.dynamicSizes, view.symbolOperands)]
+    return [memref.alloc(op.results[0].type, view.dynamicSizes, view.symbolOperands)]
 
 
 def _other(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
@@ -136,11 +135,11 @@ def _other(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -
     view: Any = op.opview
     match op.name:
         case "gpu.dealloc":
-            mlir.memref.dealloc(view.memref)
+            memref.dealloc(view.memref)
         case "gpu.memcpy":
-            mlir.memref.copy(view.src, view.dst)
+            memref.copy(view.src, view.dst)
         case "gpu.memset":
-            mlir.linalg.fill(view.value, outs=[view.dst])
+            linalg.fill(view.value, outs=[view.dst])
     return []
 
 

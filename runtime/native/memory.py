@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.ir.mlir import DYNAMIC, arith, ir, memref
 from .ids import Triple, constant
 
 ALIGNMENT = 64
@@ -19,7 +18,7 @@ SMALL = 1 << 12
 
 def allocated(type_: ir.Type, sizes: Sequence[ir.Value] = ()) -> ir.Value:
     alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
-    return mlir.memref.alloc(type_, list(sizes), [], alignment=alignment)
+    return memref.alloc(type_, list(sizes), [], alignment=alignment)
 
 
 def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]] | None:
@@ -33,10 +32,10 @@ def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[i
     if element is None or DYNAMIC in shape:
         return None
     stride = -(-element * prod(shape) // ALIGNMENT) * ALIGNMENT
-    threads = mlir.arith.muli(mlir.arith.muli(block[0], block[1]), block[2])
+    threads = arith.muli(arith.muli(block[0], block[1]), block[2])
     flat = ir.MemRefType.get([DYNAMIC], ir.IntegerType.get_signless(8))
-    memory = allocated(flat, [mlir.arith.muli(threads, constant(stride))])
-    return memory, lambda thread: mlir.memref.view(array, memory, mlir.arith.muli(thread, constant(stride)), [])
+    memory = allocated(flat, [arith.muli(threads, constant(stride))])
+    return memory, lambda thread: memref.view(array, memory, arith.muli(thread, constant(stride)), [])
 
 
 def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
@@ -44,7 +43,7 @@ def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
     array = ir.MemRefType(type_)
     element = byte_size(array.element_type) or 8
     if element * prod(array.get_dim_size(i) for i in range(array.rank)) <= SMALL:
-        return mlir.memref.alloca(type_, [], [])
+        return memref.alloca(type_, [], [])
     owned.append(allocated(type_))
     return owned[-1]
 

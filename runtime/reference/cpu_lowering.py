@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 
-from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import ir
-from ...interpreter.ir.structured import dimension_of, structure
-from ...interpreter.memory.strides import is_plain
+from ...interpreter.ir.affine_maps import dimension_of
+from ...interpreter.ir.mlir import arith, func, ir, linalg, operations, run_passes, run_transform
+from ...interpreter.ir.structured import structure
+from ...interpreter.memory.layouts import is_plain
 from ...interpreter.tensors.cropping import crop_before_padding
 
 BUFFERIZE = (
@@ -43,22 +43,22 @@ def lower(module: ir.Module) -> None:
     decompose(module)
     crop_before_padding(module)
     if _has_tensors(module):
-        mlir.run_passes(module, "convert-elementwise-to-linalg")
-        mlir.run_passes(module, BUFFERIZE)
-        if not any(True for _ in mlir.operations(module.operation, "memref.dealloc")):
-            mlir.run_passes(module, DEALLOCATE)
+        run_passes(module, "convert-elementwise-to-linalg")
+        run_passes(module, BUFFERIZE)
+        if not any(True for _ in operations(module.operation, "memref.dealloc")):
+            run_passes(module, DEALLOCATE)
     copies_to_linalg(module)
-    mlir.run_passes(module, GENERALIZE)
+    run_passes(module, GENERALIZE)
     tile_contractions(module)
     lower_functions(module)
-    mlir.run_passes(module, LOWER)
+    run_passes(module, LOWER)
 
 
 def decompose(module: ir.Module) -> None:
     """Ops that are several structured ops in one (a softmax) become those."""
-    names = sorted({op.name for op in mlir.operations(module.operation, *AGGREGATES)})
+    names = sorted({op.name for op in operations(module.operation, *AGGREGATES)})
     for number, name in enumerate(names):
-        mlir.run_transform(
+        run_transform(
             module,
             f'%s{number} = transform.structured.match ops{{["{name}"]}} in %root : (!transform.any_op) -> !transform.any_op\n'
             f"%d{number} = transform.structured.decompose_interface %s{number} : (!transform.any_op) -> !transform.any_op",
@@ -68,18 +68,18 @@ def decompose(module: ir.Module) -> None:
 def _has_tensors(module: ir.Module) -> bool:
     return any(
         isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType)
-        for op in mlir.operations(module.operation)
+        for op in operations(module.operation)
         for value in (*op.operands, *op.results)
     )
 
 
 def copies_to_linalg(module: ir.Module) -> None:
     """`memref.copy` of strided memrefs needs a runtime function that the JIT lacks; `linalg.copy` is plain loops."""
-    for op in mlir.operations(module.operation, "memref.copy"):
+    for op in operations(module.operation, "memref.copy"):
         source, target = op.operands
         with module.context, ir.InsertionPoint(op), op.location:
             if not (is_plain(source.type) and is_plain(target.type)):
-                mlir.linalg.copy(source, outs=[target])
+                linalg.copy(source, outs=[target])
                 op.erase()
 
 
@@ -90,7 +90,7 @@ def tile_contractions(module: ir.Module) -> None:
     among each other, and tiles run in ascending order.
     """
     script: list[str] = []
-    for number, op in enumerate(mlir.operations(module.operation, "linalg.generic")):
+    for number, op in enumerate(operations(module.operation, "linalg.generic")):
         plan = _tiling(op)
         if plan is None:
             continue
@@ -99,7 +99,7 @@ def tile_contractions(module: ir.Module) -> None:
         op.attributes[tag] = ir.UnitAttr.get(module.context)
         script.append(_tile_and_interchange(number, tag, sizes, order))
     if script:
-        mlir.run_transform(module, "\n".join(script))
+        run_transform(module, "\n".join(script))
 
 
 def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[int]) -> str:
@@ -158,7 +158,7 @@ LIBRARY = {"f32": "expm1f", "f64": "expm1"}
 
 def lower_functions(module: ir.Module) -> None:
     """Rewrite them, on scalars and vectors, in place; tensors of them have become loops over scalars before."""
-    for op in list(mlir.operations(module.operation, "math.expm1", "math.isinf")):
+    for op in list(operations(module.operation, "math.expm1", "math.isinf")):
         with module.context, op.location, ir.InsertionPoint(op):
             rewrite = _infinite if op.name == "math.isinf" else _each(_expm1(module))
             op.results[0].replace_all_uses_with(rewrite(op.operands[0]))
@@ -177,7 +177,7 @@ def _infinite(value: ir.Value) -> ir.Value:
     if isinstance(kind, ir.VectorType):
         infinity = ir.DenseElementsAttr.get_splat(kind, infinity)
     bound = _made("arith.constant", [], kind, value=infinity)
-    return mlir.arith.cmpf(mlir.arith.CmpFPredicate.OEQ, _made("math.absf", [value], kind), bound)
+    return arith.cmpf(arith.CmpFPredicate.OEQ, _made("math.absf", [value], kind), bound)
 
 
 def _expm1(module: ir.Module) -> Callable[[ir.Value], ir.Value]:
@@ -203,7 +203,7 @@ def _declare(module: ir.Module, name: str, kind: ir.Type) -> None:
     ):
         return
     with ir.InsertionPoint.at_block_begin(module.body):
-        declared = mlir.func.FuncOp(name, ([kind], [kind]), visibility="private")
+        declared = func.FuncOp(name, ([kind], [kind]), visibility="private")
         declared.operation.attributes["llvm.readnone"] = ir.UnitAttr.get()
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import JitError, descriptors, execution_engine, ir
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.signature import Argument
 
@@ -43,11 +42,11 @@ def invoke(
         results: name, type and rank of each result.
         compiled: called when it is compiled and will be run.
 
-    Raises `mlir.JitError` if the engine cannot be made.
+    Raises `JitError` if the engine cannot be made.
     """
-    engine = mlir.execution_engine(module)
+    engine = execution_engine(module)
     if not engine.raw_lookup(f"_mlir_ciface_{function}"):
-        raise mlir.JitError(f"it calls functions that are not there, or @{function} is not compiled")
+        raise JitError(f"it calls functions that are not there, or @{function} is not compiled")
     compiled()
     packed: list[Any] = []
     returned = _result_struct(results)
@@ -57,7 +56,7 @@ def invoke(
         if scalar:
             packed.append(ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8)))
         else:
-            packed.append(ctypes.pointer(ctypes.pointer(mlir.descriptors().get_ranked_memref_descriptor(array))))
+            packed.append(ctypes.pointer(ctypes.pointer(descriptors().get_ranked_memref_descriptor(array))))
     if len(results) == 1 and results[0].shape is None:
         value = _bits(results[0].dtype)()
         engine.invoke(function, *packed[1:], ctypes.pointer(value))
@@ -75,7 +74,7 @@ def _result_struct(results: Sequence[Argument]) -> ctypes.Structure | None:
 
 
 def _type(result: Argument) -> Any:
-    bits, upstream = _bits(result.dtype), mlir.descriptors()
+    bits, upstream = _bits(result.dtype), descriptors()
     if result.shape:
         return upstream.make_nd_memref_descriptor(len(result.shape), bits)
     return bits if result.shape is None else upstream.make_zero_d_memref_descriptor(bits)
@@ -105,7 +104,7 @@ def _copy(value: Any, result: Argument) -> np.ndarray:
         return np.array(value.aligned[value.offset], _bits(result.dtype)).view(dtype)
     if 0 in value.shape:
         return np.empty(tuple(value.shape), dtype)
-    return mlir.descriptors().ranked_memref_to_numpy([value]).copy().view(dtype)
+    return descriptors().ranked_memref_to_numpy([value]).copy().view(dtype)
 
 
 def _scalar(value: Any, dtype: str) -> np.ndarray:

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit, operations
 from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
@@ -50,14 +49,14 @@ def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.nda
 
 def prepare() -> None:
     """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be called."""
-    mlir.load_jit()
+    load_jit()
     fork_early()
 
 
 def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
     begin("the reading")
-    module = ir.Module.parse(code, mlir.context())
+    module = ir.Module.parse(code, context())
     named = signature(module, entry)
     function = entry_function(module, entry)
     _refuse_foreign(module)
@@ -71,10 +70,10 @@ def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[s
         serialize_launches(module)
         lower(module)
         return _call(module, named, given, names, is_out)
-    except (ir.MLIRError, mlir.TransformError) as error:
+    except (ir.MLIRError, TransformError) as error:
         notes = upstream_messages(error)[:4]
         raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
-    except mlir.JitError as error:
+    except JitError as error:
         raise fail("W0801", f"the CPU reference cannot link @{named.entry}: {error}", hint=WAY_OUT) from error
 
 
@@ -95,7 +94,7 @@ def _ended(entry: str, death: Died) -> WeftError:
 
 def _refuse_foreign(module: ir.Module) -> None:
     """What cannot run on the CPU is refused before any pass sees it."""
-    for op in mlir.operations(module.operation):
+    for op in operations(module.operation):
         if op.name == "func.func" and not op.regions[0].blocks:
             message = f"the payload calls @{ir.StringAttr(op.attributes['sym_name']).value}, which has no body"
         elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...interpreter.ir import mlir
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import ir, operations
 from ..host.constants import constant_array
 
 HALVES = ("f16", "bf16")
@@ -19,7 +18,7 @@ CONVERSIONS = ("arith.extf", "arith.truncf")
 
 def widen_halves(module: ir.Module) -> bool:
     """Make f32 of every f16 and bf16 in the module. False: it looks at their bits, and was left as it is."""
-    ops = list(mlir.operations(module.operation))
+    ops = list(operations(module.operation))
     with module.context, ir.Location.unknown():
         if any(op.name in BIT_CASTS and _touches_halves(op) for op in ops):
             return False
@@ -33,7 +32,7 @@ def widen_halves(module: ir.Module) -> bool:
 
 def change_types(module: ir.Module, changed: Callable[[ir.Type], ir.Type]) -> None:
     """Change the types of all values and attributes, in place."""
-    for op in mlir.operations(module.operation):
+    for op in operations(module.operation):
         for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)):
             value.set_type(_of(value.type, changed))
         for name in list(op.attributes):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...interpreter.ir.functions import given_name, inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.strides import strided
+from ...interpreter.memory.layouts import strided
 from ..kernel_form import reader_of, refuse, registrar
 from .arguments import ArgumentType
 from .report import Site

@@ -11,7 +11,7 @@ import torch_mlir.dialects
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.memory import effects, views
-from weft.interpreter.memory.spaces import space_of
+from weft.interpreter.memory.layouts import space_of
 
 READ = ("affine", "arith", "bufferization", "builtin", "cf", "complex", "func", "gpu", "index", "linalg", "math", "memref", "nvgpu",
         "scf", "shape", "tensor", "ub", "vector")  # fmt: skip

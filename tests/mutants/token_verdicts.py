@@ -16,9 +16,9 @@ from mutations import context
 from verdicts import Right
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter.forking.codes import CODES
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
+from weft.interpreter.proof.codes import CODES
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.functions import entry_function

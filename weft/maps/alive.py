@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..dsl.diagnostics import fail
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.mapping.mapping import mapping_of
 from ..interpreter.session.environment import named_handles

@@ -6,9 +6,8 @@ import numpy as np
 
 from ..interpreter.ir.mlir import ir
 from ..interpreter.ir.structured import is_structured, structure
+from ..interpreter.memory.layouts import is_shared, strided
 from ..interpreter.memory.shared import bytes_of
-from ..interpreter.memory.spaces import is_shared
-from ..interpreter.memory.strides import strided
 from ..runtime.simulator.machine.banks import BANKS, WORD
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..dsl.diagnostics import fail
 from ..interpreter.indices.arithmetic import Bound, Sum
-from ..interpreter.ir.clone import clone_module, tagged
+from ..interpreter.ir.cloning import clone_module, tagged
 from ..interpreter.ir.mlir import DYNAMIC, affine, arith, ir, linalg, memref
 from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower

@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
-from ..interpreter.ir import mlir
-from ..interpreter.ir.mlir import ir
-from ..interpreter.proof.hosts.tokens import uses_tokens
+from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.proof.hosts.events import uses_tokens
 from .naming import span_of
 
 SAYS = "the payload does not parse: "
@@ -156,7 +155,7 @@ def expect_order(module: ir.Module, source: Source) -> None:
     for top in module.body.operations:
         if top.operation.name in _ORDERED or not uses_tokens(top.operation):
             continue
-        op = next(op for op in mlir.operations(top) if op.name.startswith("gpu.") and uses_tokens(op))
+        op = next(op for op in operations(top) if op.name.startswith("gpu.") and uses_tokens(op))
         span = span_of(op.location, source, len(op.name)) or Span(source, 1, 1, 1, 2)
         hint = "put the operations into a `func.func`, one after the other"
         message = f"{op.name} stands in no function: tokens have no order there"

@@ -55,7 +55,7 @@ class Change:
 
 def text_of(module: ir.Module) -> str:
     """A module's text for diffs: without handle tags, with affine maps where they are used and not numbered in front."""
-    from ..interpreter.ir.clone import strip_tags
+    from ..interpreter.ir.cloning import strip_tags
 
     return strip_tags(module).operation.get_asm(use_local_scope=True)
 

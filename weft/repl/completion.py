@@ -9,7 +9,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 
 from ..dsl.syntax import accepted, language
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.statement import signatures
 from . import handles

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..dsl.diagnostics import Span, fail
 from ..dsl.wording import did_you_mean, quoted
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.cloning import tagged
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import Handle

@@ -11,7 +11,7 @@ from ..cli.report import show_report
 from ..clock import Clock
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.wording import count
-from ..interpreter.ir.clone import strip_tags, tagged
+from ..interpreter.ir.cloning import strip_tags, tagged
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..pipeline import Applied

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..cli.supervisor import stays
-from ..interpreter.ir import mlir
+from ..interpreter.ir.mlir import load
 from ..pipeline import Choice
 from .journal import CutOffSession, Journal, Start, choose, cut_off, digest
 from .shell import Shell, plain_ask, read_lines
@@ -109,7 +109,7 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
 
 
 def _import() -> None:
-    mlir.load()
+    load()
     package = __name__.rpartition(".repl.")[0]
     for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.proof.kernels.trial"):
         importlib.import_module(name, package)

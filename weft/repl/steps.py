@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..cli.report import duration
 from ..dsl.wording import count
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.cloning import tagged
 from ..interpreter.session.state import State
 from ..settings import parse_settings
 from . import changes, colors

@@ -15,7 +15,7 @@ from ..cli.report import columns
 from ..dsl.diagnostics import WeftError
 from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
-from ..interpreter.ir.clone import tagged
+from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.ir.structured import is_structured, operand_names, structure
 from ..interpreter.session.session import Session

@@ -13,7 +13,7 @@ from ..dsl.diagnostics import fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..dsl.wording import did_you_mean
-from ..interpreter.ir.clone import strip_tags, tagged, without_tags
+from ..interpreter.ir.cloning import strip_tags, tagged, without_tags
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.statement import signatures
 from ..payloads.builder_values import builder_of

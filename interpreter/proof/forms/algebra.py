@@ -1,15 +1,15 @@
-"""Arithmetic on forms: the symbols of a kernel, and the operations that leave the affine world by way of fresh ones."""
+"""Arithmetic on forms: the symbols of a kernel, and operations whose result is no form of them and becomes a fresh symbol."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ...indices.ranges import greatest, least, multiply, union
-from ...ir.affine_maps import results_of
-from ...ir.mlir import constraints, ir
+from ...ir.affine_maps import constraints, results_of
+from ...ir.mlir import ir
 from .linear import (
     FALSE,
     NOTHING,
@@ -27,7 +27,32 @@ from .linear import (
     equal,
     less,
 )
-from .shape import LaunchShape
+
+Sizes = tuple[int | None, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """Threads per block and blocks per grid, (x, y, z); None where the launch decides."""
+
+    block: Sizes = (None, None, None)
+    grid: Sizes = (None, None, None)
+
+    def size(self, what: str, axis: str) -> int | None:
+        sizes = self.block if what in ("thread_id", "block_dim") else self.grid
+        return sizes["xyz".index(axis)]
+
+    @property
+    def threads(self) -> int | None:
+        """Threads per block."""
+        x, y, z = self.block
+        return None if x is None or y is None or z is None else x * y * z
+
+    def linear_id(self, ids: Sequence[Linear]) -> Linear:
+        """x + X*(y + Y*z), the order in which hardware counts threads. Block sizes must be known."""
+        x, y, _ = self.block
+        return ids[0] + ids[1] * (x or 1) + ids[2] * ((x or 1) * (y or 1))
+
 
 AXES = ("x", "y", "z")
 

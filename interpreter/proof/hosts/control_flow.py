@@ -14,12 +14,10 @@ from functools import cached_property, reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from ...ir.mlir import ir
-from ...ir.nesting import made_within
+from ...ir.mlir import ir, made_within
 from ...ir.structured import loop_inits
 from ...memory.views import terminator
-from .events import Condition, NamedToken, Stream, bits, contradict, one_of, unknown
-from .tokens import constant, is_token, trip_count
+from .events import Condition, NamedToken, Stream, bits, constant, contradict, is_token, one_of, trip_count, unknown
 
 if TYPE_CHECKING:
     from .history import History

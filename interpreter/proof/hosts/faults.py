@@ -6,16 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import Diagnostic, Source, Span
-from ...ir.functions import callee, maker
-from ...ir.mlir import ir
+from ...ir.functions import callee
+from ...ir.mlir import ir, maker
 from ...session.rewriter import describe
-from ..places import first_few, quoted, span
+from ..races.findings import first_few, quoted, span
 from .effects import DEVICE, Effect, Effects
-from .events import Event
+from .events import Event, dependencies
 from .history import History
 from .memory_order import MemoryFault, MemoryOrder
 from .token_uses import TokenFault, token_faults
-from .tokens import dependencies
 from .windows import HostBuffer
 
 SHOWN = 10

@@ -12,21 +12,26 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ...ir import mlir
-from ...ir.mlir import ir
+from ...ir.mlir import ir, operations
 from ...memory.effects import FREEING, is_memref
 from ...memory.views import terminator
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
-from .events import Condition, Event, NamedToken, Stream, Streams, Use, unknown
-from .tokens import (
+from .events import (
     BRANCHES,
     LOOPS,
+    Condition,
+    Event,
+    NamedToken,
+    Stream,
+    Streams,
+    Use,
     dependencies,
     is_blocking,
     is_token,
     made_tokens,
     takes_a_stream,
+    unknown,
     uses_tokens,
 )
 
@@ -190,4 +195,4 @@ def _one_operation(op: ir.Operation) -> bool:
         return True
     if op.name in BRANCHES:  # walked, because which arm is taken may exclude what came before
         return False
-    return not uses_tokens(op) and not any(True for _ in mlir.operations(op, *FREEING))
+    return not uses_tokens(op) and not any(True for _ in operations(op, *FREEING))

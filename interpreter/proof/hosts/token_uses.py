@@ -7,9 +7,8 @@ from itertools import product
 from typing import Literal
 
 from ...ir.mlir import ir
-from .events import Condition, NamedToken, Use, contradict
+from .events import Condition, NamedToken, Use, contradict, dependencies, is_blocking, is_fork
 from .history import History
-from .tokens import dependencies, is_blocking, is_fork
 
 TokenFaultKind = Literal["never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"]
 MOST_CHOICES = 12

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...ir.functions import maker
-from ...ir.mlir import ir
-from ...ir.nesting import ancestors
+from ...ir.mlir import ancestors, ir, maker
 from ...memory.effects import ALLOCATIONS, STORED, only_computes
 from ...memory.views import terminator
-from ..forms.algebra import Algebra
+from ..forms.algebra import Algebra, LaunchShape
 from ..forms.linear import NOTHING, THREAD, Depends, Linear
-from ..forms.shape import LaunchShape
 
 WARP = 32
 _KERNELS = ("gpu.func", "gpu.launch")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
-from ...ir import mlir
 from ...ir.functions import segments
-from ...ir.mlir import ir, producer
+from ...ir.mlir import ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import effects
 from ...memory.views import terminator
 from ...session.rewriter import describe
-from ..forms.algebra import AXES, MadeUp, at_or_above, id_symbol
+from ..forms.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
 from ..forms.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
-from ..forms.shape import LaunchShape
 from .dependence import in_kernel
 from .memory_ops import Touch, touches
 from .model import Access, Barrier, KernelModel, Loop, Place, PlaceStep
@@ -47,7 +45,7 @@ class Reader:
 
     def find_written(self, kernel: ir.Operation) -> None:
         """Which buffers the kernel writes at all: loads from the others are functions of their address."""
-        for op in mlir.operations(kernel):
+        for op in operations(kernel):
             if op == kernel:
                 continue
             if op.name == "bufferization.to_tensor":
@@ -241,7 +239,7 @@ class Reader:
         self.model.barriers.append(Barrier(place, spaces, describe(op), candidate, narrow))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
-        late = self._shown if self._shown and any(map(effects.takes_tensors, mlir.operations(op))) else ()
+        late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
         for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
             for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
                 if view.root.space != "private":

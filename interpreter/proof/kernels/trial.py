@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...focus import carve_around, take_apart
-from ...ir.clone import clone_module
+from ...ir.cloning import clone_module
 from ...ir.mlir import gpu, ir, operations
 from ...launch.fission import hands_on, is_separable
 from ...launch.launch import Known, LaunchInfo, launch_loop

@@ -13,13 +13,10 @@ from typing import Literal
 from ...ir.functions import segments
 from ...ir.mlir import ir
 from ...memory.layouts import mixed
-from ..forms.algebra import at_or_above
-from ..forms.carried import progression
-from ..forms.comparisons import compare
+from ..forms.algebra import Algebra, LaunchShape, at_or_above
 from ..forms.linear import FALSE, NOTHING, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
-from ..forms.shape import LaunchShape
 from .dependence import HARDWARE
-from .integers import Integers, bits, fitting, range_of
+from .integers import Integers, bits, compare, fitting, range_of
 
 _CONVERSIONS = {
     "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "index.casts", "index.castu",
@@ -218,3 +215,33 @@ def _is_number(value: ir.Value) -> bool:
 def is_flag(value: ir.Value) -> bool:
     """Whether the value is an i1."""
     return isinstance(value.type, ir.IntegerType) and value.type.width == 1
+
+
+MOST_TABULATED = 64
+"""Values of a number that a loop carries, e.g. which of its buffers is filled."""
+
+
+def progression(
+    algebra: Algebra, start: Linear, following: Linear, before: Symbol, counter: Symbol, trips: int | None
+) -> Linear | None:
+    """`start`, then `following` of the one `before`, …, by the counter of iterations."""
+    difference = following - Linear.of(before)
+    if difference.is_constant:
+        return start + Linear.of(counter) * difference.constant
+    if not start.is_constant or any(s is not before for s in following.symbols()):
+        return None
+    values = [start.constant]
+    while len(values) < min(MOST_TABULATED, trips or MOST_TABULATED):
+        value = following.value({before: values[-1]})
+        assert value is not None
+        if value == values[0]:
+            return _cycle(algebra, values, counter)
+        values.append(value)
+    return algebra.tabulated(Linear.of(counter), 0, values) if trips == len(values) else None
+
+
+def _cycle(algebra: Algebra, values: list[int], counter: Symbol) -> Linear:
+    place = Linear.of(counter).modulo(len(values))
+    if len(values) == 2:
+        return place * (values[1] - values[0]) + values[0]
+    return algebra.tabulated(place, 0, values)

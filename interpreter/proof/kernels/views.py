@@ -13,8 +13,7 @@ from typing import Literal
 
 from ...ir.mlir import ir
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
-from ...memory.layouts import element_bytes, kept_dimensions, mixed, static_strides, value_name
-from ...memory.spaces import Space, memory_space
+from ...memory.layouts import Space, element_bytes, kept_dimensions, memory_space, mixed, static_strides, value_name
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 from ..forms.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from .dependence import in_kernel

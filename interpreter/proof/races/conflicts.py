@@ -10,8 +10,7 @@ from typing import Literal
 import islpy as isl
 
 from ..forms.linear import Linear, Symbol
-from ..forms.naming import Naming
-from ..forms.solver import Solver, Unknown
+from ..forms.solver import Naming, Solver, Unknown
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
 from ..kernels.views import RootBuffer
 from .phases import Phases, meeting

@@ -1,13 +1,43 @@
-"""What is wrong with a kernel's synchronization, as diagnostics that a person understands."""
+"""What is wrong with a kernel's synchronization, as diagnostics that a person understands, and where in a text it is shown."""
 
 from __future__ import annotations
 
-from ....dsl.diagnostics import Diagnostic, Source
+import re
+from dataclasses import replace
+
+from ....dsl.diagnostics import Diagnostic, Source, Span
 from ..kernels.model import Barrier, KernelModel
-from ..places import first_few, quoted, span
 from .barriers import superfluous_barriers
 from .conflicts import DATA, LIMIT, Conflict, conflicts, conflicts_between_blocks
 from .unwritten import UnwrittenRead, unwritten_reads
+
+_PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
+
+
+def span(source: Source | None, op: str) -> Span | None:
+    """Where `op` stands, as `describe` says it."""
+    found = _PLACE.match(op)
+    if found is None or source is None:
+        return None
+    line, column = int(found["line"]), int(found["column"])
+    return Span(source, line, column, line, column + len(found["op"]))
+
+
+def quoted(source: Source | None, op: str) -> str:
+    """The line of `op`, below what is said of it."""
+    at = span(source, op)
+    text = at.source.line(at.line).strip() if at is not None else ""
+    return f"\n    {text}" if text else ""
+
+
+def first_few(found: list[Diagnostic], most: int, where: str) -> list[Diagnostic]:
+    """So many of them; the last one says how many more there are."""
+    shown = found[:most]
+    if len(found) > most:
+        more = f"and {len(found) - most} more in this {where}"
+        shown[-1] = replace(shown[-1], notes=(*shown[-1].notes, more))
+    return shown
+
 
 SHOWN = 5
 EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"

@@ -15,11 +15,10 @@ from typing import Literal
 from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir
 from ...memory.effects import accesses
+from ..forms.algebra import LaunchShape
 from ..forms.linear import NOTHING, both, equal
-from ..forms.naming import Naming, points
-from ..forms.shape import LaunchShape
-from ..forms.solver import Solver, Unknown
-from ..kernels.launches import KernelUse, kernel_uses, model_of, same_use
+from ..forms.solver import Naming, Solver, Unknown, points
+from ..kernels.kernels import KernelUse, kernel_uses, model_of, same_use
 from ..kernels.memory_ops import touches
 from ..kernels.model import Access, Place
 from ..kernels.values import Values

@@ -13,14 +13,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ....dsl.diagnostics import Diagnostic, WeftError
-from ...ir import mlir
-from ...ir.clone import PROVEN, UNPROVEN, without_tags
+from ...ir.cloning import PROVEN, UNPROVEN, without_tags
 from ...ir.functions import symbol
-from ...ir.mlir import ir
+from ...ir.mlir import ir, operations
 from ...launch.kernel import outline
-from ..forms.shape import Sizes
-from ..kernels.kernels import kernel_model
-from ..kernels.launches import kernel_uses, model_of
+from ..forms.algebra import Sizes
+from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from .findings import Findings
 
 BELIEVED = (
@@ -72,7 +70,7 @@ def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Ope
 
     Those that were let through are not among them.
     """
-    return [k for k in mlir.operations(module.operation, "gpu.func", "gpu.launch") if not _settled(k, payloads)]
+    return [k for k in operations(module.operation, "gpu.func", "gpu.launch") if not _settled(k, payloads)]
 
 
 def judge_changed(module: ir.Module, changed: Sequence[ir.Operation]) -> Iterator[tuple[ir.Operation, tuple[Diagnostic, ...]]]:
@@ -89,7 +87,7 @@ def judge_changed(module: ir.Module, changed: Sequence[ir.Operation]) -> Iterato
 
 def kernel_symbols(module: ir.Module) -> frozenset[str]:
     """The kernels of a payload, which are left to `weft verify`. `gpu.launch` stands for those that have no name."""
-    return frozenset(map(symbol_of, mlir.operations(module.operation, "gpu.func", "gpu.launch")))
+    return frozenset(map(symbol_of, operations(module.operation, "gpu.func", "gpu.launch")))
 
 
 def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
@@ -130,7 +128,7 @@ def _of_loop(module: ir.Module, root: ir.Operation) -> str:
 def _put_constants_first(function: ir.Operation) -> None:
     """Where a constant stands, and whether two are one, is no part of what is proven: it changes with what else the host needs."""
     kept: dict[str, ir.Operation] = {}
-    for op in list(mlir.operations(function, "arith.constant")):
+    for op in list(operations(function, "arith.constant")):
         same = kept.setdefault(f"{op.attributes['value']} {op.results[0].type}", op)
         if same != op:
             op.results[0].replace_all_uses_with(same.results[0])

@@ -21,8 +21,7 @@ import islpy as isl
 
 from ..forms.algebra import at_or_above
 from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
-from ..forms.naming import BarrierNaming, Naming, points
-from ..forms.solver import Solver, Unknown
+from ..forms.solver import BarrierNaming, Naming, Solver, Unknown, points
 from ..kernels.model import Access, Barrier, KernelModel, Loop, PlaceStep, space_of_both
 from .phases import meeting
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from ..forms.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
-from ..forms.naming import Naming, points
-from ..forms.solver import Solver, Unknown
+from ..forms.solver import Naming, Solver, Unknown, points
 from ..kernels.model import Access, KernelModel, Loop, Place
 from .conflicts import Instance
 from .phases import meeting

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...ir import mlir
+from ...ir.affine_maps import dimension_of
 from ...ir.cloning import clone_body
-from ...ir.mlir import ir, made_by, producer
-from ...ir.nesting import users
-from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, move_marks, shape_of, structure
+from ...ir.mlir import ir, made_by, operations, producer, users
+from ...ir.structured import Structure, body_of, generic, is_structured, move_marks, shape_of, structure
 from .image import collapsed
 from .product import expanded, matrix
 
@@ -76,7 +75,7 @@ def _only_reader(value: ir.Value) -> ir.Operation | None:
     identity = ir.AffineMap.get_identity(space.rank)
     if not elementwise or space.maps[-1] != identity or shape_of(op.results[0]) != shape_of(value):
         return None
-    return None if any(mlir.operations(op, "linalg.index", "tensor.extract")) else op
+    return None if any(operations(op, "linalg.index", "tensor.extract")) else op
 
 
 def _reads(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...ir.mlir import ir, operations
-from ...ir.nesting import ancestors
+from ...ir.mlir import ancestors, ir, operations
 from ...memory.shared import bytes_of
 from ...session.rewriter import Rewriter
 from ...session.statement import Handle, Results, Statement, handle, integer, statement
@@ -107,7 +106,7 @@ class Pipeline(Statement):
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
         """W0355: the block's shared buffers, now that there are more of them."""
         from ...launch.lowering import MAX_STATIC_SHARED
-        from ...memory.spaces import is_shared
+        from ...memory.layouts import is_shared
 
         around = [op for op in ancestors(loop) if op.name not in ("func.func", "builtin.module")]
         kinds = [op.results[0].type for op in operations(around[-1] if around else loop, "memref.alloc")]

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from ...buffers.staging import is_stage
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
-from ...ir.mlir import ir, made_by, operations, producer
-from ...ir.nesting import child_of, made_within, users
+from ...ir.mlir import child_of, ir, made_by, made_within, operations, producer, users
 from ...ir.structured import body_of, is_parallel_op, is_read, structure, yielded
 from ...mapping.legality import refusal
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.effects import accesses, is_pure, read, written
-from ...memory.spaces import is_shared
+from ...memory.layouts import is_shared
 from ...memory.views import VIEWS, behind, is_view, may_share
 from ...session.rewriter import describe
 

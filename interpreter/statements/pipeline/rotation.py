@@ -15,11 +15,10 @@ from ...indices.arithmetic import Sum, known
 from ...indices.ranges import range_of
 from ...ir.cloning import clone_with, replace_operands
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import affine, arith, ir, linalg, memref, operations
-from ...ir.nesting import users
+from ...ir.mlir import affine, arith, ir, linalg, memref, operations, users
 from ...ir.structured import body_of, copy_marks, drop_handles
 from ...mapping.owned import when
-from ...memory.strides import strided
+from ...memory.layouts import strided
 from .found import Pipelined, StagedCopy
 
 STAGES = 2

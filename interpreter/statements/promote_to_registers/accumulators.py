@@ -18,8 +18,7 @@ from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
-from ...ir.mlir import ir, linalg, memref, operations, producer
-from ...ir.nesting import is_within, made_within, move_in_front
+from ...ir.mlir import ir, is_within, linalg, made_within, memref, move_in_front, operations, producer
 from ...memory.effects import is_pure
 from ...memory.views import behind, is_view, may_share
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
-from ...ir import mlir
-from ...ir.mlir import ir, producer
-from ...ir.nesting import users
+from ...ir.mlir import ir, operations, producer, users
 from ...ir.slices import place_of, sliced, uncut
 from ...ir.structured import (
     ATOMIC,
@@ -41,7 +39,7 @@ def has_atomics(kind: ir.Type) -> bool:
 def adds_into(loop: ir.Operation, start: ir.Value) -> bool:
     """Whether the loop adds atomically to a shared output that starts as `start`."""
     outputs = [output for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True) if init == start]
-    return any(sliced(op.operands[1]) in outputs for op in mlir.operations(loop) if ATOMIC in op.attributes)
+    return any(sliced(op.operands[1]) in outputs for op in operations(loop) if ATOMIC in op.attributes)
 
 
 def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
 from ...indices.arithmetic import Sum, apply_map, less
+from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
 from ...ir.mlir import affine, arith, ir, linalg, operations, producer
-from ...ir.structured import Structure, body_of, dimensions_of, element_type, extents_of, generic, shape_of, structure
+from ...ir.structured import Structure, body_of, element_type, extents_of, generic, shape_of, structure
 from ...padding import gathers
 from ...padding.gathers import Neutral, index
 from ...padding.identities import SUMS, combination, fillings

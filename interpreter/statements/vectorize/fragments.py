@@ -13,7 +13,7 @@ from itertools import pairwise
 from ...buffers.alone import copy_alone, widest
 from ...ir.functions import name_of, set_name
 from ...ir.mlir import DYNAMIC, ir, memref
-from ...memory.strides import strided, transposed
+from ...memory.layouts import strided, transposed
 from ...memory.views import behind
 from ...tensors.origin import origin
 

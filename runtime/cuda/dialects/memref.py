@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from ....interpreter.ir.mlir import DYNAMIC, ir
 from ....interpreter.memory.effects import combiner
-from ....interpreter.memory.spaces import is_shared
-from ....interpreter.memory.strides import strided
+from ....interpreter.memory.layouts import is_shared, strided
 from ...kernel_form import refuse
 from ..kernel import LOOPS, KernelWriter
 from ..loops import assignment

@@ -10,9 +10,7 @@ import numpy as np
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
-from ....interpreter.memory.layouts import RESHAPING, kept_dimensions, mixed, reshaped
-from ....interpreter.memory.spaces import is_shared, space_of
-from ....interpreter.memory.strides import strided
+from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, space_of, strided
 from ...kernel_form import definition, integers, refuse
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..types import dense, element_dtype
