@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from ..dsl.diagnostics import WeftError
-from .files.bundle import Bundle, comparable, read_bundle
-from .files.inputs import random_inputs, read_npz, write_npz
-from .files.writing import write_file
-from .run.compare import Comparison, compare
-from .run.cupy_device import CupyDevice
-from .run.runner import RunResult, run_plan
-from .trace.text import expect_results, picture_path, plain, trace_files
-from .trace.timeline import Timeline, timeline
+from .run.execution import Executed, RunOptions, run_bundle
+from .trace.text import picture_path, plain
+from .trace.timeline import Timeline
 
 COLUMNS = 78
 """Of the timeline, in characters."""
@@ -76,35 +67,26 @@ def _count(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    expect_results(options.save, options.trace, options.inputs, {options.bundle: "the bundle"})
-    bundle = read_bundle(options.bundle)
-    for warning in bundle.warnings:
+    how = RunOptions(
+        "cuda",
+        options.seed,
+        options.inputs,
+        options.save,
+        trace=options.trace,
+        graph=options.graph,
+        repeat=options.bench,
+    )
+    done = run_bundle(options.bundle, how)
+    for warning in done.warnings:
         print(f"warning[{warning.code}]: {warning.message}", file=sys.stderr)
-    inputs, own = _inputs(bundle, options)
-    traced = options.trace is not None
-    result = run_plan(bundle.plan, CupyDevice(), inputs, text=bundle.cuda, repeat=options.bench, trace=traced, graph=options.graph)
-    comparison = None
-    if own and bundle.expected is not None:
-        comparison = compare(comparable(bundle), result.outputs, bundle.expected)
-    if options.save is not None:
-        write_npz(options.save, result.outputs)
-    shown = _traced(options.trace, bundle, result)
+    if options.trace is not None:
+        print(f"{options.trace}, {picture_path(options.trace)}: written", file=sys.stderr)
     if options.json:
-        print(json.dumps({**report(result, comparison), "edited": bundle.edited}, allow_nan=False))
+        found = {**done.report.to_json(), "repeats": done.repeats, "issued": done.issued}
+        print(json.dumps(found, allow_nan=False))
     else:
-        print("\n".join([*_lines(bundle, result, comparison), *_streams(shown)]))
-    return 0 if comparison is None or comparison.ok else 1
-
-
-def _traced(path: Path | None, bundle: Bundle, result: RunResult) -> Timeline | None:
-    """Write the timeline and its picture, if they are asked for."""
-    if path is None:
-        return None
-    shown = timeline(bundle.plan.steps, result.timeline or (), result.device, bundle.plan.entry, counted=False)
-    for target, data in trace_files(path, shown).items():
-        write_file(target, data)
-    print(f"{path}, {picture_path(path)}: written", file=sys.stderr)
-    return shown
+        print("\n".join([*_lines(done), *_streams(done.timeline)]))
+    return 1 if done.report.ok is False else 0
 
 
 def _streams(shown: Timeline | None) -> list[str]:
@@ -116,66 +98,22 @@ def _streams(shown: Timeline | None) -> list[str]:
     return [f"  {line}".encode(coding, "replace").decode(coding) for line in lines]
 
 
-def _inputs(bundle: Bundle, options: argparse.Namespace) -> tuple[Mapping[str, np.ndarray], bool]:
-    """The arrays to run on, and whether they are those that the expected outputs belong to."""
-    if options.inputs is not None:
-        return read_npz(options.inputs, bundle.signature), False
-    if bundle.inputs is not None:
-        return bundle.inputs, True
-    return random_inputs(bundle.signature, options.seed), False
-
-
-def report(result: RunResult, comparison: Comparison | None) -> dict[str, Any]:
-    """The result as plain data, with the keys of `weft run --json`. `ok` is null where there was nothing to compare."""
-    error = comparison.max_rel_error if comparison is not None else None
-    return {
-        "ok": comparison.ok if comparison is not None else None,
-        "target": "cuda",
-        "device": result.device,
-        "max_rel_error": error if error is None or math.isfinite(error) else None,
-        "reasons": list(comparison.reasons) if comparison is not None else [],
-        "races": None,
-        "barriers": None,
-        "kernels": [
-            {
-                "name": k.name,
-                "grid": list(k.grid),
-                "block": list(k.block),
-                "shared_bytes": k.shared_bytes,
-                "unproven": k.unproven,
-            }
-            for k in result.kernels
-        ],
-        "streams_created": result.streams_created,
-        "streams_destroyed": result.streams_destroyed,
-        "graphs_created": result.graphs_created,
-        "graphs_destroyed": result.graphs_destroyed,
-        "seconds": dict(result.seconds),
-        "repeats": list(result.repeats),
-        "issued": list(result.issued),
-    }
-
-
-def _lines(bundle: Bundle, result: RunResult, comparison: Comparison | None) -> list[str]:
-    lines = [f"{bundle.path}: @{bundle.plan.entry} on {result.device}"]
+def _lines(done: Executed) -> list[str]:
+    report = done.report
+    lines = [f"{done.title}: @{report.entry} on {report.device}"]
     lines += [
         f"  {k.name}<<<{list(k.grid)}, {list(k.block)}>>>, {k.shared_bytes} bytes of shared memory"
-        for k in result.kernels
+        for k in report.kernels
     ]
-    unproven = {k.name: k.unproven for k in result.kernels if k.unproven is not None}
+    unproven = {k.name: k.unproven for k in report.kernels if k.unproven is not None}
     lines += [f"  {name} is not proven race-free: {why}" for name, why in unproven.items()]
-    if comparison is None:
-        lines.append("  nothing to compare with")
-    else:
-        lines += [
-            f"  {o.name}: error {o.error:.3g}, {'ok' if o.ok else 'WRONG: ' + str(o.reason)}"
-            for o in comparison.outputs
-        ]
-    lines.append("  " + ", ".join(f"{phase} {seconds * 1e3:.2f} ms" for phase, seconds in result.seconds.items()))
-    if result.repeats:
-        middle, best = statistics.median(result.repeats), min(result.repeats)
-        host = statistics.median(result.issued)
-        lines.append(f"  {len(result.repeats)} more runs: median {middle * 1e3:.4f} ms, best {best * 1e3:.4f} ms")
+    compared = [o for o in report.outputs if o.error is not None]
+    lines += [f"  {o.name}: error {o.error:.3g}, {'ok' if o.ok else 'WRONG: ' + str(o.reason)}" for o in compared]
+    lines += [] if compared else ["  nothing to compare with"]
+    lines.append("  " + ", ".join(f"{phase} {seconds * 1e3:.2f} ms" for phase, seconds in report.seconds.items()))
+    if done.repeats:
+        middle, best, host = statistics.median(done.repeats), min(done.repeats), statistics.median(done.issued)
+        lines.append(f"  {len(done.repeats)} more runs: median {middle * 1e3:.4f} ms, best {best * 1e3:.4f} ms")
         lines.append(f"  the host issues one in {host * 1e6:.1f} µs")
     return lines
 

@@ -1,10 +1,12 @@
-"""The long form of the codes of plans, bundles, inputs and devices (W07xx), and of the reference (W08xx)."""
+"""The long form of the codes of plans, bundles, inputs and devices (W07xx), of memory (W0490), and of the reference (W08xx)."""
 
 from __future__ import annotations
 
 from ..dsl.diagnostics import explanations
 
 CODES = explanations("""
+W0490 inputs that do not fit into memory
+    The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as well.
 W0700 a plan is not what a plan looks like
     `plan.json` is no JSON, lacks a key, has an unknown one, or has a value of the wrong type. The message names the
     place by its JSON path.

@@ -11,12 +11,13 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.dsl.parser import parse_file, parse_text
 from weft.dsl.render import render
 from weft.dsl.tree import File
-from weft.execution import Executed, RunOptions, run_recipe
+from weft.execution import run_recipe
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice
+from weft.runtime.run.execution import Executed, RunOptions
 
 
 def session_of(path: Path, **settings: str) -> Session:

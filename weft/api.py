@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from .cli.interrupt import interruptible
-from .execution import Reference, RunOptions, Target, build_bundle, run_bundle, run_recipe
+from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
-from .result import Report
+from .runtime.run.execution import Reference, Report, RunOptions, Target, run_bundle
 
 __all__ = ["Applied", "Recipe", "Report", "apply", "build", "load", "run"]
 

@@ -135,8 +135,6 @@ W0489 a payload with Weft's own marks
 
     wrong: linalg.exp {weft.map = 3} ins(…)
     right: linalg.exp ins(…), and a `map` in the schedule
-W0490 inputs that do not fit into memory
-    The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as well.
 W0491 an unknown layer
     A payload may have sizes under a name: the layers of a network. `weft payloads NAME` lists them. `--set` wins over
     a layer's values, and these over what the schedule writes.

@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .clock import Clock
 from .dsl import tree
 from .dsl.diagnostics import Source, fail
+from .runtime.run.execution import Clock
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir

@@ -20,7 +20,7 @@ from .interpreter.proof.races.findings import Findings
 from .interpreter.session.rewriter import describe
 from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module
-from .result import plain
+from .runtime.run.execution import plain
 
 Sizes = tuple[int | None, int | None, int | None]
 

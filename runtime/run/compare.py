@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from types import MappingProxyType
 
 import numpy as np
@@ -19,21 +20,23 @@ class OutputComparison:
     """How one output compares.
 
     Args:
-        error: max|got − ref| / max|ref|; inf if it cannot be compared.
+        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None where nobody has compared.
+        ok: None likewise.
         reason: why it is not ok; None if it is.
         worst: the index of the worst element, with what stands there and what should.
     """
 
     name: str
     dtype: str
-    error: float
-    tolerance: float
+    shape: tuple[int, ...]
+    error: float | None = None
+    tolerance: float | None = None
     reason: str | None = None
     worst: tuple[int, ...] | None = None
 
     @property
-    def ok(self) -> bool:
-        return self.reason is None
+    def ok(self) -> bool | None:
+        return None if self.error is None else self.reason is None
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Comparison:
     @property
     def max_rel_error(self) -> float:
         """The worst output's."""
-        return max((o.error for o in self.outputs), default=0.0)
+        return max((o.error or 0.0 for o in self.outputs), default=0.0)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -75,81 +78,77 @@ def compare(
         precision: overrides the float type that sets the tolerance, e.g. `tf32`.
     """
     limit = TOLERANCES[precision] if precision is not None else tolerance(signature)
-    errors: list[OutputComparison] = []
+    found: list[OutputComparison] = []
     for output in signature.outputs:
-        allowed = limit if output.dtype in FLOATS else 0.0
         mine, theirs = got.get(output.name), reference.get(output.name)
-        if mine is None or theirs is None or mine.shape != theirs.shape:
-            errors.append(_incomparable(output.name, output.dtype, allowed, mine, theirs))
-        elif output.dtype in FLOATS:
-            errors.append(_floats(output.name, output.dtype, allowed, mine, theirs))
+        shape = mine.shape if mine is not None else ()
+        blank = OutputComparison(output.name, output.dtype, shape, 0.0, limit if output.dtype in FLOATS else 0.0)
+        if mine is None or theirs is None:
+            reason = f"the {'run' if mine is None else 'reference'} has no such output"
+            found.append(replace(blank, error=inf, reason=reason))
+        elif shape != theirs.shape:
+            reason = f"shape {list(shape)}, the reference has {list(theirs.shape)}"
+            found.append(replace(blank, error=inf, reason=reason))
+        elif not mine.size:
+            found.append(blank)
         else:
-            errors.append(_integers(output.name, output.dtype, mine, theirs))
-    return Comparison(tuple(errors))
+            found.append((_floats if output.dtype in FLOATS else _integers)(blank, mine, theirs))
+    return Comparison(tuple(found))
 
 
-def _incomparable(
-    name: str, dtype: str, allowed: float, got: np.ndarray | None, reference: np.ndarray | None
-) -> OutputComparison:
-    if got is None or reference is None:
-        reason = f"the {'run' if got is None else 'reference'} has no such output"
-    else:
-        reason = f"shape {list(got.shape)}, the reference has {list(reference.shape)}"
-    return OutputComparison(name, dtype, float("inf"), allowed, reason)
-
-
-def _floats(name: str, dtype: str, allowed: float, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
+def _floats(blank: OutputComparison, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
     """NaN and infinities must stand where the reference has them; the rest counts by its error."""
-    if not got.size:
-        return OutputComparison(name, dtype, 0.0, allowed)
-    unwritten = poisoned(got, dtype)
+    dtype, allowed = blank.dtype, blank.tolerance or 0.0
     mine = widen(got, dtype).astype(np.float64)
     theirs = (widen(reference, dtype) if reference.dtype == np.uint16 else reference).astype(np.float64)
     with np.errstate(over="ignore"):
         stored = widen(narrow(theirs, dtype), dtype)
-    theirs = np.where(np.isinf(stored), stored, theirs)  # halves are computed in f32, where what they overflow at is a number
+    theirs = np.where(
+        np.isinf(stored), stored, theirs
+    )  # halves are computed in f32, where what they overflow at is a number
     finite = np.isfinite(theirs)
     odd = ~np.where(finite, np.isfinite(mine), (mine == theirs) | (np.isnan(mine) & np.isnan(theirs)))
     if odd.any():
-        at = _first(odd)
-        left = f"{int((unwritten & odd).sum())} elements were never written" if (unwritten & odd).any() else None
-        reason = left or f"{int(odd.sum())} elements, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"
-        return OutputComparison(name, dtype, float("inf"), allowed, reason, at)
+        return _wrong(blank, got, mine, theirs, odd, inf, "elements")
     with np.errstate(invalid="ignore"):
         difference = np.where(finite, np.abs(mine - theirs), 0.0)
     worst = _index(int(difference.argmax()), difference.shape)
     error = _relative(float(difference[worst]), float(np.abs(np.where(finite, theirs, 0.0)).max()))
-    if error <= allowed:
-        return OutputComparison(name, dtype, error, allowed, None, worst)
     place = f"element {list(worst)} is {mine[worst]}, the reference has {theirs[worst]}"
-    return OutputComparison(name, dtype, error, allowed, f"error {error:.3g} > {allowed:g}; {place}", worst)
+    reason = None if error <= allowed else f"error {error:.3g} > {allowed:g}; {place}"
+    return replace(blank, error=error, reason=reason, worst=worst)
 
 
-def _integers(name: str, dtype: str, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
-    if not got.size:
-        return OutputComparison(name, dtype, 0.0, 0.0)
+def _integers(blank: OutputComparison, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
     mine, theirs = (a.view(np.uint8) if a.dtype == np.bool_ else a for a in (got, reference.astype(got.dtype)))
     wrong = mine != theirs
     if not wrong.any():
-        return OutputComparison(name, dtype, 0.0, 0.0)
+        return blank
     difference = np.abs(mine.astype(np.float64) - theirs.astype(np.float64))
     error = _relative(float(difference.max()), float(np.abs(theirs.astype(np.float64)).max()))
-    at = _first(wrong)
-    left = int((poisoned(got, dtype) & wrong).sum())
-    reason = f"{int(wrong.sum())} elements differ, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"
-    return OutputComparison(
-        name, dtype, error or float("inf"), 0.0, f"{left} elements were never written" if left else reason, at
-    )
+    return _wrong(blank, got, mine, theirs, wrong, error or inf, "elements differ")
+
+
+def _wrong(
+    blank: OutputComparison,
+    got: np.ndarray,
+    mine: np.ndarray,
+    theirs: np.ndarray,
+    wrong: np.ndarray,
+    error: float,
+    what: str,
+) -> OutputComparison:
+    """The elements marked as `wrong` are; if some were never written, that is why."""
+    at = _index(int(wrong.argmax()), wrong.shape)
+    left = int((poisoned(got, blank.dtype) & wrong).sum())
+    reason = f"{int(wrong.sum())} {what}, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"
+    return replace(blank, error=error, reason=f"{left} elements were never written" if left else reason, worst=at)
 
 
 def _relative(difference: float, scale: float) -> float:
     if difference == 0:
         return 0.0
-    return difference / scale if scale > 0 else float("inf")
-
-
-def _first(mask: np.ndarray) -> tuple[int, ...]:
-    return _index(int(mask.argmax()), mask.shape)
+    return difference / scale if scale > 0 else inf
 
 
 def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:

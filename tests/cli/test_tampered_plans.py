@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from test_bad_plans import PAYLOAD
 
-from weft import cli, execution
+from weft import cli
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, run_bundle
+from weft.runtime.run import execution
+from weft.runtime.run.execution import RunOptions, run_bundle
 
 SOAK = "WEFT_SOAK" in os.environ
 COUNT = 3000 if SOAK else 150

@@ -10,10 +10,10 @@ from scheduled import run_schedule
 
 import weft
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.structured import shape_of
 from weft.pipeline import Choice, applied
+from weft.runtime.run.execution import RunOptions
 
 
 @dataclass(frozen=True)

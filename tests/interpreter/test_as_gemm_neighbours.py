@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from scheduled import run_schedule
 
-from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, applied
+from weft.runtime.run.execution import RunOptions
 
 BODIES = {
     "differences": ("f32", "f32", "%m = arith.mulf %a, %b : f32\n    %r = arith.subf %o, %m : f32"),

@@ -13,9 +13,9 @@ from scheduled import run_schedule
 from test_split_k_atomic import made_of, plain, write
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.execution import RunOptions
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
+from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

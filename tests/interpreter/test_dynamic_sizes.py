@@ -11,8 +11,9 @@ import pytest
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions, open_device, run_applied
+from weft.execution import run_applied
 from weft.pipeline import Choice, applied
+from weft.runtime.run.execution import RunOptions, open_device
 
 PAYLOAD = """#id = affine_map<(i, j) -> (i, j)>
 func.func @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {

@@ -9,9 +9,9 @@ import pytest
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Launch
+from weft.runtime.run.execution import RunOptions
 
 PADDED = "memref<2x9x9x3xf32>"
 STRIDES = (243, 27, 3, 1)

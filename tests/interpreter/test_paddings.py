@@ -18,11 +18,11 @@ from convolution_oracle import convolved
 from scheduled import run_schedule
 
 import weft
-from weft.execution import RunOptions
 from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Copy, Launch
 from weft.runtime.reference.reference import reference
+from weft.runtime.run.execution import RunOptions
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 20
 CONSTANTS = {"%zero": 0.0, "%one": 1.0, "%again": 1.0, "%low": -2.0}

@@ -13,11 +13,11 @@ from scheduled import run_schedule
 
 from weft import api, cli
 from weft.dsl.diagnostics import Source, WeftError
-from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.races import findings, proof
 from weft.pipeline import Choice, applied
 from weft.recipes import schedules
+from weft.runtime.run.execution import RunOptions
 from weft.verify import verify_source
 
 SOAK = "WEFT_SOAK" in os.environ

@@ -8,8 +8,8 @@ import pytest
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.execution import RunOptions
 from weft.pipeline import Choice, applied
+from weft.runtime.run.execution import RunOptions
 
 IN_PLACE = """
 func.func @f(%a: memref<16x16xf32>) {

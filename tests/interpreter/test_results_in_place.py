@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.execution import RunOptions, run_applied
+from weft.execution import run_applied
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Alloc, Copy, Launch
+from weft.runtime.run.execution import RunOptions
 from weft.runtime.simulator import SimDevice
 
 

@@ -16,13 +16,13 @@ from scheduled import run_schedule
 
 import weft
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions
 from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
+from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

@@ -12,13 +12,13 @@ import pytest
 from native_device import NativeDevice
 from scheduled import run_schedule
 
-from weft.execution import RunOptions
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
+from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 
 HERE = Path(__file__).parent

@@ -11,7 +11,6 @@ from recipe_space import members
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions, run_bundle
 from weft.interpreter.ir.mlir import operations
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice, Planned, applied, planned
@@ -19,6 +18,7 @@ from weft.recipes import builders
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.bundle import read_bundle, write_bundle
 from weft.runtime.reference.reference import reference
+from weft.runtime.run.execution import RunOptions, run_bundle
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

@@ -17,11 +17,11 @@ from scheduled import run_schedule
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
+from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

@@ -12,7 +12,6 @@ from native_device import NativeDevice
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source
-from weft.execution import RunOptions
 from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
@@ -20,6 +19,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
+from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator import SimDevice
 from weft.verify import verify_source

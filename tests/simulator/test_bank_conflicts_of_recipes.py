@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft.cli.banks import conflicts
-from weft.result import BankAccess
+from weft.runtime.run.banks import BankAccess, conflicts
 
 SCHEDULE = """payload matmul(m = 50, n = 64, k = 32, type = {kind})
 

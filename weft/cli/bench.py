@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from ..clock import Clock
-from ..execution import open_device
 from ..payloads.builder_values import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder
+from ..runtime.run.execution import Clock, open_device
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from ..clock import Clock
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
+from ..runtime.run.execution import Clock
 from .interrupt import interruptible
 from .supervisor import answered
 

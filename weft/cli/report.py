@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..dsl.wording import count
-from ..result import Report
-from .banks import conflicts
+from ..runtime.run.banks import conflicts
+from ..runtime.run.execution import Report
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, cast
 from rich.text import Text
 
 from ..cli.report import show_report
-from ..clock import Clock
 from ..dsl.diagnostics import WeftError, fail
 from ..dsl.wording import count
 from ..interpreter.ir.cloning import strip_tags, tagged
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..pipeline import Applied
+from ..runtime.run.execution import Clock
 from . import colors, handles
 from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line
 
 if TYPE_CHECKING:
-    from ..execution import Target
     from ..interpreter.proof.races.findings import Findings
+    from ..runtime.run.execution import Target
 
 TARGETS = ("auto", "sim", "cuda")
 
@@ -102,7 +102,8 @@ def cuda(desk: Desk, text: str) -> None:
 @command("run [auto|sim|cuda]", "run what is launched so far, and compare with the payload", "target")
 def run(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is launched."""
-    from ..execution import RunOptions, open_device, run_applied
+    from ..execution import run_applied
+    from ..runtime.run.execution import RunOptions, open_device
 
     if text and text not in TARGETS:
         raise Misuse(f"there is no target `{text}`")

@@ -11,8 +11,8 @@ import rich_click as click
 from .options import PATH, entry_option, json_option, schedule_options, unproven_option
 
 if TYPE_CHECKING:
-    from ...execution import Reference, Target
     from ...pipeline import Choice
+    from ...runtime.run.execution import Reference, Target
 
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
@@ -50,8 +50,9 @@ def run(
 
     The exit code is 0 when the outputs are right and nothing raced.
     """
-    from ...execution import RunOptions, run_bundle, run_recipe
+    from ...execution import run_recipe
     from ...pipeline import Choice
+    from ...runtime.run.execution import RunOptions, run_bundle
     from ..console import emit, progress, say, show, stderr
 
     if graph and trace is not None:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
-from ..result import BankAccess
-from .console import shortened
+from ..simulator.report import BankUse
 
-if TYPE_CHECKING:
-    from ..interpreter.session.session import Step
-    from ..runtime.simulator.report import BankUse
+
+@dataclass(frozen=True, kw_only=True)
+class BankAccess(BankUse):
+    """What an op on shared memory cost, over all launches of its kernel. `statement`: that which made the buffer, where known."""
+
+    kernel: str
+    statement: str | None
 
 
 def bank_accesses(
-    uses: Sequence[tuple[str, BankUse]] | None, steps: Sequence[Step] = ()
+    uses: Sequence[tuple[str, BankUse]] | None, statements: Callable[[], Mapping[str, str]]
 ) -> tuple[BankAccess, ...] | None:
-    """One entry per kernel, op and buffer, in the order of the launches; None where nobody counted."""
+    """One entry per kernel, op and buffer, in the order of the launches; None where nobody counted. `statements`: buffer → the
+    statement that made it."""
     if uses is None:
         return None
-    statements = _statements(steps) if uses else {}
-    found = [BankAccess(**vars(use), kernel=kernel, statement=statements.get(use.buffer)) for kernel, use in uses]
+    made = statements() if uses else {}
+    found = [BankAccess(**vars(use), kernel=kernel, statement=made.get(use.buffer)) for kernel, use in uses]
     return tuple(map(_together, _grouped(found, "kernel", "site", "buffer", "kind")))
 
 
@@ -43,23 +46,12 @@ def _together(same: Sequence[BankAccess]) -> BankAccess:
     return replace(same[0], **total, pad=pad, padded=padded)
 
 
-def _statements(steps: Sequence[Step]) -> dict[str, str]:
-    """Shared buffer → the statement that made it: the first after which there is a buffer of that name."""
-    from ..interpreter.ir.mlir import ir, operations
-
-    found: dict[str, str] = {}
-    for step in steps:
-        for alloc in operations(step.module.operation, "memref.alloc"):
-            if "weft.name" in alloc.attributes:
-                name = ir.StringAttr(alloc.attributes["weft.name"]).value
-                found.setdefault(name, shortened(f"{step.span.source.name}:{step.span.line}: {step.text}"))
-    return found
-
-
 def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
     """For people: a line for each place, buffer and direction with conflicts, the worst first, with what to do; ops that an
     unrolled loop repeated are one."""
-    groups = [(_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")]
+    groups = [
+        (_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")
+    ]
     for use, count in sorted(groups, key=lambda group: -group[0].conflicts):
         if not use.conflicts:
             return

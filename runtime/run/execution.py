@@ -1,0 +1,342 @@
+"""Running a program (a schedule's or a bundle's: a plan, a device, inputs) and comparing with what should come out, for `weft run`,
+`python -m weft.runtime` and the API. A `Report` says what was found, as data."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import isfinite, prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...dsl.diagnostics import Diagnostic, fail
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..plan.plan import Plan
+    from ..plan.signature import FunctionSignature
+    from ..simulator.report import Race
+    from ..trace.timeline import Timeline
+    from .banks import BankAccess
+    from .compare import OutputComparison
+    from .device import Device
+    from .runner import KernelRun, RunResult
+
+Target = Literal["auto", "sim", "cuda"]
+Reference = Literal["jit", "gpu", "none"]
+Arrays = Mapping[str, "np.ndarray"]
+
+
+class Clock:
+    """Seconds by phase, in the order in which the phases first began.
+
+    Args:
+        watch: called with a phase's name when it begins, and with None when it ends; the progress bar listens here.
+    """
+
+    def __init__(self, watch: Callable[[str | None], None] | None = None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._watch = watch or (lambda _: None)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to `name`. Phases do not nest."""
+        start = time.perf_counter()
+        try:
+            with self.watched(name):
+                yield
+        finally:
+            self.add({name: time.perf_counter() - start})
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """Tell the watcher of work that keeps its own time; `add` what it measured."""
+        self._watch(name)
+        try:
+            yield
+        finally:
+            self._watch(None)
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Add phases that were measured elsewhere."""
+        for name, more in seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + more
+
+
+# ---- what a run found, as data -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a run.
+
+    Args:
+        ok: the outputs match and nothing raced; None where there was nothing to compare with.
+        target: `sim` or `cuda`. `device`: its name.
+        entry: the host function that ran.
+        max_rel_error: of the worst output; None without a reference.
+        outputs: each buffer that the payload writes, compared.
+        races: None on a GPU, which can't see them.
+        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None on a GPU.
+        barriers: how many barriers a thread executed at most, over all launches; None on a GPU.
+        bank_conflicts: every op on shared memory, those without a conflict too; None on a GPU.
+        kernels: the launches, in order.
+        graphs_created: 1 where the plan was captured and replayed.
+        fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
+        seconds: by phase, in order.
+        edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was read from
+            one.
+    """
+
+    ok: bool | None
+    target: Literal["sim", "cuda"]
+    device: str
+    entry: str
+    reference: str
+    max_rel_error: float | None
+    outputs: tuple[OutputComparison, ...]
+    races: tuple[Race, ...] | None
+    faults: tuple[str, ...] | None
+    barriers: int | None
+    kernels: tuple[KernelRun, ...]
+    streams_created: int
+    streams_destroyed: int
+    graphs_created: int
+    graphs_destroyed: int
+    seconds: Mapping[str, float]
+    bank_conflicts: tuple[BankAccess, ...] | None = None
+    fewest_streams: int | None = None
+    edited: tuple[str, ...] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
+        lists = {name: plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
+        error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
+        seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
+        return {**vars(self), "max_rel_error": error, **lists, "seconds": seconds}
+
+
+_KEYS = {
+    "outputs": "name dtype shape error tolerance ok reason",
+    "races": "kind buffer element first second",
+    "kernels": "name grid block shared_bytes unproven",
+    "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad padded",
+}
+"""What is said of each thing of a list."""
+
+
+def plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:
+    """These attributes of each, for `json.dumps`."""
+    return None if things is None else [{key: _value(getattr(thing, key)) for key in keys.split()} for thing in things]
+
+
+def _value(value: object) -> Any:
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, (int, tuple, list)) else str(value)
+
+
+# ---- running -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run: where, on which inputs (a file, else random ones of this seed), compared with what."""
+
+    target: Target = "auto"
+    seed: int = 0
+    inputs: Path | None = None
+    save: Path | None = None
+    reference: Reference = "jit"
+    trace: Path | None = None
+    """Where the timeline goes, in Chrome's trace format; its picture goes beside it."""
+    graph: bool = False
+    """Capture the plan once, and replay it. There is no timeline of that."""
+    repeat: int = 0
+    """So many more runs, to measure."""
+
+    def expect_outputs(self, read: Mapping[Path, str]) -> None:
+        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
+        from ..trace.text import expect_results
+
+        expect_results(self.save, self.trace, self.inputs, read)
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A run: its report, and what else a reader may be shown. `steps`: those of the schedule, where there is one. `repeats`,
+    `issued`: seconds of each further run, and that the host took to issue it."""
+
+    report: Report
+    title: str
+    cuda: str
+    timeline: Timeline | None = None
+    repeats: tuple[float, ...] = ()
+    issued: tuple[float, ...] = ()
+    steps: Sequence[Any] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run, of a schedule or of a bundle.
+
+    Args:
+        demanded: the signature, with the outputs that are compared.
+        module: the text for a device that is no GPU.
+        expected: of the inputs and what a run of them found, what should come out; and what that is.
+        carried: inputs that come along.
+        statements: shared buffer → the statement that made it.
+    """
+
+    title: str
+    plan: Plan
+    signature: FunctionSignature
+    demanded: FunctionSignature
+    cuda: str
+    module: Callable[[], str]
+    expected: Callable[[Arrays, RunResult], tuple[Arrays | None, str]]
+    clock: Clock
+    carried: Arrays | None = None
+    statements: Callable[[], Mapping[str, str]] = dict
+
+    def run(self, options: RunOptions, device: Device) -> Executed:
+        """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts
+        but none was compared."""
+        from ..files.inputs import random_inputs, read_npz, write_npz
+        from .banks import bank_accesses
+        from .compare import OutputComparison, compare
+        from .runner import run_plan
+
+        on_gpu, clock, plan = device.wants == "cuda", self.clock, self.plan
+        with clock.phase("inputs"):
+            expect_memory(plan)
+            arrays = self.carried
+            if options.inputs is not None:
+                arrays = read_npz(options.inputs, self.signature)
+            elif arrays is None:
+                arrays = random_inputs(self.signature, options.seed)
+        with clock.watched("run"):
+            result = run_plan(
+                plan,
+                device,
+                arrays,
+                text=self.cuda if on_gpu else self.module(),
+                repeat=options.repeat,
+                order=None if on_gpu else options.seed,  # how streams take turns, which a GPU decides by itself
+                trace=options.trace is not None,
+                graph=options.graph,
+            )
+        clock.add(result.seconds)
+        inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
+        outputs = {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
+        timeline = _traced(options.trace, result, plan, counted=not on_gpu)
+        expected, reference = self.expected(arrays, result)
+        comparison = None
+        if expected is not None:
+            with clock.phase("compare"):
+                comparison = compare(self.demanded, outputs, expected)
+            compared = comparison.outputs
+        else:
+            dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
+            compared = tuple(OutputComparison(name, dtypes[name], array.shape) for name, array in outputs.items())
+        if options.save is not None:
+            write_npz(options.save, outputs)
+        clean = not result.races and not result.faults
+        report = Report(
+            ok=(clean and comparison.ok) if comparison is not None else (None if clean else False),
+            target="cuda" if on_gpu else "sim",
+            entry=plan.entry,
+            reference=reference,
+            max_rel_error=comparison.max_rel_error if comparison is not None else None,
+            outputs=compared,
+            races=result.races,
+            faults=None if result.faults is None else tuple(map(str, result.faults)),
+            fewest_streams=plan.fewest_streams,
+            seconds={**clock.seconds},
+            bank_conflicts=bank_accesses(result.banks, self.statements),
+            device=result.device,
+            barriers=result.barriers,
+            kernels=result.kernels,
+            streams_created=result.streams_created,
+            streams_destroyed=result.streams_destroyed,
+            graphs_created=result.graphs_created,
+            graphs_destroyed=result.graphs_destroyed,
+        )
+        return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued)
+
+
+def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
+    """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
+    from ..files.bundle import comparable, read_bundle
+
+    clock = clock or Clock()
+    options.expect_outputs({folder: "the bundle"})
+    with clock.phase("read"):
+        bundle = read_bundle(folder)
+    device = open_device(options.target)
+    own = options.inputs is None and bundle.inputs is not None and options.reference != "none"
+    wanted = bundle.expected if own else None
+    reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
+    program = Program(
+        title=str(folder),
+        plan=bundle.plan,
+        signature=bundle.signature,
+        demanded=comparable(bundle),
+        cuda=bundle.cuda,
+        module=lambda: bundle.module,
+        expected=lambda *_: (wanted, reference),
+        clock=clock,
+        carried=bundle.inputs,
+    )
+    done = program.run(options, device)
+    return replace(done, report=replace(done.report, edited=bundle.edited), warnings=bundle.warnings)
+
+
+def open_device(target: Target) -> Device:
+    """The device to run on; `auto` is the GPU where there is one, else the simulator. Raises W072x."""
+    from .cupy_device import CupyDevice, cuda_problem
+
+    if target == "cuda" or (target == "auto" and cuda_problem() is None):
+        return CupyDevice()
+    from ..simulator import SimDevice
+
+    return SimDevice()
+
+
+def expect_memory(plan: Plan) -> None:
+    """Refuse buffers that this machine can't hold, before anything is allocated. Raises W0490."""
+    from ..plan.dtypes import itemsize
+
+    wanted = sum(prod(s for s in b.shape if isinstance(s, int)) * itemsize(b.dtype) for b in plan.buffers)
+    if (there := physical_memory()) is not None and wanted > there:
+        raise fail(
+            "W0490",
+            f"the buffers of @{plan.entry} take {wanted / 2**30:.1f} GiB; this machine has {there / 2**30:.1f} GiB",
+            hint="run a smaller payload: with a builder, `--set m=256`",
+        )
+
+
+def physical_memory() -> int | None:
+    """Bytes of memory of this machine, or None where the system does not say."""
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
+    """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
+    from ..files.writing import write_file
+    from ..trace.text import trace_files
+    from ..trace.timeline import timeline
+
+    if path is None:
+        return None
+    shown = timeline(plan.steps, result.timeline or (), result.device, plan.entry, counted=counted)
+    for target, data in trace_files(path, shown).items():
+        write_file(target, data)
+    return shown
