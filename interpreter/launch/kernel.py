@@ -16,7 +16,8 @@ from ..focus import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
-from ..ir.mlir import ancestors, gpu, ir, made_within, operations, producer
+from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
+from ..ir.structured import body_of
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
@@ -45,7 +46,7 @@ class Outlined:
 
     @property
     def entry(self) -> ir.Block:
-        return self.function.regions[0].blocks[0]
+        return body_of(self.function)
 
 
 def outline(
@@ -101,7 +102,7 @@ def install(
     holder.detach_from_parent()
     host_module.body.append(holder)
     host_module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
-    with ir.InsertionPoint(root), root.location:
+    with ahead_of(root):
         sizes: dict[Bound, ir.Value] = {}
 
         def size(bound: Bound) -> ir.Value:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.binding import bind_parameters
@@ -13,7 +14,20 @@ from ...dsl.expressions import evaluate
 from ...dsl.scopes import Gone
 from ...dsl.wording import count, quoted
 from .environment import Environment, NamedResults, single
-from .layered import extended
+
+K = TypeVar("K")
+V = TypeVar("V")
+MOST = 64
+
+
+def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
+    """The mapping with these entries, which replace its own: a few in front of a long one that others share."""
+    if not new:
+        return mapping
+    top, base = mapping.maps if isinstance(mapping, ChainMap) else ({}, mapping)
+    if len(top) + len(new) > MOST:
+        return {**base, **top, **new}
+    return ChainMap({**top, **new}, cast(dict[K, V], base))
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,11 @@ from ...dsl.scopes import Gone, names_of
 from ..focus import Taken, Version
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
-from ..tensors.tidy import tidy
-from .control import passed, statement_text
-from .environment import Environment
-from .fields import evaluate_fields, handles_of
-from .frames import Frame, bind, enter, returned
-from .layered import extended
-from .rewriter import Rewriter, upstream_messages
-from .state import SKIP, Made, State, Step, after, statement_at
+from ..tensors.bufferization import tidy
+from .environment import Environment, evaluate_fields
+from .frames import Frame, bind, enter, extended, returned
+from .rewriter import Rewriter, handles_of, upstream_messages
+from .state import SKIP, Made, State, Step, after, passed, statement_at, statement_text
 from .statement import Handle, Statement, registry
 
 Applied = tuple[Rewriter, dict[str, Any], Version]

@@ -21,10 +21,9 @@ from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
 from ..interpreter.launch.realise import Realiser
 from ..interpreter.mapping.geometry import Geometry, geometry_of
-from ..interpreter.mapping.hardware import Hardware
-from ..interpreter.mapping.mapping import ATTRIBUTE, enclosing_maps
+from ..interpreter.mapping.mapping import ATTRIBUTE, Mapped, enclosing_maps, extents, loop_dimensions, most_extents
+from ..interpreter.mapping.processors import Hardware
 from ..interpreter.mapping.readiness import mapped_things
-from ..interpreter.mapping.space import Mapped, extents, loop_dimensions, most_extents
 from ..interpreter.session.rewriter import describe
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY

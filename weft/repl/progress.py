@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from ..dsl import tree
 from ..dsl.diagnostics import WeftError
-from ..interpreter.session.control import condition, elements
 from ..interpreter.session.environment import Environment
 from ..interpreter.session.session import Session
+from ..interpreter.session.state import condition, elements
 
 
 def total(session: Session) -> str:

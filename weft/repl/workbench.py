@@ -11,9 +11,8 @@ from ..dsl.checker import check
 from ..dsl.diagnostics import Source, WeftError, fail
 from ..dsl.parser import parse_items
 from ..interpreter.ir.mlir import ir
-from ..interpreter.session.control import statement_text
 from ..interpreter.session.session import Session, tell_statements
-from ..interpreter.session.state import SKIP, Step
+from ..interpreter.session.state import SKIP, Step, statement_text
 from ..interpreter.session.statement import signatures
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
