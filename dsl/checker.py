@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import tree
-from .diagnostics import Diagnostic, WeftError
+from .diagnostics import Diagnostic, WeftError, did_you_mean
 from .expressions import NAMES, UNKNOWN, Kind, UnknownValue, fits, kind_of
 from .parameters import check_arguments, check_parameters
-from .scopes import BoundName, Gone, Part, Scope, Shape, names_of
-from .signature import Signature
-from .statement_check import ScopeCheck, check_count, check_statement
-from .wording import did_you_mean
+from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
+from .signature import Signature, check_count, check_statement
 
 RESERVED = frozenset({"true", "false", "not", "_"})
 CONTROL = frozenset({"let", "require", "if", "foreach", "return", "schedule", "payload", "include", "else"})

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import textwrap
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -140,3 +141,27 @@ def fail(
 ) -> WeftError:
     """`raise fail("W0301", "…", hint="…")`: an error with a single diagnostic."""
     return WeftError(Diagnostic(code, message, span, notes=notes, hint=hint))
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """`a`, `b` or `c`."""
+    *most, last = list(words) or ["nothing more"]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def quoted(words: Iterable[str]) -> str:
+    """`a`, `b`, `c`, each in backquotes."""
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint, where one of the known words is close."""
+    import difflib
+
+    close = difflib.get_close_matches(word[:100], sorted(known), 1, 0.6)
+    return f"did you mean `{close[0]}`?" if close else None
+
+
+def count(number: int, noun: str) -> str:
+    """`1 name`, `2 names`, `3 launches`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from .builder import TreeBuilder
 from .files import schedule_text
-from .lines import OPERATORS
-from .syntax import read
+from .parser import TreeBuilder
+from .syntax import OPERATORS, read
 
 _CALLED = frozenset({"NAME", "WORD", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "NOALIAS", "LANES"})
 """Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""

@@ -1,16 +1,192 @@
-"""Text → `tree.File`: one file with what it includes, or the items of a REPL line."""
+"""Text → `tree.File`: one file with what it includes, or the items of a REPL line.
+
+Lark's parse tree becomes the syntax tree of `tree.py` from the leaves up. Nothing here knows a statement: the children of the
+grammar's `statement` are rules named after the fields they fill.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import takewhile
+from typing import Any, ClassVar, NamedTuple, cast
+
+from lark import Token, Tree
 
 from . import tree
-from .builder import TreeBuilder
-from .diagnostics import Source, fail
+from .diagnostics import Source, Span, fail
 from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
 from .syntax import Start, read
+
+_ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
+INT_LIMIT = 2**63
+
+
+class FilledField(NamedTuple):
+    """What a rule makes that is named after the field it fills: True where only the word is written."""
+
+    name: str
+    span: Span
+    value: Any
+
+
+class TreeBuilder:
+    """Builds the tree of one source: by the method of the rule's name, or as its table says."""
+
+    _NODES: ClassVar[dict[str, Any]] = {
+        "binary": tree.Binary,
+        "binding": tree.Binding,
+        "dimension": tree.Dimension,
+        "foreach": tree.Foreach,
+        "function": tree.Word,
+        "include": tree.Include,
+        "name": tree.NameRef,
+        "named": tree.CallArgument,
+        "require": tree.Require,
+        "skip": tree.Skip,
+        "unary": tree.Unary,
+    }
+    """Rules whose children are the fields of a node."""
+
+    _GATHERING: ClassVar[dict[str, tuple[Any, int]]] = {
+        "call": (tree.Call, 1),
+        "call_expr": (tree.CallExpr, 1),
+        "handle": (tree.HandleRef, 1),
+        "list": (tree.ListExpr, 0),
+        "names": (tree.ListExpr, 0),
+        "return": (tree.Return, 0),
+    }
+    """Rules whose children from the n-th on are one field."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def span(self, node: Tree | Token) -> Span:
+        at: Any = node.meta if isinstance(node, Tree) else node
+        if getattr(at, "end_pos", None) is None:  # an empty file
+            return Span(self.source, 1, 1, 1, 1)
+        return Span(self.source, at.line, at.column, at.end_line, at.end_column)
+
+    def build(self, node: Tree | Token) -> Any:
+        if isinstance(node, Token):
+            return str(node)
+        rule, span = str(node.data), self.span(node)
+        children = [self.build(child) for child in node.children]
+        if (cls := self._NODES.get(rule)) is not None:
+            return cls(span, *children)
+        if rule in self._GATHERING:
+            cls, apart = self._GATHERING[rule]
+            return cls(span, *children[:apart], tuple(children[apart:]))
+        if (method := getattr(self, f"_{rule}", None)) is not None:
+            return method(span, *children)
+        token = node.children[0] if children else None
+        return FilledField(rule, span, self._word(token) if isinstance(token, Token) else children[0] if children else True)
+
+    def _word(self, token: Token) -> tree.Word:
+        text = str(token)
+        if token.type == "RAW":  # the parser has read blanks in its place
+            text = self.source.text[(token.start_pos or 0) + 1 : (token.end_pos or 0) - 1]
+        return tree.Word(self.span(token), text)
+
+    # ---- top level --------------------------------------------------------------------------------------------------------
+
+    def _file(self, span: Span, *items: tree.Node) -> tree.File:
+        payloads = [item for item in items if isinstance(item, tree.Payload)]
+        if len(payloads) > 1:
+            message = f"a file has one payload; line {payloads[0].span.line} names one already"
+            raise fail("W0108", message, span=payloads[1].span, hint="delete one of them, or split the file")
+        includes = tuple(item for item in items if isinstance(item, tree.Include))
+        schedules = tuple(item for item in items if isinstance(item, tree.Schedule))
+        return tree.File(span, self.source, includes, payloads[0] if payloads else None, schedules)
+
+    def _body(self, _: Span, *items: tree.Item) -> tuple[tree.Item, ...]:
+        return items
+
+    _block = _body
+
+    def _payload_builder(self, span: Span, name: str, *arguments: tree.CallArgument) -> tree.Payload:
+        return tree.Payload(span, name, None, arguments)
+
+    def _payload_path(self, span: Span, path: str) -> tree.Payload:
+        return tree.Payload(span, None, path, ())
+
+    def _schedule(self, span: Span, name: str, *parts: Any) -> tree.Schedule:
+        *parameters, body = parts
+        return tree.Schedule(span, name, tuple(parameters), body, self._doc(span.line))
+
+    def _doc(self, line: int) -> str:
+        """The comment lines directly above `line`, else those at the top of the file."""
+        lines = [text.strip() for text in self.source.text.split("\n")]
+        above = list(takewhile(_is_comment, reversed(lines[: line - 1])))[::-1] or takewhile(_is_comment, lines)
+        return "\n".join(text.removeprefix("//").strip() for text in above)
+
+    def _parameter(self, span: Span, name: str, kind: tree.ParameterType, *rest: FilledField) -> tree.Parameter:
+        parts = {part.name: part.value for part in rest}
+        return tree.Parameter(span, name, kind, parts.get("default"), parts.get("domain"))
+
+    # ---- items ------------------------------------------------------------------------------------------------------------
+
+    def _let_one(self, span: Span, target: tree.Binding, value: tree.StatementNode | tree.Call) -> tree.Let:
+        return tree.Let(span, (target,), False, value)
+
+    def _let_many(self, span: Span, *parts: Any) -> tree.Let:
+        return tree.Let(span, parts[:-1], True, parts[-1])
+
+    def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.CallArgument:
+        return tree.CallArgument(span, None, value)
+
+    def _if(self, span: Span, condition: Any, then: tuple[tree.Item, ...], otherwise: Any = ()) -> tree.If:
+        return tree.If(span, condition, then, otherwise if isinstance(otherwise, tuple) else (otherwise,))
+
+    def _statement(self, span: Span, keyword: str, *parts: FilledField | str) -> tree.StatementNode:
+        fields: dict[str, tree.FieldValue] = {}
+        for part in parts:
+            if isinstance(part, FilledField):
+                if part.name in fields:
+                    message = f"`{part.name.replace('_', '-')}` is given twice"
+                    raise fail("W0106", message, span=part.span, hint="delete one of them")
+                fields[part.name] = part.value
+        return tree.StatementNode(span, keyword, fields)
+
+    # ---- values -----------------------------------------------------------------------------------------------------------
+
+    def _said(self, _: Span, word: str) -> Any:
+        return word
+
+    _type = _space_kind = _lanes = _every = _symbolic = _distribution_kind = _said
+
+    def _space_value(self, span: Span, kind: Any, *dimensions: Any) -> tree.Space:
+        every = dimensions == ("*",)
+        return tree.Space(span, kind, () if every else dimensions, every)
+
+    def _distribution_value(self, span: Span, value: Any) -> tree.Distribution:
+        kind, chunk = (value, None) if isinstance(value, str) else ("block-cyclic", value)
+        return tree.Distribution(span, cast(Any, kind), chunk)
+
+    def _integer(self, span: Span, text: str) -> tree.Literal:
+        digits = text.lstrip("0") or "0"
+        if len(digits) > 19 or int(digits) >= INT_LIMIT:
+            raise fail("W0104", "this integer does not fit in 64 bits", span=span)
+        return tree.Literal(span, int(digits))
+
+    def _float(self, span: Span, text: str) -> tree.Literal:
+        if (value := float(text)) == float("inf"):
+            raise fail("W0104", "this number is too large for a float", span=span)
+        return tree.Literal(span, value)
+
+    def _string(self, span: Span, text: str) -> tree.Literal:
+        return tree.Literal(span, self._quoted(span, text))
+
+    def _quoted(self, _: Span, text: str) -> str:
+        return re.sub(r"\\.", lambda found: _ESCAPES[found.group()], text[1:-1])
+
+    def _boolean(self, span: Span, text: str) -> tree.Literal:
+        return tree.Literal(span, text == "true")
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("//")
 
 
 def parse_text(text: str, name: str) -> tree.File:

@@ -1,10 +1,21 @@
-"""What the checker needs to know of a statement, as data. The registry of statements makes these; nothing reaches back."""
+"""A statement as data: its signature, the values of its fields, and what is wrong with one before it is applied.
+
+The registry of statements makes signatures; nothing reaches back. Fields are evaluated for a statement, and checked before it, by
+the same walk.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from . import tree
+from .diagnostics import count, fail, quoted
+from .expressions import Evaluator
+from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
 
 FieldKind = Literal[
     "handle",  # HandleRef to a live handle (a field of it names one of several results)
@@ -70,3 +81,132 @@ class Signature:
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name == name), None)
+
+
+@dataclass(frozen=True)
+class SpaceSpec:
+    """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
+
+    kind: Literal["blocks", "threads", "warps", "lanes", "grid"]
+    axes: tuple[str, ...]
+    counts: tuple[int | Literal["?"] | None, ...]
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class DistributionSpec:
+    """An evaluated distribution."""
+
+    kind: Literal["block", "cyclic", "block-cyclic"]
+    chunk: int | None = None
+
+
+def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
+    """The value of a field that names no handle. What is wrong with it goes to the evaluator's `report`."""
+    match given:
+        case tree.Word():
+            return given.text
+        case tree.Space():
+            counts = tuple(_counts(given, evaluator))
+            return SpaceSpec(given.kind, tuple(d.axis for d in given.dimensions), counts, given.all)
+        case tree.Distribution():
+            what = "the chunk of `block-cyclic`"
+            return DistributionSpec(given.kind, given.chunk and evaluator.expect(given.chunk, "int", what, 1))
+        case tree.ListExpr() if field.kind == "names":
+            return tuple(item.name if isinstance(item, tree.NameRef) else item.value for item in given.items)  # type: ignore[union-attr]
+        case tree.ListExpr():
+            return tuple(_entry(field, item, evaluator) for item in given.items)
+        case bool():
+            return () if field.kind == "names" else given
+    return evaluator.expect(given, "str" if field.kind == "str" else "int", f"`{field.word}`", field.minimum)
+
+
+def _entry(field: Field, item: tree.Expr, evaluator: Evaluator) -> int | None:
+    """An entry of a list; None for a dimension that is left alone."""
+    what = "a tile size" if field.kind == "sizes" else f"an entry of `{field.name}`"
+    if not isinstance(item, tree.Skip):
+        value = evaluator.expect(item, "int", what, field.minimum)
+        return value or None if field.kind == "sizes" else value
+    if field.kind != "sizes":
+        evaluator.report(fail("W0232", f"{what} is an integer, not `_`", span=item.span))
+    return None
+
+
+def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
+    seen: set[str] = set()
+    for dimension in space.dimensions:
+        if dimension.axis in seen:
+            message, hint = f"axis `{dimension.axis}` is given twice", "each of x, y, z stands for one dimension"
+            evaluator.report(fail("W0238", message, span=dimension.span, hint=hint))
+        seen.add(dimension.axis)
+        if dimension.count is None or dimension.count == "?":
+            yield dimension.count
+        else:
+            yield evaluator.expect(dimension.count, "int", f"the count of `{dimension.axis}`", 1)
+
+
+# ---- a statement against its signature ---------------------------------------------------------------------------------------
+
+
+def check_statement(node: tree.StatementNode, signature: Signature, check: ScopeCheck, returned: tuple[str, ...]) -> None:
+    """Check the fields of `node`, and take from the scope what it consumes. `returned`: names that its `let` binds."""
+    for name, value in node.fields.items():
+        if signature.field(name) is None:
+            word = name.replace("_", "-")
+            at = value.span if isinstance(value, tree.Node) else node.span
+            check.error("W0215", f"`{node.keyword}` of this version takes no `{word}`", at)
+    dying: list[tuple[Part, tree.HandleRef]] = []
+    for field in signature.fields:
+        value = node.fields.get(field.name)
+        if value is not None:
+            dying += _check_field(field, value, check)
+        elif not field.optional and field.kind not in ("flag", "handles"):
+            check.error("W0230", f"`{node.keyword}` needs its {field.word}", node.span)
+    unnamed = () if returned else signature.results
+    for part, ref in dying:
+        check.consume(part, ref, Gone(f"`{node.keyword}`", node.span, returned, unnamed))
+
+
+def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
+    """Check one field; return the handles it consumes."""
+    match field.kind, value:
+        case "handle", tree.HandleRef():
+            part = check.op(value)
+            return [(part, value)] if part is not None and field.consumes else []
+        case "operand", tree.HandleRef():
+            check.operand(value)
+        case "raw", tree.Word():
+            _check_raw(value, check)
+        case ("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _:
+            field_value(field, value, check.evaluator)
+    return []
+
+
+_SSA_NAME = re.compile(r"%([A-Za-z_]\w*)")
+
+
+def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
+    """`%name` in a raw text is the op of the handle `name`, unless the text itself defines `%name`."""
+    defined = set(re.findall(r"%([A-Za-z_]\w*)\s*(?:,[^=\n]*)?=", raw.text))
+    for name in dict.fromkeys(_SSA_NAME.findall(raw.text)):
+        bound = check.scope.names.get(name)
+        if name in defined or not isinstance(bound, BoundName):
+            continue
+        gone = check.scope.gone.get((bound.number, ""))
+        if gone is not None and bound.shape != "several":
+            check.report(consumed(name, raw.span, gone, check.keyword))
+
+
+def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bool, check: ScopeCheck) -> None:
+    """Whether as many names stand in `let (…)` as there are results."""
+    if not results and not variadic:
+        check.error("W0225", f"{what} returns nothing", let.span, "write it without `let`")
+        return
+    given = len(let.targets)
+    if not let.destructured or given == len(results) or (variadic and given > len(results)):
+        return
+    least = "at least " if variadic else ""
+    notes = (f"{what} returns {quoted(results)}",)
+    names = [*(target.name for target in let.targets), *results[given:]][: len(results)]
+    hint = f"write `{let_of(names)} = …`; `_` throws a result away"
+    check.error("W0226", f"{count(given, 'name')} for {least}{count(len(results), 'result')}", let.span, hint, notes)

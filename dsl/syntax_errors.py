@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from lark import Token
 from lark.exceptions import UnexpectedInput
 
-from .diagnostics import Diagnostic, Source, Span
-from .wording import alternatives, did_you_mean
+from .diagnostics import Diagnostic, Source, Span, alternatives, did_you_mean
 
 _NAMED = {
     "NAME": "a name",

@@ -8,6 +8,7 @@ A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,11 @@ from pathlib import Path
 from .builder import Builder
 
 FOLDER = Path(__file__).parent
+
+
+def shortened(text: str) -> str:
+    """`text` with the paths of what ships as `recipes/…`, wherever Weft is installed."""
+    return text.replace(f"{FOLDER}{os.sep}", f"recipes{os.sep}")
 
 
 @cache

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from weft.dsl.binding import bind_parameters
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import Source, WeftError
+from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_file, parse_text
 from weft.dsl.render import render
 from weft.dsl.tree import File

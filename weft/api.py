@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from .cli.interrupt import interruptible
+from .cli.supervisor import interruptible
 from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
 from .runtime.run.execution import Reference, Report, RunOptions, Target, run_bundle

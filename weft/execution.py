@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .cli.console import shortened
 from .dsl.diagnostics import WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
+from .recipes import shortened
 from .runtime.run.execution import (
     Arrays,
     Clock,

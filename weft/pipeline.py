@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def resolve_schedule(name: str) -> Path:
     """The path of a schedule: a path as it stands, or a recipe that ships, by its name. Raises W0050."""
-    from .dsl.wording import did_you_mean
+    from .dsl.diagnostics import did_you_mean
     from .recipes import schedules
 
     path = Path(name)
@@ -68,11 +68,10 @@ class Choice:
 
     def open(self, clock: Clock | None = None) -> Recipe:
         """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""
-        from .dsl.binding import bind
+        from .dsl.parameters import bind
         from .dsl.parser import parse_text
-        from .payloads.builder_values import builder_of
         from .payloads.payload import payload_source
-        from .settings import distribute
+        from .payloads.settings import builder_of, distribute
 
         clock = clock or Clock()
         with clock.phase("parse"):

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from .goldens.judging import GoldenChange
-    from .goldens.making import Maker
+    from .goldens.judging import GoldenChange, Maker
 
 _ENDINGS = (".golden.mlir", ".golden.cu", ".check")
 """As `goldens.golden.SUFFIXES`, which is not imported for the sake of every file that pytest sees."""
@@ -32,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if not file_path.name.endswith(_ENDINGS) or not parent.config.getini("weft_goldens"):
         return None
-    from .goldens.discovery import is_golden
+    from .goldens.golden import is_golden
 
     return GoldenFile.from_parent(parent, path=file_path) if is_golden(file_path) else None
 
@@ -96,7 +95,7 @@ _MAKER = pytest.StashKey["Maker"]()
 
 def _maker(config: pytest.Config) -> Maker:
     """One for the whole run: goldens of one schedule follow each other."""
-    from .goldens.making import Maker
+    from .goldens.judging import Maker
 
     if _MAKER not in config.stash:
         config.stash[_MAKER] = Maker()

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from ..indices.arithmetic import Bound, Sum, inside
 from ..indices.forms import divisible
 from ..ir.mlir import ir
-from ..mapping.processors import loop_over, when
+from ..mapping.owned import loop_over, when
+from .alignment import aligned_rows
 from .elements import StructuredOp, emit
-from .wide_accesses import aligned_rows
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ..indices.arithmetic import Bound, Sum, less
 from ..ir.mlir import ir, producer
 from ..mapping.legality import refusal
 from ..mapping.mapping import Mapping
-from ..mapping.processors import Processors, loop_over, when
+from ..mapping.owned import Processors, loop_over, when
 from ..memory.shared import element_bytes
 from .elements import Address
 from .views import own_array

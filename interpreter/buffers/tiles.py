@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
 from ..ir.slices import place_of
-from ..ir.structured import body_of, drop_handles
-from ..mapping.mapping import Mapped, enclosing_maps, loop_dimensions, mapping_of, trip_counts
-from ..memory.effects import is_pure
+from ..ir.structured import drop_handles
+from ..mapping.mapping import enclosing_maps
+from ..mapping.space import Mapped, loop_dimensions, trip_counts
+from .symbolic import spelled
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class ThreadTile:
     @property
     def innermost(self) -> ir.Block:
         """The body of the innermost loop."""
-        return body_of(self.nest[-1])
+        return self.nest[-1].regions[0].blocks[0]
 
     @property
     def spelled(self) -> str:
@@ -158,34 +159,10 @@ def _lift(value: ir.Value, before: ir.Operation) -> None:
 
 def end_of(loop: ir.Operation) -> ir.InsertionPoint:
     """Where a loop's body ends, before its terminator."""
-    return ir.InsertionPoint(list(body_of(loop).operations)[-1])
+    return ir.InsertionPoint(list(loop.regions[0].blocks[0].operations)[-1])
 
 
 def is_slice(view: ir.Operation) -> bool:
     """Whether a subview takes neighbours along every axis of its source, and drops none."""
     source, taken = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
     return source.rank == taken.rank and set(place_of(view)[2]) <= {1}
-
-
-def spelled(value: ir.Value, *loops: ir.Operation) -> str:
-    """What `value` computes, from values that pure ops do not make.
-
-    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be compared.
-    """
-    op = producer(value)
-    if op is None:
-        assert isinstance(value, ir.BlockArgument)
-        for depth, loop in enumerate(loops):
-            if value.owner.owner.operation == loop:
-                return f"iv{depth}.{_axis(loop, value.arg_number)}"
-        return f"value{hash(value)}"
-    if not is_pure(op):
-        return f"value{hash(value)}"
-    attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
-    return f"{op.name}({', '.join(spelled(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"
-
-
-def _axis(loop: ir.Operation, number: int) -> str:
-    """Which processors a loop's variable counts: the axis of its map, or its place where it has none."""
-    mapping = mapping_of(loop)
-    return mapping.axes[number] if mapping is not None and number < len(mapping.axes) else str(number)

@@ -19,26 +19,17 @@ from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, sh
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg
 from ..loops.forall import make_forall
-from ..mapping.mapping import (
-    AS_MANY_AS_ITERATIONS,
-    ATTRIBUTE,
-    Mapped,
-    Mapping,
-    enclosing_maps,
-    extents,
-    mapping_of,
-    most_trips,
-    nested_maps,
-    subview_offsets,
-    subview_sizes,
-)
+from ..mapping.mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, Mapping, enclosing_maps, mapping_of, nested_maps
+from ..mapping.space import Mapped, extents, most_trips, subview_offsets, subview_sizes
 from ..memory.effects import read, written
 from ..memory.views import behind
 from ..session.rewriter import describe
-from .elements import VECTOR, StructuredOp, most_lanes
+from .alone import VECTOR, most_lanes
+from .elements import StructuredOp
 from .parts import Part
+from .symbolic import spelled
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_slice, spelled, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_slice, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 
 
@@ -262,7 +253,7 @@ def _walked(
 
 def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
     """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops."""
-    if view.block != body_of(owner.loops[-1]):
+    if view.block != owner.loops[-1].regions[0].blocks[0]:
         return False
     while view.name == "memref.subview" and is_slice(view):
         source = view.operands[0]

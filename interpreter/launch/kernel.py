@@ -16,8 +16,7 @@ from ..focus import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
-from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
-from ..ir.structured import body_of
+from ..ir.mlir import ancestors, gpu, ir, made_within, operations, producer
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
@@ -46,7 +45,7 @@ class Outlined:
 
     @property
     def entry(self) -> ir.Block:
-        return body_of(self.function)
+        return self.function.regions[0].blocks[0]
 
 
 def outline(
@@ -102,7 +101,7 @@ def install(
     holder.detach_from_parent()
     host_module.body.append(holder)
     host_module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
-    with ahead_of(root):
+    with ir.InsertionPoint(root), root.location:
         sizes: dict[Bound, ir.Value] = {}
 
         def size(bound: Bound) -> ir.Value:

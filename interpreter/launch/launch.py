@@ -17,9 +17,10 @@ from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.readiness import check_distributed, check_launch, mapped_things
 from ..session.rewriter import spelled
+from .fission import split_at_barriers
 from .kernel import Outlined, host_function, install, outline
 from .lowering import lower
-from .realise import Realiser, split_at_barriers
+from .realise import Realiser
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from itertools import chain, count
 
 from ...dsl.diagnostics import fail
-from ..buffers.views import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
+from ..buffers.folding import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
 from ..indices.arithmetic import constant_of
 from ..indices.forms import DELINEARIZE, LINEARIZE
 from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
-from ..ir.mlir import ahead_of, arith, i64, ir, linalg, made_by, operations, run_passes, scf
-from ..ir.structured import body_of, copy_marks
+from ..ir.mlir import arith, i64, ir, linalg, made_by, operations, run_passes, scf
+from ..ir.structured import copy_marks
 from ..memory.layouts import is_shared
 from ..memory.shared import bytes_of
 from ..session.rewriter import describe, upstream_messages
@@ -69,7 +69,7 @@ def _run(kernel: Outlined, passes: str) -> None:
 def copies_to_linalg(root: ir.Operation) -> None:
     """`memref.copy` → `linalg.copy`, which has a lowering to loops."""
     for copy in operations(root, "memref.copy"):
-        with ahead_of(copy):
+        with ir.InsertionPoint(copy), copy.location:
             made = linalg.copy(copy.operands[0], outs=[copy.operands[1]])
         copy_marks(copy, made.operation if hasattr(made, "operation") else made.owner.operation)
         copy.erase()
@@ -168,10 +168,10 @@ def _most_trips(loop: ir.Operation) -> int | None:
 
 
 def _guard(loop: ir.Operation, most: int) -> None:
-    body = body_of(loop)
+    body = loop.regions[0].blocks[0]
     inside = [op.operation for op in body.operations][:-1]
     limit = loop.operands[1]
-    with ahead_of(loop):
+    with ir.InsertionPoint(loop), loop.location:
         loop.operands[1] = arith.ConstantOp(ir.IndexType.get(), most).result
     with ir.InsertionPoint.at_block_begin(body), loop.location:
         here = arith.cmpi(arith.CmpIPredicate.slt, body.arguments[0], limit)

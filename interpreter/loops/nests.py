@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError
-from ...dsl.fields import SpaceSpec
+from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
-from ..ir.mlir import ahead_of, children, ir, is_within, move_in_front, operations, producer, tensor
-from ..ir.structured import body_of, is_parallel_op, is_structured, move_marks, segments, shape_of
-from ..mapping.mapping import loop_dimensions, mapping_of
+from ..ir.mlir import children, ir, is_within, move_in_front, operations, producer, tensor
+from ..ir.structured import is_parallel_op, is_structured, move_marks, segments, shape_of
+from ..mapping.mapping import mapping_of
+from ..mapping.space import loop_dimensions
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
-from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
+from .affine_ops import without_affine_loops
+from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing
 from .independence import Collision, collision, is_loop
 
 _EFFECTS = ("memref.store", "affine.store", "vector.store")
@@ -36,14 +38,14 @@ def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
     """Refuse a target that has a map: W0340."""
     mapping = mapping_of(op)
     if mapping is not None:
-        raise rewrite.error("W0340", f"this is mapped already: `{mapping}`", op, hint=hint)
+        raise rewrite.error("W0340", f"this is mapped already: `{mapping}`", at="target", payload=op, hint=hint)
 
 
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they are."""
     if op.name not in _EFFECTS:
         return op
-    with ahead_of(op):
+    with ir.InsertionPoint(op), op.location:
         loop = make_forall([0], [1], [1])
         move_marks(op, loop)
         op = without_affine_loops(op)
@@ -66,10 +68,10 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
     if not single and any(shape_of(output) for output in outputs):
         return op
     first, rank = len(op.operands) - len(op.results), max(len(space.axes), 1)
-    with ahead_of(op):
+    with ir.InsertionPoint(op), op.location:
         loop = make_forall([0] * rank, [1] * rank, [1] * rank, list(op.operands)[first:])
         copy = op.clone(ip=ir.InsertionPoint(end_of(loop))).operation
-        shared = list(body_of(loop).arguments)[rank:]
+        shared = list(loop.regions[0].blocks[0].arguments)[rank:]
         with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]):
             for number, (result, output) in enumerate(zip(copy.results, shared, strict=True)):
                 copy.operands[first + number] = output
@@ -95,7 +97,7 @@ def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
         op = without_affine_loops(op)
     if reduces_nothing(op):
         op = as_forall(op)
-    rank = len(body_of(op).arguments)
+    rank = len(op.regions[0].blocks[0].arguments)
     for dimension in range(rank if plain else 0):
         found = collision(rewrite.module, op, dimension)
         if found is not None and not found.assumed:
@@ -130,8 +132,8 @@ def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir
         raise rewrite.error(
             "W0341",
             f"{dimensions} axes for {len(nest)} perfectly nested loop{'s' * (len(nest) > 1)}",
-            nest[-1],
             at="space",
+            payload=nest[-1],
             notes=(why,),
             hint="give as many axes as there are loops around each other, and map the inner loop by itself",
         )
@@ -159,7 +161,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
         return None, "there is no loop inside"
     if inner.results:
         return None, f"the inner loop carries values from one iteration to the next: {describe(inner)}"
-    variables = {variable for loop in nest for variable in body_of(loop).arguments}
+    variables = {variable for loop in nest for variable in loop.regions[0].blocks[0].arguments}
     if any(_depends(bound, variables, nest[0]) for bound in inner.operands):
         return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
     for bound in inner.operands:
@@ -202,4 +204,4 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
         if found.reduction
         else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole"
     )
-    return rewrite.error("W0343", message, loop, at="target", notes=notes, hint=hint)
+    return rewrite.error("W0343", message, at="target", payload=loop, notes=notes, hint=hint)

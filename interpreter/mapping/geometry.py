@@ -12,18 +12,8 @@ from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, ceildiv
 from ..ir.mlir import ir
 from ..session.rewriter import describe
-from .mapping import (
-    AS_MANY_AS_ITERATIONS,
-    ATTRIBUTE,
-    AXES,
-    SYMBOLIC,
-    WARP,
-    LoopDimension,
-    Mapped,
-    loop_dimensions,
-    most_trips,
-    trip_counts,
-)
+from .mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, AXES, SYMBOLIC, WARP
+from .space import LoopDimension, Mapped, loop_dimensions, most_trips, trip_counts
 
 MAX_THREADS = 1024
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}

@@ -9,17 +9,8 @@ from ..ir.mlir import ir
 from ..ir.structured import is_parallel_op, is_structured, structure
 from ..session.rewriter import describe
 from .geometry import MAX_THREADS
-from .mapping import (
-    SYMBOLIC,
-    WARP,
-    Mapped,
-    Mapping,
-    enclosing_maps,
-    loop_dimensions,
-    most_trips,
-    nested_maps,
-    trip_counts,
-)
+from .mapping import SYMBOLIC, WARP, Mapping, enclosing_maps, nested_maps
+from .space import Mapped, loop_dimensions, most_trips, trip_counts
 
 MAX_VECTOR_BITS = 128
 

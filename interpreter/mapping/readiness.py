@@ -11,7 +11,8 @@ from ..memory.effects import accesses, is_pure
 from ..session.rewriter import describe
 from .geometry import Geometry, count_warps
 from .legality import check_map, refusal
-from .mapping import Mapped, Mapping, enclosing_maps, mapping_of, most_trips, nested_maps
+from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
+from .space import Mapped, most_trips
 
 
 def check_launch(root: ir.Operation) -> None:

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 
 from ..indices.ranges import expression_range
 from ..ir import mlir
-from ..ir.mlir import ahead_of, ir, made_by, operations, stands_in, tensor
+from ..ir.affine_maps import dimension_of, dimensions_of
+from ..ir.mlir import ir, stands_in, tensor
 from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     Structure,
-    dimension_of,
-    dimensions_of,
     element_type,
     extents_of,
     is_read,
@@ -31,8 +30,10 @@ from ..ir.structured import (
 )
 from ..session.rewriter import Rewriter
 from . import gathers
-from .gathers import Neutral, assembled
-from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
+from .gathers import Neutral
+from .identities import fillings
+from .masking import beyond, generalized, mask_update, runs_anywhere
+from .piece_reads import assembled
 from .pieces import Image, Piece, StridedWindow, behind_pad, makers, read_through, remove_dead
 
 
@@ -52,7 +53,7 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
             continue
         if piece is None or None in shape:
             continue
-        with ahead_of(op):
+        with ir.InsertionPoint(op), op.location:
             op.operands[position] = _read(piece, value, extents_of(value))
         passed = makers(value)
         view = isinstance(piece, Image) or (isinstance(piece, StridedWindow) and isinstance(piece.inside, Image))
@@ -80,7 +81,7 @@ def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
 
 def absorb_all_pads(module: ir.Module) -> None:
     """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
-    for op in operations(module.operation):
+    for op in mlir.operations(module.operation):
         if not is_structured(op) or gathers.is_gather(op) or not any(behind_pad(value) for value in op.operands):
             continue
         if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
@@ -102,7 +103,7 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
     space = structure(op)
     if any(n is None for n in (*space.extents, *extents)):
         raise rewrite.error(
-            "W0322", "a ragged tile needs static extents", op, notes=(f"dimensions {space.spelled()}",),
+            "W0322", "a ragged tile needs static extents", payload=op, notes=(f"dimensions {space.spelled()}",),
             hint="choose tile sizes that divide the static dimensions, or leave them whole with `_`",
         )  # fmt: skip
     if not gathers.is_gather(op):
@@ -115,7 +116,7 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
     masked = ragged if not anywhere else reduced if filled is None else []
     if masked:
         op = generalized(op)
-    with ahead_of(op):
+    with ir.InsertionPoint(op), op.location:
         operands = [
             _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i], filled is not None)
             for i, v in enumerate(op.operands)
@@ -160,7 +161,7 @@ def _start(value: ir.Value) -> ir.Attribute | None:
 
 def _filling(op: ir.Operation) -> ir.Attribute | None:
     """The constant that an op fills its output with."""
-    source = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
+    source = mlir.made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
     return None if source is None else source.attributes["value"]
 
 
@@ -201,7 +202,7 @@ def pad_value(
         return gathers.gather(value, shape, outside)
     extents = None if gathers.is_gather(producer) and not segments(producer)[0] else _producer_extents(producer, shape)
     if extents is None:
-        with ahead_of(producer):
+        with ir.InsertionPoint(producer), producer.location:
             return gathers.gather(value, shape, outside)
     padded = pad(rewrite, producer, extents)
     return _held(padded.results[0], padded, old, outside, must_hold)
@@ -221,7 +222,7 @@ def _held(
 
 def _is_staged(producer: ir.Operation) -> bool:
     """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
-    makers = (made_by(value, "bufferization.to_tensor") for value in list(producer.operands)[segments(producer)[0] :])
+    makers = (mlir.made_by(value, "bufferization.to_tensor") for value in list(producer.operands)[segments(producer)[0] :])
     return any(op is not None and ir.MemRefType(op.operands[0].type).memory_space is not None for op in makers)
 
 

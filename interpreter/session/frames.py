@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from ...dsl import tree
-from ...dsl.binding import bind_parameters
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import count, fail, quoted
 from ...dsl.expressions import evaluate
+from ...dsl.parameters import bind_parameters
 from ...dsl.scopes import Gone
-from ...dsl.wording import count, quoted
 from .environment import Environment, NamedResults, single
-
-K = TypeVar("K")
-V = TypeVar("V")
-MOST = 64
-
-
-def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
-    """The mapping with these entries, which replace its own: a few in front of a long one that others share."""
-    if not new:
-        return mapping
-    top, base = mapping.maps if isinstance(mapping, ChainMap) else ({}, mapping)
-    if len(top) + len(new) > MOST:
-        return {**base, **top, **new}
-    return ChainMap({**top, **new}, cast(dict[K, V], base))
+from .layered import extended
 
 
 @dataclass(frozen=True)

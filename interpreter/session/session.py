@@ -19,11 +19,14 @@ from ...dsl.scopes import Gone, names_of
 from ..focus import Taken, Version
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
-from ..tensors.bufferization import tidy
-from .environment import Environment, evaluate_fields
-from .frames import Frame, bind, enter, extended, returned
-from .rewriter import Rewriter, handles_of, upstream_messages
-from .state import SKIP, Made, State, Step, after, passed, statement_at, statement_text
+from ..tensors.tidy import tidy
+from .control import passed, statement_text
+from .environment import Environment
+from .fields import evaluate_fields, handles_of
+from .frames import Frame, bind, enter, returned
+from .layered import extended
+from .rewriter import Rewriter, upstream_messages
+from .state import SKIP, Made, State, Step, after, statement_at
 from .statement import Handle, Statement, registry
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
@@ -48,7 +51,7 @@ class Session:
     Args:
         module: the payload; the session works on a copy of it.
         file: the parsed and checked file; its main schedule is run.
-        values: the parameters of the main schedule, bound (`dsl.binding`).
+        values: the parameters of the main schedule, bound (`dsl.parameters`).
         unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
 
     `run()` goes to the end, `step()` does one statement, `undo()`/`redo()` move between what was done.

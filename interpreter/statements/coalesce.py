@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ..session.statement import Handle, Results, Rewriter, Statement, consumed, statement
+from dataclasses import dataclass
+
+from ..session.rewriter import Rewriter
+from ..session.statement import Handle, Results, Statement, consumed, statement
 
 
 @statement("coalesce", returns=("loop",))
+@dataclass(frozen=True, kw_only=True)
 class Coalesce(Statement):
     """Make one dimension of all dimensions of a parallel loop, or of parallel loops that are perfectly nested.
 
@@ -40,14 +44,16 @@ class Coalesce(Statement):
     target: Handle = consumed()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops.forall import coalesce, spelled
+        from ..loops.coalescing import coalesce, spelled
         from ..loops.independence import is_loop
         from ..loops.nests import expect_unmapped, merge_nested, parallel_nest
-        from ..mapping.mapping import loop_dimensions
+        from ..mapping.space import loop_dimensions
 
         op = rewrite.find(self.target)
         if not is_loop(op):
-            raise rewrite.error("W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", op)
+            raise rewrite.error(
+                "W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", at="target", payload=op
+            )
         expect_unmapped(rewrite, op, "coalesce it, then map the result")
         loop = parallel_nest(rewrite, op, None)
         if not loop.results:
@@ -57,7 +63,8 @@ class Coalesce(Statement):
             raise rewrite.error(
                 "W0363",
                 "this loop has one dimension, and no parallel loop is perfectly nested in it",
-                loop,
+                at="target",
+                payload=loop,
                 hint="leave `coalesce` out: one dimension goes onto one axis as it is",
             )
         flat = coalesce(loop)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ir.mlir import ahead_of, gpu, ir, operations
-from ..session.statement import Results, Rewriter, Statement, statement
+from ..ir.mlir import gpu, ir, operations
+from ..session.rewriter import Rewriter
+from ..session.statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class _Chosen:
 
 
 @statement("insert-barriers")
+@dataclass(frozen=True, kw_only=True)
 class InsertBarriers(Statement):
     """Put a barrier exactly where a dependence crosses threads.
 
@@ -153,7 +155,7 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
         if number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
             (space,) = choice.spaces[number]
             attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
-            with ahead_of(barrier):
+            with ir.InsertionPoint(barrier), barrier.location:
                 gpu.BarrierOp(address_spaces=attribute)
             barrier.erase()
     count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from ..ir.mlir import ahead_of, i64, ir, linalg, producer, stands_in, users
+from ..ir.mlir import i64, ir, linalg, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, bytes_of, element_bytes
 from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
-from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
+from ..session.rewriter import Rewriter
+from ..session.statement import Operand, Results, Statement, flag, integer, operand, statement
 from ..tensors import levels
-from ..tensors.levels import origin
+from ..tensors.origin import origin
 
 
 @statement("promote-to-shared", returns=("buffer", "copy"))
+@dataclass(frozen=True, kw_only=True)
 class PromoteToShared(Statement):
     """Stage the tile of an operand in shared memory.
 
@@ -83,13 +86,13 @@ class PromoteToShared(Statement):
         names = operand_names(op)
         if self.operand.name not in names:
             raise rewrite.error(
-                "W0330", f"{op.name} has no operand `{self.operand.name}`", op,
+                "W0330", f"{op.name} has no operand `{self.operand.name}`", at="operand", payload=op,
                 notes=(f"its operands are {', '.join(names)}",),
             )  # fmt: skip
         position = names.index(self.operand.name)
         if position >= segments(op)[0]:
             raise rewrite.error(
-                "W0331", f"`{self.operand.name}` is written, and only inputs are staged", op,
+                "W0331", f"`{self.operand.name}` is written, and only inputs are staged", at="operand", payload=op,
                 hint="`promote-to-registers` keeps an accumulator close",
             )  # fmt: skip
         return position
@@ -98,14 +101,15 @@ class PromoteToShared(Statement):
         shape = shape_of(value)
         if not shape or any(n is None for n in shape):
             raise rewrite.error(
-                "W0332", f"a tile of type {value.type} has no static shape to allocate", op,
+                "W0332", f"a tile of type {value.type} has no static shape to allocate", at="operand", payload=op,
                 hint="tile with static sizes first",
             )  # fmt: skip
         if self.transpose and len(shape) < 2:
             raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
         if not stands_in(op, "scf.forall", "scf.for"):
             raise rewrite.error(
-                "W0333", "the op stands in no loop, so that the whole operand would be staged", op, hint="`tile` it first",
+                "W0333", "the op stands in no loop, so that the whole operand would be staged", at="operand",
+                payload=op, hint="`tile` it first",
             )  # fmt: skip
         return tuple(n or 0 for n in shape)
 
@@ -128,7 +132,7 @@ def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
             owner.operands[len(owner.operands) - 1] = as_tensor(view)
         del owner.attributes[GATHER]
         return owner
-    with ahead_of(op):
+    with ir.InsertionPoint(op), op.location:
         if levels.is_memref(op):
             copied, op.operands[position] = linalg.copy(value, outs=[view]), view
         else:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ..session.statement import Results, Rewriter, Statement, statement, string
+from dataclasses import dataclass
+
+from ..session.rewriter import Rewriter
+from ..session.statement import Results, Statement, statement, string
 
 
 @statement("run-pass")
+@dataclass(frozen=True, kw_only=True)
 class RunPass(Statement):
     """Run any upstream pass pipeline on the module.
 

@@ -46,7 +46,7 @@ except KeyboardInterrupt:
 
 PLACES = {
     "the command line is imported": ("weft.cli", "<module>"),
-    "a command is imported": ("weft.cli.commands.run", "<module>"),
+    "a command is imported": ("weft.cli.commands.schedules", "<module>"),
     "NumPy is imported": ("numpy._core", "<module>"),
     "the bindings are imported": ("torch_mlir.ir", "<module>"),
     "the schedule is parsed": ("weft.dsl.parser", "_built"),

@@ -14,10 +14,9 @@ from weft import cli
 from weft.cli import bench
 from weft.dsl.diagnostics import Diagnostic, WeftError
 from weft.dsl.parser import parse_text
-from weft.payloads.builder_values import builder_of, builder_values, find_layer
+from weft.payloads.settings import builder_of, builder_values, distribute, find_layer
 from weft.recipes import builders
 from weft.recipes.builder import Misfit, Value
-from weft.settings import distribute
 
 SCHEDULE = """\
 payload conv2d(c = 2, h = 6, w = 6, k = 4, pad = 0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from weft.dsl import tree
-from weft.dsl.binding import read_setting
 from weft.dsl.diagnostics import Source, Span, WeftError
+from weft.dsl.parameters import read_setting
+from weft.payloads.settings import distribute, parse_settings
 from weft.recipes import builders
-from weft.settings import distribute, parse_settings
 
 SPAN = Span(Source("t.weft", ""), 1, 1, 1, 1)
 

@@ -10,7 +10,7 @@ from pinned import pinned
 
 from weft.codes import all_codes
 from weft.dsl.diagnostics import WeftError
-from weft.dsl.fields import DistributionSpec, SpaceSpec
+from weft.dsl.signature import DistributionSpec, SpaceSpec
 from weft.interpreter.ir import mlir
 from weft.interpreter.mapping.legality import check_map
 from weft.interpreter.mapping.mapping import Mapping

@@ -19,8 +19,7 @@ import numpy as np
 import sass
 
 from weft.interpreter.ir.mlir import operations
-from weft.maps.alive import live_maps
-from weft.maps.ownership import ownership
+from weft.maps.ownership import live_maps, ownership
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.plan.plan import Launch
 from weft.runtime.simulator import SimKernel

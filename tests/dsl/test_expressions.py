@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from weft.dsl import tree
-from weft.dsl.binding import bind, bind_parameters
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.expressions import evaluate
+from weft.dsl.parameters import bind, bind_parameters
 from weft.dsl.parser import parse_items, parse_text
 
 VALUES = {"bm": 128, "tm": 8, "f": 0.5, "on": True, "t": "f32", "name": "a"}

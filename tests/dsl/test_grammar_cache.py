@@ -9,7 +9,7 @@ import pytest
 from lark import Lark
 
 from weft.dsl import syntax
-from weft.dsl.lines import Lines
+from weft.dsl.syntax import Lines
 
 TEXT = "schedule s() {\n  tile h [1, _]\n}"
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sample_signatures import SIGNATURES
 
 from weft.dsl import tree
-from weft.dsl.binding import bind_parameters
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.formatter import format_text
 from weft.dsl.highlighter import WeftLexer
+from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_items, parse_text
 from weft.dsl.render import render
 

@@ -11,8 +11,7 @@ from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.goldens.checks import directives
 from weft.goldens.golden import read_golden
-from weft.goldens.judging import FOLDED, GoldenChange
-from weft.goldens.steps import bound, fits
+from weft.goldens.judging import FOLDED, GoldenChange, bound, fits
 
 
 @pytest.fixture(autouse=True)

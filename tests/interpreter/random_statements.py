@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from random_payloads import payload
 
-from weft.dsl.binding import bind_parameters
 from weft.dsl.diagnostics import Source, WeftError
+from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_items, parse_text
 from weft.interpreter.ir.mlir import operations
 from weft.interpreter.ir.structured import is_structured, structure

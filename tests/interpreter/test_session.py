@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from scheduled import diagnostics_of
 
-from weft.dsl.binding import bind_parameters
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError
+from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_text
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir

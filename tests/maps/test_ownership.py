@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from weft.interpreter.ir.mlir import operations
-from weft.maps.alive import live_maps
-from weft.maps.ownership import Ownership, ownership
+from weft.maps.ownership import Ownership, live_maps, ownership
 from weft.pipeline import Applied, Choice, applied
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.machine.memory import Tracked

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from weft import cli
-from weft.maps.cells import cells
+from weft.maps.drawing import cells
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL = ("--set", "m=64", "--set", "n=64", "--set", "k=64")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from weft.dsl import tree
-from weft.dsl.binding import bind
 from weft.dsl.expressions import evaluate
+from weft.dsl.parameters import bind
 from weft.pipeline import read_schedule
 
 

@@ -11,10 +11,8 @@ import pytest
 
 from weft import cli
 from weft.dsl.diagnostics import WeftError
-from weft.goldens.discovery import beside
-from weft.goldens.golden import Golden, read_golden, text_of
-from weft.goldens.judging import compare
-from weft.goldens.making import Maker
+from weft.goldens.golden import Golden, beside, read_golden, text_of
+from weft.goldens.judging import Maker, compare
 from weft.pipeline import read_schedule
 from weft.recipes import builders, schedules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weft.repl.changes import compared
-from weft.repl.reading import command_of, incomplete, pieces
+from weft.repl.shell import command_of, incomplete, pieces
 
 BEFORE = """\
 func.func @f(%arg0: f32, %arg1: f32) -> f32 {
@@ -49,15 +49,12 @@ def test_a_loop_that_is_renamed_is_the_same() -> None:
     assert any(line.kind != " " for line in compared(head + loop, head + other)), "a bound is a use"
 
 
-COMMANDS = ("step", "undo", "run", "help")
-
-
 def test_what_is_a_command_and_what_goes_on() -> None:
-    assert command_of("step 3", COMMANDS) == ("step", "3") and command_of("?", COMMANDS) == ("help", "")
-    assert command_of("run(op)", COMMANDS) is None and command_of("tile x [1]", COMMANDS) is None
+    assert command_of("step 3") == ("step", "3") and command_of("?") == ("help", "")
+    assert command_of("run(op)") is None and command_of("tile x [1]") is None
     for text in ("foreach n in [1] {", "let (a,", "tile x [", "let t =", "require a and", "tile x [1,  // more"):
-        assert incomplete(text, COMMANDS), text
+        assert incomplete(text), text
     for text in ("tile x [1]", "map a to threads(*)", "step", "", "nonsense !", "print x  // and"):
-        assert not incomplete(text, COMMANDS), text
+        assert not incomplete(text), text
     pasted = "step\nforeach n in [1] {\n  print a\n}\n\nundo"
-    assert list(pieces(pasted.split("\n"), COMMANDS)) == ["step", "foreach n in [1] {\n  print a\n}", "undo"]
+    assert list(pieces(pasted.split("\n"))) == ["step", "foreach n in [1] {\n  print a\n}", "undo"]

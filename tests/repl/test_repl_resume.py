@@ -16,9 +16,9 @@ from rich.console import Console
 from terminal import Terminal
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.session.environment import named_handles
 from weft.pipeline import Choice
 from weft.repl import journal, start
-from weft.repl.handles import named
 from weft.repl.journal import Journal, Start, choose, cut_off
 from weft.repl.shell import Shell
 from weft.repl.workbench import Workbench
@@ -59,7 +59,7 @@ def die(shell: Shell) -> None:
 def looks(shell: Shell) -> tuple[object, ...]:
     bench = shell.desk.bench
     values = {**bench.recipe.values, **bench.recipe.payload_values}
-    return bench.position, bench.coming, sorted(named(bench.session)), bench.session.ir, values
+    return bench.position, bench.coming, sorted(dict(named_handles(bench.session.environment))), bench.session.ir, values
 
 
 @pytest.mark.parametrize("case", LINES)

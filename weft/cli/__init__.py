@@ -1,4 +1,4 @@
-"""The command line. Each command stands in its own file of `commands/` and is imported only when it is asked for."""
+"""The command line. The commands stand in `commands/`, and are imported only when they are asked for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .. import __version__
 from .console import guarded
 
 COMMANDS = {
-    "run": "run",
-    "apply": "apply",
+    "run": "schedules",
+    "apply": "schedules",
     "check": "schedules",
-    "build": "build",
+    "build": "schedules",
     "verify": "verify",
-    "show-map": "show_map",
-    "repl": "repl",
+    "show-map": "schedules",
+    "repl": "schedules",
     "golden": "golden",
     "fmt": "schedules",
     "explain": "reference",

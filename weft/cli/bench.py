@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from ..payloads.builder_values import find_layer
+from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder

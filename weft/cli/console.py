@@ -7,7 +7,9 @@ command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,10 +19,10 @@ import click
 
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from ..runtime.run.execution import Clock
-from .interrupt import interruptible
-from .supervisor import answered
+from .supervisor import answered, interruptible
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
     from rich.console import Console
 
 T = TypeVar("T")
@@ -34,9 +36,7 @@ def emit(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except OSError as error:
-        from ..runtime.files.writing import reason, unwritable
-
-        raise unwritable("standard output", reason(error)) from error
+        raise _full(error) from error
 
 
 def stderr(width: int | None = None) -> Console:
@@ -53,21 +53,20 @@ def say(text: str) -> None:
 
 def show(diagnostics: tuple[Diagnostic, ...]) -> None:
     """Render diagnostics on stderr."""
-    sys.stderr.write(rendered(diagnostics, sys.stderr.isatty() and not os.environ.get("NO_COLOR")) + "\n")
+    say(rendered(diagnostics, colored()))
+
+
+def colored() -> bool:
+    """Whether stderr takes colors."""
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
 
 
 def rendered(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
     """As every command shows them."""
     from ..dsl.render import render_all
+    from ..recipes import shortened
 
     return shortened(render_all(diagnostics, color))
-
-
-def shortened(text: str) -> str:
-    """`text` with the paths of what ships as `recipes/…`, wherever Weft is installed."""
-    from ..recipes import FOLDER
-
-    return text.replace(f"{FOLDER}{os.sep}", f"recipes{os.sep}")
 
 
 def guarded(command: Callable[[], int | None]) -> int:
@@ -93,9 +92,7 @@ def guarded(command: Callable[[], int | None]) -> int:
     except OSError as error:
         if error.filename is not None:  # of a file, and whoever writes one says so
             raise
-        from ..runtime.files.writing import reason, unwritable
-
-        show(unwritable("standard output", reason(error)).diagnostics)
+        show(_full(error).diagnostics)
         return 1
     except (MemoryError, RecursionError) as error:
         show(exhausted(error, "--set m=256").diagnostics)
@@ -122,11 +119,6 @@ def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
     return fail("W0056", "something here is nested too deeply")
 
 
-def silence_stdout() -> None:
-    """Python flushes stdout once more when it exits: let that go nowhere instead of failing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 @contextmanager
 def progress(title: str) -> Iterator[Clock]:
     """A progress line on stderr while long work runs: gives the clock whose phases it shows. Silent off a terminal."""
@@ -144,3 +136,61 @@ def progress(title: str) -> Iterator[Clock]:
                 bar.update(task, phase=phase)
 
         yield Clock(watch)
+
+
+# ---- streams that are closed, that nobody reads any more, that take no more --------------------------------------------
+
+
+class _Pipe(io.FileIO):
+    """The writing end of a pipe; of one that nobody reads any more, as good as none."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return super().write(data)
+
+
+def open_what_is_closed() -> None:
+    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would fail."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it stays open
+
+
+def outlive_readers() -> None:
+    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: the command goes
+    on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at a closed pipe."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stat.S_IFMT(os.fstat(stream.fileno()).st_mode) in (stat.S_IFIFO, stat.S_IFSOCK):
+            stream.flush()
+            raw = _Pipe(stream.fileno(), "w", closefd=False)
+            patient = io.TextIOWrapper(
+                raw if stream.write_through else io.BufferedWriter(raw), stream.encoding, stream.errors,
+                line_buffering=stream.line_buffering, write_through=stream.write_through,
+            )  # fmt: skip
+            setattr(sys, name, patient)
+
+
+def flushed(code: int) -> int:
+    """Write what is still held back for stdout; the exit code then, which says so if that fails."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python flushes stdout once more when it exits: let that go nowhere instead of failing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code == 0:  # otherwise what went wrong has been said
+            show(_full(error).diagnostics)
+            return 1
+    return code
+
+
+def _full(error: OSError) -> WeftError:
+    """W0054: stdout takes no more."""
+    from ..runtime.files.writing import reason, unwritable
+
+    return unwritable("standard output", reason(error))

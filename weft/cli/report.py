@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from ..dsl.wording import count
+from ..dsl.diagnostics import count
 from ..runtime.run.banks import conflicts
 from ..runtime.run.execution import Report
+from . import colors
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step
@@ -52,7 +52,7 @@ def show_report(
     parts += _section("Launch", count(len(report.kernels), "launch") + _on_streams(report), _launches(report))
     if cuda:
         lines = len(cuda.rstrip().splitlines())
-        parts += _section("Kernel text", f"CUDA C++, {count(lines, 'line')}", _kernel(cuda))
+        parts += _section("Kernel text", f"CUDA C++, {count(lines, 'line')}", colors.cuda(cuda, numbered=True))
     parts += _section("Comparison", f"with {report.reference}", _comparison(report))
     parts += _section("Synchronization", None, _synchronization(report))
     if report.bank_conflicts:
@@ -85,17 +85,11 @@ def _steps(steps: Sequence[Step]) -> Table:
     table.add_column(ratio=1)
     table.add_column(justify="right", style="dim", no_wrap=True)
     for number, step in enumerate(steps, 1):
-        lines: list[RenderableType] = [_statement(step.text)]
+        lines: list[RenderableType] = [colors.statement(step.text)]
         lines += [Padding(Text(remark, style="dim"), (0, 0, 0, 2)) for remark in step.remarks]
         lines += [Padding(Text(text), (0, 0, 0, 2)) for text in step.shown]
         table.add_row(str(number), Group(*lines), "–" if step.skipped else duration(step.seconds))
     return table
-
-
-def _statement(text: str) -> RenderableType:
-    from ..dsl.highlighter import WeftLexer
-
-    return Syntax(text, WeftLexer(), theme="ansi_dark", background_color="default", word_wrap=True)
 
 
 def _launches(report: Report) -> RenderableType:
@@ -109,12 +103,6 @@ def _launches(report: Report) -> RenderableType:
     unproven = {kernel.name: kernel.unproven for kernel in report.kernels if kernel.unproven is not None}
     said = [Text.assemble((name, "bold"), f" is not proven race-free: {why}", style="yellow") for name, why in unproven.items()]
     return Group(table, *said)
-
-
-def _kernel(cuda: str) -> Syntax:
-    return Syntax(
-        cuda.rstrip(), "cuda", theme="ansi_dark", background_color="default", word_wrap=True, line_numbers=True
-    )
 
 
 def _comparison(report: Report) -> RenderableType:

@@ -13,8 +13,8 @@ from ..dsl.files import read_source
 from ..interpreter.ir import mlir
 from ..interpreter.ir.mlir import ir, operations
 from ..recipes.builder import Value
-from .builder_values import Layer, builder_of, builder_values
 from .naming import WrittenNames, span_of
+from .settings import Layer, builder_of, builder_values
 
 if TYPE_CHECKING:
     from .older_mlir import Older

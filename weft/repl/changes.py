@@ -11,14 +11,13 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rich.text import Text
 
-from . import colors
-
-if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
+from ..cli import colors
+from ..interpreter.ir.cloning import strip_tags
+from ..interpreter.ir.mlir import ir
 
 CONTEXT = 1
 _SIGNS = {"+": ("+ ", "green"), "-": ("- ", "red"), " ": ("  ", "dim")}
@@ -55,8 +54,6 @@ class Change:
 
 def text_of(module: ir.Module) -> str:
     """A module's text for diffs: without handle tags, with affine maps where they are used and not numbered in front."""
-    from ..interpreter.ir.cloning import strip_tags
-
     return strip_tags(module).operation.get_asm(use_local_scope=True)
 
 
@@ -93,12 +90,6 @@ def indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def opening(text: str, above: Iterable[tuple[int, str]]) -> int | None:
-    """Of the numbered lines above a `}`, upwards, the one of the op that it closes."""
-    same = (number for number, line in above if indent(line) == indent(text) and line.strip() and line.lstrip()[0] not in "}^")
-    return next(same, None)
-
-
 def around(text: str, above: Iterable[tuple[int, str]]) -> Iterator[int]:
     """Of the numbered lines above one, upwards, those that open the blocks around it."""
     depth = indent(text)
@@ -112,8 +103,10 @@ def _opener(lines: list[Line], index: int) -> int | None:
     """The line that opens the block of `lines[index]`, or the op that the `}` there ends; None for functions and modules."""
     line = lines[index]
     above = ((n, lines[n].text) for n in range(index - 1, -1, -1) if lines[n].kind in (" ", line.kind))
-    closes = line.text.lstrip().startswith("}")
-    at = opening(line.text, above) if closes else next(around(line.text, above), None)
+    outer = around(line.text, above)
+    if line.text.lstrip().startswith("}"):
+        outer = (n for n, text in above if indent(text) == indent(line.text) and text.strip() and text.lstrip()[0] not in "}^")
+    at = next(outer, None)
     return None if at is None or lines[at].text.lstrip().startswith(("func.func", "module")) else at
 
 

@@ -9,11 +9,13 @@ from typing import Literal
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from ..cli import colors
 from ..cli.console import rendered
 from ..dsl.diagnostics import Diagnostic, fail
+from ..interpreter.session.session import Session
 from .workbench import Workbench
 
-Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "target"]
+Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "code", "target"]
 """What completion offers behind a command."""
 
 ROOM = 9
@@ -88,6 +90,10 @@ class Desk:
         for part in parts:
             self.console.print(part, markup=False, highlight=False, soft_wrap=True)
 
+    def wrap(self, text: Text, indent: int) -> None:
+        """Write a line that may take several rows; all but the first are indented."""
+        self.say(*colors.wrapped(text, self.width, indent))
+
     def note(self, text: str) -> None:
         """Write a line of less weight."""
         self.say(Text(text, "dim"))
@@ -101,9 +107,16 @@ class Desk:
             self.say(line)
 
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Write diagnostics as every command does."""
-        self.console.file.write(rendered(diagnostics, not self.plain) + "\n")
+        """Write diagnostics as every command does; what explains itself on a command line does so here by the same words."""
+        text = rendered(diagnostics, not self.plain)
+        for elsewhere, here in (("`weft statements", "`help"), ("`weft explain", "`explain")):
+            text = text.replace(elsewhere, here)
+        self.console.file.write(text + "\n")
         self.console.file.flush()
+
+    @property
+    def session(self) -> Session:
+        return self.bench.session
 
     @property
     def plain(self) -> bool:

@@ -11,12 +11,13 @@ from rich.text import Text
 
 from ..dsl import tree
 from ..dsl.checker import expect_right
-from ..dsl.diagnostics import Source, fail
+from ..dsl.diagnostics import Source, Span, count, fail
 from ..dsl.expressions import show
 from ..dsl.formatter import format_text
 from ..dsl.parser import parse_text
-from ..dsl.wording import count
+from ..dsl.syntax import BRACES
 from ..interpreter.session.statement import signatures
+from ..payloads.payload import payload_path
 from ..pipeline import TYPED
 from ..runtime.files.writing import Output, expect_apart, write_file
 from .command import Desk, Misuse, command
@@ -44,7 +45,7 @@ def save(desk: Desk, text: str) -> None:
     if there and "--overwrite" not in words:
         raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
     write_file(path, written.encode())
-    launched = any(step.keyword == "launch" for step in desk.bench.session.steps)
+    launched = any(step.keyword == "launch" for step in desk.session.steps)
     does = f"`weft run {path}` runs it" if launched else f"nothing is launched yet: `weft apply {path}` shows the module"
     aside = f": {count(desk.bench.position, 'statement')}; {does}"
     desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
@@ -57,56 +58,49 @@ def leave(desk: Desk, text: str) -> None:
 
 def saved_text(bench: Workbench, path: Path) -> str:
     """The formatted text of a schedule at `path` that does what was done. Raises W0063 where no schedule can say it."""
-    text = format_text("\n".join(_lines(bench, path.parent)) + "\n", str(path))
+    text = format_text(_spliced(bench, path.parent), str(path))
     expect_right(parse_text(text, str(path)), signatures())
     return text
 
 
-def _lines(bench: Workbench, folder: Path) -> Iterator[str]:
-    """The file that goes into `folder`: paths in it are relative to that; paths on other drives stay whole."""
-    file, payload = bench.recipe.file, bench.recipe.file.payload
-    main, home = file.main, Path(file.source.name).parent
+def _spliced(bench: Workbench, folder: Path) -> str:
+    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are relative to
+    `folder`; paths on other drives stay whole."""
+    file, payload, main = bench.recipe.file, bench.recipe.file.payload, bench.recipe.file.main
+    source, home = file.source, Path(file.source.name).parent
+    own = [schedule for schedule in file.schedules if schedule.span.source == source]
 
     def beside(target: Path) -> str:
         try:
-            return Path(os.path.relpath(target, folder)).as_posix()
+            return f'"{Path(os.path.relpath(target, folder)).as_posix()}"'
         except ValueError:
-            return target.resolve().as_posix()
+            return f'"{target.resolve().as_posix()}"'
 
-    if file.source.name != TYPED:
-        yield from _leading(file.source, payload.span.line if payload else main.span.line)
-    yield from (f'include "{beside(home / include.path)}"' for include in file.includes)
-    if bench.choice.payload is not None:
-        yield f'payload "{beside(bench.choice.payload)}"'
-    elif payload is not None and payload.path is not None:
-        yield f'payload "{beside(home / payload.path)}"'
-    elif payload is not None:
+    def place(span: Span) -> tuple[int, int]:
+        return source.offset(span.line, span.column), source.offset(span.end_line, span.end_column)
+
+    begin, end = place(main.span)
+    brace = next(found.end() for found in BRACES.finditer(source.text, begin) if found.group() == "{")
+    edits = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
+    edits += [(place(include.span), f"include {beside(home / include.path)}") for include in file.includes]
+    edits += [(place(p.span), _parameter(bench, p)) for p in main.parameters if p.name in bench.choice.settings]
+    if (program := payload_path(file, bench.choice.payload)) is not None:
+        words = f"payload {beside(program)}"
+    else:
         values = ", ".join(f"{name} = {value}" for name, value in bench.recipe.payload_values.items())
-        yield f"payload {payload.builder}({values})"
-    for schedule in file.schedules:
-        if schedule.span.source != file.source:
-            continue
-        yield ""
-        if schedule is not main:
-            yield schedule.span.text
-            continue
-        if payload is not None and main.span.source.name != TYPED:
-            yield from _leading(main.span.source, main.span.line)
-        parameters = [_parameter(bench, p) for p in main.parameters]
-        whole = f"schedule {main.name}({', '.join(parameters)}) {{"
-        yield whole if len(whole) <= 120 else "\n".join([f"schedule {main.name}(", ",\n".join(parameters), ") {"])
-        yield from _body(bench)
-        yield "}"
+        words = f"payload {payload.builder}({values})" if payload is not None else ""
+    first = place(own[0].span)[0]
+    edits.append((place(payload.span), words) if payload is not None else ((first, first), f"{words}\n\n"))
+    text = source.text
+    for (start, stop), new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[stop:]
+    return text
 
 
 def _parameter(bench: Workbench, parameter: tree.Parameter) -> str:
-    """With the value that it has here as its default, where that was set."""
-    text = f"{parameter.name}: {parameter.type}"
-    if parameter.name in bench.choice.settings:
-        value = bench.recipe.values[parameter.name]
-        text += f" = {_literal(value) if parameter.type == 'str' else show(value)}"
-    elif parameter.default is not None:
-        text += f" = {parameter.default.span.text}"
+    """With the value that was set as its default."""
+    value = bench.recipe.values[parameter.name]
+    text = f"{parameter.name}: {parameter.type} = {_literal(value) if parameter.type == 'str' else show(value)}"
     return text + (f" in {parameter.domain.span.text}" if parameter.domain is not None else "")
 
 

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 
+from ..cli import colors
 from ..cli.report import show_report
-from ..dsl.diagnostics import WeftError, fail
-from ..dsl.wording import count
-from ..interpreter.ir.cloning import strip_tags, tagged
+from ..dsl.diagnostics import WeftError, count, fail
+from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..pipeline import Applied
 from ..runtime.run.execution import Clock
-from . import colors, handles
 from .command import Desk, Misuse, command
-from .workbench import Workbench, do, first_line
+from .workbench import Workbench, do, first_line, live_handles
 
 if TYPE_CHECKING:
     from ..interpreter.proof.races.findings import Findings
@@ -35,7 +34,7 @@ def sync(desk: Desk, text: str) -> None:
     from ..interpreter.proof.kernels.trial import mapped_roots, trials
     from ..interpreter.proof.races.findings import Findings
 
-    session = desk.bench.session
+    session = desk.session
     if not mapped_roots(session.module) and not _launched(session):
         raise fail("W0605", "there is neither a mapped loop nor a kernel to judge", hint="`map` a loop first")
     fork = session.fork()
@@ -54,7 +53,7 @@ def sync(desk: Desk, text: str) -> None:
         desk.show(error.diagnostics)
         return
     for remark in (remark for step in steps for remark in step.remarks):
-        desk.say(*colors.wrapped(Text.assemble(("`insert-barriers` would place ", "dim"), remark), desk.width, 2))
+        desk.wrap(Text.assemble(("`insert-barriers` would place ", "dim"), remark), 2)
 
 
 def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
@@ -75,11 +74,9 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
 @command("cuda", "the kernels' CUDA text, or what it would be if it were launched now")
 def cuda(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is mapped either, and what the emitter or the `launch` that is supposed refuse."""
-    from rich.syntax import Syntax
-
     from ..runtime.cuda import emit
 
-    fork = desk.bench.session.fork(unproven=True)
+    fork = desk.session.fork(unproven=True)
     if not _launched(fork):
         done: list[str] = []
         refused: WeftError | None = None
@@ -96,7 +93,7 @@ def cuda(desk: Desk, text: str) -> None:
     if desk.plain:
         desk.say(made)
     else:
-        desk.console.print(Syntax(made, "cuda", theme="ansi_dark", background_color="default", word_wrap=True))
+        desk.console.print(colors.cuda(made))
 
 
 @command("run [auto|sim|cuda]", "run what is launched so far, and compare with the payload", "target")
@@ -135,5 +132,5 @@ def _launchable(session: Session) -> list[str]:
     """The names of the live handles of mapped loops that `launch` could be told."""
     from ..interpreter.proof.kernels.trial import mapped_roots
 
-    roots, ops = mapped_roots(session.module), tagged(session.module)
-    return [name for name, handle in handles.live(session).items() if any(ops[handle.number] == root for root in roots)]
+    roots = mapped_roots(session.module)
+    return [name for name, (_, op) in live_handles(session).items() if op in roots]

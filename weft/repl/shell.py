@@ -8,17 +8,62 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from ..cli import colors
 from ..cli.console import exhausted
 from ..cli.supervisor import answered
 from ..dsl.diagnostics import WeftError, fail
-from . import colors
 from .command import COMMANDS, Desk
 from .journal import Journal
-from .progress import total
-from .reading import command_of, incomplete, pieces
-from .workbench import Workbench
+from .workbench import Workbench, total
 
 from . import steps, views, trials, kernels, export  # noqa: F401 # isort: skip - `help` lists their commands in this order
+
+import re
+from collections.abc import Iterable
+
+from ..dsl.parser import parse_items
+
+_CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
+_WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
+ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "h": "help", "u": "undo"}
+
+
+def command_of(text: str) -> tuple[str, str] | None:
+    """The command that a line is, and what stands behind it; None where it is a statement."""
+    if text.strip() == "?":
+        return "help", ""
+    found = _WORD.match(text.strip())
+    if found is None or "\n" in text.strip():
+        return None
+    word = found[1] if found[1] in COMMANDS else ALIASES.get(found[1], "")
+    return (word, (found[2] or "").strip()) if word in COMMANDS else None
+
+
+def incomplete(text: str) -> bool:
+    """Whether a statement goes on in the next line: a bracket is open, or the line ends with an operator."""
+    if not text.strip() or command_of(text) is not None:
+        return False
+    last = text.rstrip().rpartition("\n")[2]
+    if _CONTINUES.search(re.sub(r'("(?:[^"\\]|\\.)*")|//.*', lambda m: m[1] or "", last)):
+        return True
+    try:
+        parse_items(text, "<typed>")
+    except WeftError as error:
+        return error.diagnostics[0].code == "W0105"
+    return False
+
+
+def pieces(lines: Iterable[str]) -> Iterator[str]:
+    """The inputs in lines that were pasted or piped in, each as soon as it is whole: a command, or whole statements."""
+    held = ""
+    for line in lines:
+        held = f"{held}\n{line.rstrip()}" if held else line.rstrip()
+        if not incomplete(held):
+            if held.strip():
+                yield held
+            held = ""
+    if held.strip():
+        yield held
 
 
 class Shell:
@@ -42,7 +87,7 @@ class Shell:
         """Do one input: a command, or statements. Whatever goes wrong is shown; False then."""
         before = self.desk.bench.position
         try:
-            found = command_of(text, COMMANDS)
+            found = command_of(text)
             if found is None:
                 steps.typed(self.desk, text)
             else:
@@ -75,7 +120,7 @@ class Shell:
 
     def prompt(self) -> str:
         """`[3/14] `."""
-        return f"[{self.desk.bench.position}/{total(self.desk.bench.session)}] "
+        return f"[{self.desk.bench.position}/{total(self.desk.session)}] "
 
     def greet(self) -> None:
         """What is worked on, and where help is."""
@@ -101,7 +146,7 @@ class Shell:
                 continue
             except EOFError:
                 break
-            for piece in pieces(text.split("\n"), COMMANDS) if text.strip() else ("step",):
+            for piece in pieces(text.split("\n")) if text.strip() else ("step",):
                 self.kept(piece)
                 if self.desk.done:
                     break
@@ -110,11 +155,11 @@ class Shell:
     def replay(self, lines: Iterator[str]) -> int:
         """What is piped in: every input is echoed behind its prompt, so that the output reads like a session."""
         self.greet()
-        for text in pieces(lines, COMMANDS):
+        for text in pieces(lines):
             prompt = self.prompt()
             first, *more = text.strip("\n").split("\n")
-            self.desk.say("", Text(prompt, "bold") + colors.weft(first))
-            self.desk.say(*(Text(continuation(prompt), "dim") + colors.weft(line) for line in more))
+            self.desk.say("", Text(prompt, "bold") + colors.statement(first))
+            self.desk.say(*(Text(continuation(prompt), "dim") + colors.statement(line) for line in more))
             self.handle(text)
             if self.desk.done:
                 break
@@ -135,7 +180,7 @@ def plain_ask(shell: Shell) -> Callable[[str], str]:
         if coming:
             console.print(Text(f"next: {coming}"), soft_wrap=True)
         text = input(prompt)
-        while incomplete(text, COMMANDS):
+        while incomplete(text):
             more = input(continuation(prompt).replace("·", "."))
             if not more.strip():
                 break

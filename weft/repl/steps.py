@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from ..cli import colors
 from ..cli.report import duration
-from ..dsl.wording import count
+from ..dsl.diagnostics import count
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.session.state import State
-from ..settings import parse_settings
-from . import changes, colors
+from ..payloads.settings import parse_settings
+from . import changes
 from .command import Desk, Misuse, command, number_of
 
 AT_END = "the schedule is at its end"
@@ -23,7 +24,7 @@ AT_END = "the schedule is at its end"
 def step(desk: Desk, text: str) -> None:
     number = number_of(text, 1)
     for _ in range(number):
-        if desk.bench.session.step() is None:
+        if desk.session.step() is None:
             desk.note(f"{AT_END}; type a statement, `run` it, or `save` what was done")
             return
         report(desk, desk.bench.position, brief=number > 1)
@@ -32,22 +33,22 @@ def step(desk: Desk, text: str) -> None:
 @command("undo [n]", "take back the last statement, or n of them", "number")
 def undo(desk: Desk, text: str) -> None:
     target = max(0, desk.bench.position - number_of(text, 1))
-    undone = [s.text for s in reversed(desk.bench.session.steps[target:])]
+    undone = [s.text for s in reversed(desk.session.steps[target:])]
     if not undone:
         desk.note("nothing was done yet")
         return
     desk.bench.goto(target)
     for done in undone:
-        desk.say(Text("undone ", "dim") + colors.weft(done))
+        desk.say(Text("undone ", "dim") + colors.statement(done))
 
 
 @command("redo [n]", "do again what was undone", "number")
 def redo(desk: Desk, text: str) -> None:
-    number = min(number_of(text, 1), desk.bench.session.undone)
+    number = min(number_of(text, 1), desk.session.undone)
     if not number:
         desk.note("nothing was undone")
     for _ in range(number):
-        desk.bench.session.redo()
+        desk.session.redo()
         report(desk, desk.bench.position, brief=number > 1)
 
 
@@ -55,8 +56,8 @@ def redo(desk: Desk, text: str) -> None:
 def skip(desk: Desk, text: str) -> None:
     left = desk.bench.coming
     if left:
-        desk.bench.session.skip()
-    desk.say(Text("left out ", "dim") + colors.weft(left) if left else Text(AT_END, "dim"))
+        desk.session.skip()
+    desk.say(Text("left out ", "dim") + colors.statement(left) if left else Text(AT_END, "dim"))
 
 
 @command("goto n", "to where n statements are done, back or forth", "number")
@@ -107,20 +108,20 @@ def typed(desk: Desk, text: str) -> None:
 
 def report(desk: Desk, number: int, brief: bool = False) -> None:
     """Show what a step did: the statement, a line each on what it made, and the difference in the IR."""
-    before, state = desk.bench.session.states[number - 1 : number + 1]
+    before, state = desk.session.states[number - 1 : number + 1]
     done = state.step
     if done is None:
         return
     same = before.module is state.module
     difference = changes.Change() if same else changes.change(*map(changes.text_of, (before.module, state.module)))
-    desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.weft(done.text))
+    desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.statement(done.text))
     for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
-        desk.say(*colors.wrapped(line, desk.width, 6))
+        desk.wrap(line, 6)
     if not brief:
         everything = f"`diff {number - 1}`" if number == desk.bench.position else f"`diff {number - 1} {number}`"
         _show_rows(desk, changes.rows(difference, desk.width, brief=True), everything)
     for line in (line for shown in done.shown for line in shown.splitlines()):
-        desk.say(*colors.wrapped(colors.ir(f"    {line}"), desk.width, 8))
+        desk.wrap(colors.ir(f"    {line}"), 8)
     desk.note(f"    {difference.summary}, {'nothing to do' if done.skipped else duration(done.seconds)}")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
@@ -14,11 +17,18 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
+from ..cli import colors
+from ..codes import all_codes
 from ..dsl.highlighter import WeftLexer
-from . import colors
+from ..dsl.syntax import accepted, language
+from ..interpreter.ir.mlir import operations
+from ..interpreter.session.statement import signatures
 from .command import COMMANDS, Desk
-from .completion import WeftCompleter
-from .reading import incomplete, state_folder
+from .journal import state_folder
+from .kernels import TARGETS
+from .shell import incomplete
+from .trials import operands_of
+from .workbench import live_handles
 
 
 def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -> Callable[[str], str]:
@@ -52,7 +62,7 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
 
 
 def _styles() -> dict[str, str]:
-    """The colors of `colors.py` in the words of prompt_toolkit."""
+    """The colors of `cli/colors.py` in the words of prompt_toolkit."""
     out = {"prompt": "bold", "placeholder": "ansibrightblack italic"}
     for kind, style in colors.STYLES.items():
         words = ["ansibrightblack" if w == "dim" else w if w == "bold" else f"ansi{w}" for w in style.split()]
@@ -91,10 +101,96 @@ def _bindings() -> KeyBindings:
             buffer.complete_state = None
             return
         blank = text.endswith("\n") and not text.rpartition("\n")[0].endswith("{")
-        if blank or not incomplete(text, COMMANDS):
+        if blank or not incomplete(text):
             buffer.validate_and_handle()
             return
         depth = text.count("{") - text.count("}")
         buffer.insert_text("\n" + "  " * max(depth, 0))
 
     return keys
+
+
+_WORD = re.compile(r"@?[A-Za-z_][\w-]*[?*]?$")
+_DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)\.(\w*)$")
+_COMMAND = re.compile(r"\s*([a-z]+)\s+(\S*)$")
+_VALUES = {"INT", "FLOAT", "MINUS"}
+
+
+def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
+    """The beginning of a word before the cursor, and the words that could stand there. `text`: up to the cursor."""
+    if (found := _COMMAND.fullmatch(text)) and found[1] in COMMANDS:
+        word, words = found[2], sorted(_behind(desk, found[1]))
+    elif dotted := _DOTTED.search(text):
+        matching = text[: dotted.start()].rstrip().endswith("match")
+        word, words = (dotted[0], _op_names(desk)) if matching else (dotted[2], _parts(desk, dotted[1]))
+    else:
+        word = found[0] if (found := _WORD.search(text)) else ""
+        before = text[: len(text) - len(word)]
+        words = [*(COMMANDS if not before.strip() else ()), *_expected(desk, before)]
+    return word, [w for w in dict.fromkeys(words) if w.startswith(word)]
+
+
+def _expected(desk: Desk, before: str) -> Iterator[str]:
+    """Words that the grammar accepts behind `before`."""
+    lang = language()
+    accepts = accepted(before, "body")
+    known = signatures()
+    spelled = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
+    begins = "LET" in accepts and "WORD" in accepts
+    if "NAME" in accepts and not re.search(r"\b(let|foreach)\s*(\([^)]*)?$", before):
+        alive = live_handles(desk.session)
+        yield from (n for n in alive if "." not in n or not n.rpartition(".")[2].isdigit())
+        if accepts & _VALUES:
+            yield from desk.bench.recipe.values
+    if "OP" in accepts:
+        yield from _op_names(desk)
+    if "WORD" in accepts:
+        yield from (s.name for s in desk.bench.recipe.file.schedules if s is not desk.bench.recipe.file.main)
+    yield from (w for w in spelled if not (begins or w in lang.statements) or w not in lang.statements or w in known)
+
+
+def _behind(desk: Desk, command: str) -> Iterable[str]:
+    """What can stand behind a command."""
+    match COMMANDS[command].argument:
+        case "handle":
+            return live_handles(desk.session)
+        case "topic":
+            return [*COMMANDS, *signatures()]
+        case "code":
+            return all_codes()
+        case "parameter":
+            return [f"{name}=" for name in (*desk.bench.recipe.values, *desk.bench.recipe.payload_values)]
+        case "target":
+            return TARGETS
+    return ()
+
+
+def _parts(desk: Desk, name: str) -> list[str]:
+    """What `name.` can be followed by: results of a statement, operands of an op."""
+    alive = live_handles(desk.session)
+    parts = [full.removeprefix(f"{name}.") for full in alive if full.startswith(f"{name}.")]
+    if name in alive:
+        _, op = alive[name]
+        parts += operands_of(op) if op.name.startswith("linalg.") else ()
+    return parts
+
+
+def _op_names(desk: Desk) -> list[str]:
+    names = {op.name for op in operations(desk.session.module.operation)}
+    return sorted(names - {"builtin.module", "func.func", "func.return"})
+
+
+class WeftCompleter(Completer):
+    """`candidates` as prompt_toolkit wants it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        text = document.text_before_cursor
+        found = _COMMAND.fullmatch(text)
+        if found and found[1] in COMMANDS and COMMANDS[found[1]].argument == "file":
+            yield from PathCompleter(expanduser=True).get_completions(Document(found[2]), complete_event)
+            return
+        word, words = candidates(self.desk, text)
+        yield from (Completion(w, start_position=-len(word)) for w in words)

@@ -11,19 +11,18 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from ..cli import colors
 from ..cli.report import columns
 from ..dsl.diagnostics import WeftError
 from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
-from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.ir.structured import is_structured, operand_names, structure
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import signatures
-from . import colors, handles
 from .command import Desk, command
 from .views import NO_HANDLES
-from .workbench import do, first_line
+from .workbench import do, find_handle, first_line, live_handles
 
 SPACES = (
     "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic", "threads(x: 32) cyclic",
@@ -40,25 +39,25 @@ Wording = list[tuple[str, str | None]]
 
 @command("next [HANDLE]", "which statements are legal now: each is tried on a copy", "handle")
 def show_next(desk: Desk, text: str) -> None:
-    session = desk.bench.session
+    session = desk.session
     if text:
-        op = tagged(session.module)[handles.find(session, text).number]
+        _, op = find_handle(session, text)
         desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
     elif desk.bench.coming:
-        desk.say(Text("the schedule goes on with  ", "dim") + colors.weft(desk.bench.coming))
+        desk.say(Text("the schedule goes on with  ", "dim") + colors.statement(desk.bench.coming))
     table = columns()
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for one in sorted(_Trials(session, text or None).all(), key=lambda t: not t.legal):
         mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "nothing here to try it with", "dim")
         if one.legal:
-            mark, words = (("✓ ", "bold green"), (one.keyword, "bold")), Text("\n").join(map(colors.weft, one.legal))
+            mark, words = (("✓ ", "bold green"), (one.keyword, "bold")), Text("\n").join(map(colors.statement, one.legal))
         elif not one.refusal:
             mark = (("– ", "dim"), one.keyword)
         table.add_row(Text.assemble(*mark), words)
     desk.table(table)
     if not text:
-        names = ", ".join(handles.live(session))
+        names = ", ".join(live_handles(session))
         desk.note(f"`next HANDLE` tries them on one of  {names}" if names else NO_HANDLES)
 
 
@@ -76,8 +75,8 @@ class _Trials:
 
     def __init__(self, session: Session, name: str | None) -> None:
         self.session, self.name = session, name
-        self.alive, self.ops = handles.live(session), tagged(session.module)
-        self.op = self.ops.get(self.alive[name].number) if name is not None else None
+        self.alive = live_handles(session)
+        self.op = self.alive[name][1] if name is not None else None
 
     def all(self) -> Iterator[Tried]:
         for keyword, signature in signatures().items():
@@ -121,11 +120,11 @@ class _Trials:
         others = [n for n in self.alive if n != self.name]
         match field.kind:
             case "handle":
-                loops = (n for n in reversed(others) if self.alive[n].kind == "loop")
+                loops = (n for n in reversed(others) if self.alive[n][0].kind == "loop")
                 yield from [self.name or ""] if own else loops
             case "operand":
                 for handle in [self.name or ""] if own else others:
-                    yield from (f"{handle}.{operand}" for operand in operands_of(self.ops[self.alive[handle].number]))
+                    yield from (f"{handle}.{operand}" for operand in operands_of(self.alive[handle][1]))
             case "sizes":
                 for count, size in itertools.product([rank] if rank else [1, 2, 3], TILES):
                     yield _listed([size] * min(count, 2) + ["_"] * (count - 2))

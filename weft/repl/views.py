@@ -8,17 +8,19 @@ from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
+from ..cli import colors
+from ..cli.commands.reference import explanation
 from ..cli.report import columns
-from ..dsl.diagnostics import fail
+from ..dsl.diagnostics import did_you_mean, fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
-from ..dsl.wording import did_you_mean
-from ..interpreter.ir.cloning import strip_tags, tagged, without_tags
+from ..interpreter.ir.cloning import strip_tags, without_tags
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.statement import signatures
-from ..payloads.builder_values import builder_of
-from . import changes, colors, handles
+from ..payloads.settings import builder_of
+from . import changes
 from .command import COMMANDS, Desk, Misuse, command, number_of
+from .workbench import find_handle, known_handles
 
 AROUND = 2
 """Lines shown above and below an op."""
@@ -28,7 +30,7 @@ NO_HANDLES = "no handles yet; `let x = match …` makes the first"
 
 @command("handles", "all handles: what each names, where it was made, what became of it")
 def show_handles(desk: Desk, text: str) -> None:
-    found = handles.known(desk.bench.session)
+    found = known_handles(desk.session)
     if not found:
         desk.note(NO_HANDLES)
         return
@@ -44,26 +46,25 @@ def show(desk: Desk, text: str) -> None:
     name, _, rest = text.partition(" ")
     if not name or rest not in ("", "all"):
         raise Misuse("`show` needs the name of a handle")
-    handle = handles.find(desk.bench.session, name)
-    op = tagged(desk.bench.session.module)[handle.number]
+    handle, op = find_handle(desk.session, name)
     place = str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")
     aside = "" if "unknown" in place or "(" in place else f", from {place}"
     desk.say(Text.assemble((name, "bold"), f" is {op.name}", (aside, "dim")))
-    for line, own in _marked(desk.bench.session.module, op, handle.tag, None if rest else desk.folded):
+    for line, own in _marked(desk.session.module, op, handle.tag, None if rest else desk.folded):
         bar = Text("▌", "bold cyan") if own else Text(" ")
         if line is None:
             desk.say(bar + Text("   ⋯" + (f" `show {name} all` shows all of it" if own else ""), "dim"))
         elif own:
             desk.say(*(bar + " " + row for row in colors.wrapped(colors.ir(line), desk.width - 2, _hanging(line) - 2)))
         else:
-            desk.say(*colors.wrapped(Text("  " + line, "dim"), desk.width, _hanging(line)))
+            desk.wrap(Text("  " + line, "dim"), _hanging(line))
 
 
 @command("ir [n]", "the module as it stands, or as it stood after n statements", "number")
 def show_ir(desk: Desk, text: str) -> None:
     module = desk.bench.ir_at(number_of(text, desk.bench.position))
     for line in str(strip_tags(module)).rstrip().splitlines():
-        desk.say(*colors.wrapped(colors.ir(line), desk.width, _hanging(line)))
+        desk.wrap(colors.ir(line), _hanging(line))
 
 
 @command("diff [a [b]]", "what changed between two positions; without them, in the last step", "number")
@@ -119,6 +120,12 @@ def show_help(desk: Desk, text: str) -> None:
         desk.table(table)
         others = f"Anything else is a statement and is done here: {', '.join(known)}. `help tile` explains one."
         desk.say("", *colors.wrapped(Text(others), desk.width, 0))
+
+
+@command("explain [CODE]", "what the code of a diagnostic means", "code")
+def explain(desk: Desk, text: str) -> None:
+    for line in explanation(text or None).splitlines():
+        desk.wrap(Text(line), changes.indent(line))
 
 
 def _hanging(line: str) -> int:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..cli.supervisor import doing
 from ..dsl import tree
 from ..dsl.checker import check
-from ..dsl.diagnostics import Source, WeftError, fail
+from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quoted
 from ..dsl.parser import parse_items
+from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
+from ..interpreter.session.control import condition, elements, statement_text
+from ..interpreter.session.environment import Environment, named_handles
 from ..interpreter.session.session import Session, tell_statements
-from ..interpreter.session.state import SKIP, Step, statement_text
-from ..interpreter.session.statement import signatures
+from ..interpreter.session.state import SKIP, Step
+from ..interpreter.session.statement import Handle, signatures
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
 
@@ -147,3 +150,97 @@ def first_line(error: WeftError) -> str:
     """The message of an error on one line, with its code."""
     diagnostic = error.diagnostics[0]
     return f"{' '.join(diagnostic.message.split())} ({diagnostic.code})"
+
+
+@dataclass(frozen=True)
+class Known:
+    """One handle. `op` is the name of the op it names, None where that is gone; `state` says why."""
+
+    name: str
+    kind: str
+    op: str | None
+    made: str
+    state: str
+
+    @property
+    def alive(self) -> bool:
+        return self.op is not None
+
+
+def known_handles(session: Session) -> list[Known]:
+    """All handles that were made up to here, in the order in which they were made."""
+    state = session.state
+    ops = tagged(state.module)
+    current = {handle.number: name for name, handle in named_handles(session.environment)}
+    out: list[Known] = []
+    for number, made in sorted(state.made.items()):
+        death, op = state.dead.get(number), ops.get(number)
+        if death is not None:
+            op, text = None, f"consumed by {death.by.strip('`')}, {_place(death.span)}"
+        elif op is None:
+            text = "gone: a rewrite removed its op"
+        else:
+            text = "alive" if number in current else "alive, without a name here"
+        where = f"{made.keyword}, {_place(made.span)}"
+        out.append(Known(current.get(number, made.name), made.kind, op.name if op is not None else None, where, text))
+    return out
+
+
+def live_handles(session: Session) -> dict[str, tuple[Handle, ir.Operation]]:
+    """Those in scope that name an op now, with the op, by the name a user writes."""
+    ops, dead = tagged(session.module), session.state.dead
+    named = named_handles(session.environment)
+    return {name: (h, ops[h.number]) for name, h in named if h.number not in dead and h.number in ops}
+
+
+def find_handle(session: Session, name: str) -> tuple[Handle, ir.Operation]:
+    """The live handle of this name, and its op. Raises W0065."""
+    alive = live_handles(session)
+    if name in alive:
+        return alive[name]
+    gone = [one for one in known_handles(session) if one.name == name and not one.alive]
+    notes = [f"`{name}` was made by {one.made}; {one.state}" for one in gone[-1:]]
+    message = f"`{name}` names no op any more" if gone else f"there is no live handle `{name}`"
+    names = quoted(alive) or "none yet: `step`, or `let x = match …`"
+    raise fail("W0065", message, notes=(*notes, f"alive: {names}"), hint=did_you_mean(name, alive))
+
+
+def _place(span: Span) -> str:
+    """`line 7`, `typed 2`."""
+    return f"{'typed' if span.source.name == TYPED else 'line'} {span.line}"
+
+
+def total(session: Session) -> str:
+    """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
+    found: list[int] = []
+    for frame in session.state.frames:
+        found += _items(frame.items[frame.index :], frame.env, session.schedules)
+        if (turns := frame.turns) is not None and (left := len(turns.values) - turns.number - 1):
+            found += [*_items(turns.item.body, frame.env, session.schedules)] * left
+    return f"{len(session.states) - 1 + sum(found)}{'+' * (_UNKNOWN in found)}"
+
+
+_UNKNOWN = 0
+"""Stands for statements of which nobody knows yet whether they are done."""
+
+
+def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[str, tree.Schedule]) -> Iterator[int]:
+    """1 for each statement that is going to be done."""
+    for item in items:
+        match item.value if isinstance(item, tree.Let) else item:
+            case tree.StatementNode():
+                yield 1
+            case tree.Call(schedule=name) if name in schedules:
+                yield from _items(schedules[name].body, {}, schedules)
+            case tree.If() as choice:
+                try:
+                    way = choice.then if condition(choice.condition, env) else choice.otherwise
+                    yield from _items(way, env, schedules)
+                except WeftError:  # a handle that is not made yet, or a value of a called schedule
+                    one, other = sorted(([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise)), key=sum)
+                    yield from one if one == other else (*one, _UNKNOWN)
+            case tree.Foreach() as loop:
+                try:
+                    yield from [*_items(loop.body, env, schedules)] * len(elements(loop.iterable, env))
+                except WeftError:
+                    yield _UNKNOWN

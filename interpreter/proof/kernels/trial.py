@@ -9,8 +9,8 @@ from functools import cached_property
 from ...focus import carve_around, take_apart
 from ...ir.cloning import clone_module
 from ...ir.mlir import gpu, ir, operations
+from ...launch.fission import hands_on, is_separable
 from ...launch.launch import Known, LaunchInfo, launch_loop
-from ...launch.realise import hands_on, is_separable
 from ...mapping.mapping import mapping_of
 from ...memory.effects import accesses
 from .kernels import kernel_model

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir, operations
 from ...ir.structured import is_structured, operand_names, segments
-from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
+from ...session.rewriter import Rewriter
+from ...session.statement import Handle, Operand, Results, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
 
 
 @statement("promote-to-registers", returns=("buffer",))
+@dataclass(frozen=True, kw_only=True)
 class PromoteToRegisters(Statement):
     """Keep an accumulator in each thread's registers while a loop runs.
 
@@ -75,11 +80,13 @@ class PromoteToRegisters(Statement):
         if loop.name != "scf.for" or op == loop or op not in set(operations(loop)):
             what = "is no sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
             raise rewrite.error(
-                "W0382", f"{loop.name} {what}", loop, at="loop",
+                "W0382", f"{loop.name} {what}", at="loop", payload=loop,
                 hint="name the loop that `tile` made of the reduction, around the op",
             )  # fmt: skip
-        with rewrite.placing(op):
+        try:
             kept = keep_in_registers(op, position, loop)
+        except WeftError as error:
+            raise rewrite.placed(error, at="operand", payload=op) from error
         for remark in kept.remarks:
             rewrite.remark(remark)
         return {"buffer": rewrite.new_handle(kept.buffer)}
@@ -95,7 +102,8 @@ class PromoteToRegisters(Statement):
                 "W0381",
                 f"`{self.operand.name}` is only read, and so accumulates nothing" if read
                 else f"{op.name} has no operand `{self.operand.name}`",
-                op, notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
+                at="operand", payload=op,
+                notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
                 hint="`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
             )  # fmt: skip
         return names.index(self.operand.name)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ....dsl.diagnostics import fail
-from ...buffers.elements import copy_alone, widest
+from ...buffers.alone import copy_alone, widest
 from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
-from ...ir.mlir import ahead_of, ir, is_within, linalg, made_within, memref, move_in_front, operations, producer
+from ...ir.mlir import ir, is_within, linalg, made_within, memref, move_in_front, operations, producer
 from ...memory.effects import is_pure
 from ...memory.views import behind, is_view, may_share
 
@@ -167,7 +167,7 @@ def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
 def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
     if not kind.has_static_shape:
         raise fail("W0386", f"the block's part, {kind}, has no static shape", hint="tile with static sizes")
-    with ahead_of(before):
+    with ir.InsertionPoint(before), before.location:
         return memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], []).operation
 
 
@@ -233,7 +233,7 @@ def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
         first.operands[1] = kept.results[0]
         loaded = "the fill before the loop is their first value"
     else:
-        with ahead_of(loop):
+        with ir.InsertionPoint(loop), loop.location:
             loaded = "loaded before the loop" + _at_once(copy_alone(base, kept.results[0]))
     return Kept(kept, (f"each thread keeps {part} in registers", loaded, stored))
 

@@ -3,7 +3,7 @@
 On tensors the loop over (part, m, n) makes `partial[s, m, n]`, and the sum behind it reads all of that. Fused, the loop gets the
 sum's own destination as its shared output; each iteration computes its tile in a place of its own, and adds it to the
 destination's tile in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their additions become
-`memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does nothing else with the destination.
+`memref.atomic_rmw`s when threads get their elements (`distribution/elements.py`). The loop does nothing else with the destination.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
-from ...ir.mlir import ahead_of, ir, operations, producer, users
+from ...ir.mlir import ir, operations, producer, users
 from ...ir.slices import place_of, sliced, uncut
 from ...ir.structured import (
     ATOMIC,
@@ -115,7 +115,7 @@ def _on_its_own(output: ir.Value) -> ir.Operation:
     insertion = _insertion(output)
     for op in users(output):
         if op != insertion:
-            with ahead_of(op):
+            with ir.InsertionPoint(op), op.location:
                 place = gathers.empty(extents_of(op.results[0]), element_type(output))
             replace(op, [place])
     return insertion
@@ -134,7 +134,7 @@ def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
         maps = [whole, whole.get_submap(list(range(1, rank + 1)))]
         made = generic([tile], [place], maps, ["parallel"] * (rank + 1), lambda own: [added(own[1], own[0])])
         made.attributes[WRITEBACK] = ir.UnitAttr.get()
-    with ahead_of(insertion):
+    with ir.InsertionPoint(insertion), insertion.location:
         insert(made.results[0], output, offsets, inside)
     insertion.erase()
     return made

@@ -16,11 +16,12 @@ from ....dsl.diagnostics import fail
 from ...indices.arithmetic import Sum, apply_map, less
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
-from ...ir.mlir import affine, ahead_of, arith, ir, linalg, operations, producer
+from ...ir.mlir import affine, arith, ir, linalg, operations, producer
 from ...ir.structured import Structure, body_of, element_type, extents_of, generic, shape_of, structure
 from ...padding import gathers
 from ...padding.gathers import Neutral, index
-from ...padding.identities import SUMS, combination, fillings, mask_update, runs_anywhere
+from ...padding.identities import SUMS, combination, fillings
+from ...padding.masking import mask_update, runs_anywhere
 from ...tensors.fusing import remove_if_dead
 
 
@@ -117,7 +118,7 @@ def split(cut: Split) -> PartialSums:
         fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
     )
     outside = filled or (None,) * space.inputs
-    with ahead_of(op):
+    with ir.InsertionPoint(op), op.location:
         inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
         whole = [cut.parts, *extents_of(start)]
         zeros = linalg.fill(gathers.constant(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation

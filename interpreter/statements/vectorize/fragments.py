@@ -10,19 +10,19 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ...buffers.elements import copy_alone, widest
+from ...buffers.alone import copy_alone, widest
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import DYNAMIC, ahead_of, ir, memref
+from ...ir.mlir import DYNAMIC, ir, memref
 from ...memory.layouts import strided, transposed
 from ...memory.views import behind
-from ...tensors.levels import origin
+from ...tensors.origin import origin
 
 
 def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name: str) -> str:
     """Put the operand at `position` of `op` into a fragment, loaded before the op and stored after it; says how."""
     tile = op.operands[position]
     order = _memory_order(ir.MemRefType(tile.type))
-    with ahead_of(op):
+    with ir.InsertionPoint(op), op.location:
         outer = _permuted(tile, order)
         kind = ir.MemRefType(outer.type)
         kept = [axis for axis, extent in enumerate(kind.shape) if extent != 1] or [kind.rank - 1]

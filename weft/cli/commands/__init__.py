@@ -1,1 +1,1 @@
-"""One file per command (or few that belong together); `cli.py` finds them."""
+"""The commands, a file for those that belong together; what they work with is imported when one is asked for."""

@@ -22,9 +22,8 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     Integer parameters of the payload that are not set take several sizes, all the same. Where the payload has layers, each
     layer is timed instead: on a GPU, and if no size is set.
     """
-    from ...payloads.builder_values import builder_named
+    from ...payloads.settings import builder_named, parse_settings
     from ...runtime.run.cupy_device import cuda_problem
-    from ...settings import parse_settings
     from ..bench import bench as timed
     from ..bench import cases, table
     from ..console import progress, say, stderr

@@ -15,26 +15,30 @@ if TYPE_CHECKING:
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
     """Print what a diagnostic's code means, why, and a wrong → right example; without CODE, list all of them."""
+    from ..console import emit
+
+    emit(explanation(code))
+
+
+def explanation(code: str | None) -> str:
+    """What a code means, why, and a wrong → right example; without a code, the list of all. Raises W0057."""
     from ...codes import all_codes
     from ...dsl.diagnostics import fail
-    from ..console import emit
 
     codes = all_codes()
     if code is None:
-        emit("\n".join(f"{name}  {explanation.title}" for name, explanation in codes.items()))
-        return
+        return "\n".join(f"{name}  {explained.title}" for name, explained in codes.items())
     wanted = f"W{int(code):04}" if code.isdecimal() and len(code) < 9 else code.upper()
     if (found := codes.get(wanted)) is None:
         raise fail("W0057", f"there is no diagnostic `{code}`", hint="`weft explain` lists all codes")
-    emit(f"{wanted}: {found.title}\n\n{found.text}")
+    return f"{wanted}: {found.title}\n\n{found.text}"
 
 
 @click.command(short_help="List the statements, or show one with its example.")
 @click.argument("name", required=False)
 def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
-    from ...dsl.diagnostics import fail
-    from ...dsl.wording import did_you_mean
+    from ...dsl.diagnostics import did_you_mean, fail
     from ...interpreter.session.statement import signatures
     from ..console import emit
 
@@ -53,7 +57,7 @@ def statements(name: str | None) -> None:
 @click.argument("name", required=False)
 def payloads(name: str | None) -> None:
     """List the payloads that a schedule can name; with NAME, its parameters, and its layers for `--layer`."""
-    from ...payloads.builder_values import builder_named
+    from ...payloads.settings import builder_named
     from ...recipes import builders
     from ..console import emit
 

@@ -1,10 +1,234 @@
-"""`weft check FILES` and `weft fmt [--check] FILES`: schedules by themselves; no payload is needed."""
+"""The commands on a schedule: run, apply, build, show-map, repl; check and fmt, which need no payload; and their options.
+
+What they work with is imported when one of them is asked for.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+
+if TYPE_CHECKING:
+    from ...pipeline import Choice
+    from ...runtime.run.execution import Reference, Target
+
+Function = Callable[..., Any]
+
+PATH = click.Path(path_type=Path)
+
+FILE = click.argument("file", metavar="FILE")
+
+layer_option = click.option("--layer", metavar="NAME", help="Sizes of the payload by name; `weft payloads NAME` lists them.")
+payload_option = click.option(
+    "--payload", type=PATH, metavar="P.mlir", help="The program to schedule, instead of the schedule's own."
+)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the schedule or of its payload."
+)
+unproven_option = click.option("--unproven", is_flag=True, help="Take kernels that are not proven race-free, and call them so.")
+entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
+
+
+def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the command's
+    `chosen`."""
+
+    def decorated(command: Function) -> Function:
+        @functools.wraps(command)
+        def gathered(
+            payload: Path | None, settings: tuple[str, ...], layer: str | None, file: str = "", unproven: bool = False, **rest: Any
+        ) -> Any:
+            from ...payloads.settings import parse_settings
+            from ...pipeline import Choice
+
+            return command(chosen=Choice(file, payload, parse_settings(settings), layer, unproven), **rest)
+
+        options = (payload_option, set_option, layer_option, *more)
+        return functools.reduce(lambda made, decorate: decorate(made), reversed(options), gathered)
+
+    return decorated
+
+
+@click.command(short_help="Apply, run, compare with the reference, report.")
+@schedule_options(FILE, unproven_option, entry_option)
+@click.option("--target", type=click.Choice(["auto", "sim", "cuda"]), default="auto", help="Where to run.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, metavar="N",
+    help="Of the random inputs; on the simulator also of how streams take turns.",
+)  # fmt: skip
+@click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
+@click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
+@click.option(
+    "--trace", type=PATH, metavar="T.json",
+    help="Write the timeline here, as Chrome's trace viewer reads it, and a picture of it to T.svg.",
+)  # fmt: skip
+@click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
+@click.option(
+    "--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit",
+    help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
+)  # fmt: skip
+@json_option
+def run(
+    chosen: Choice,
+    entry: str | None,
+    target: Target,
+    seed: int,
+    inputs: Path | None,
+    save: Path | None,
+    trace: Path | None,
+    graph: bool,
+    reference: Reference,
+    as_json: bool,
+) -> int:
+    """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
+
+    The exit code is 0 when the outputs are right and nothing raced.
+    """
+    from ...execution import run_recipe
+    from ...pipeline import Choice
+    from ...runtime.run.execution import RunOptions, run_bundle
+    from ..console import emit, progress, say, show, stderr
+
+    if graph and trace is not None:
+        raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
+    options = RunOptions(target, seed, inputs, save, reference, trace, graph)
+    with progress(f"weft run {chosen.file}") as clock:
+        if Path(chosen.file).is_dir():
+            if chosen != Choice(chosen.file) or entry is not None:
+                raise click.UsageError(
+                    "a bundle is run as it was built: it takes no --payload, --set, --layer, --entry or --unproven"
+                )
+            done = run_bundle(Path(chosen.file), options, clock)
+        else:
+            done = run_recipe(chosen.open(clock), entry, options)
+    if done.warnings:
+        show(done.warnings)
+    if as_json:
+        emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
+    else:
+        from ..report import show_report
+
+        show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda, timeline=done.timeline)
+    if trace is not None:
+        say(f"{trace}, {trace.with_suffix('.svg')}: written")
+    return 1 if done.report.ok is False else 0
+
+
+@click.command(short_help="Print the scheduled module.")
+@schedule_options(FILE, unproven_option)
+@click.option("-o", "output", type=PATH, metavar="OUT", help="Write the module here instead of to stdout.")
+@click.option("--print-ir-after-all", "every", is_flag=True, help="Print the module after each step, to stderr.")
+@click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
+def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
+    """Apply a schedule to its payload and print the scheduled module."""
+    from ...pipeline import applied
+    from ...runtime.files.writing import Output, expect_outputs, write_file
+    from ..console import emit, progress, say, stderr
+
+    with progress(f"weft apply {chosen.file}") as clock:
+        recipe = chosen.open(clock)
+        if output is not None:
+            expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
+        done = applied(recipe)
+    if every or diff:
+        from ..report import show_steps
+
+        show_steps(done, stderr(), snapshots=every, diffs=diff)
+    else:
+        for step in done.session.steps:
+            for text in step.shown:
+                stderr().print(f"// {step.text}", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
+    for remark in done.unproven:
+        say(remark)
+    if output is not None:
+        write_file(output, done.text.encode())
+    else:
+        emit(done.text)
+
+
+@click.command(short_help="Write a bundle that runs without MLIR.")
+@schedule_options(FILE, unproven_option, entry_option)
+@click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
+@click.option("--with-data", is_flag=True, help="Put inputs and the outputs expected for them into the bundle.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the inputs that `--with-data` makes.")
+def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int) -> None:
+    """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
+
+    `weft run DIR` runs it; so does `python -m weft.runtime DIR`, on a machine that has only NumPy and CuPy.
+    """
+    from ...execution import build_bundle
+    from ..console import progress, say
+
+    with progress(f"weft build {chosen.file}") as clock:
+        done = build_bundle(chosen.open(clock), entry, output, seed if with_data else None)
+    for remark in done.unproven:
+        say(remark)
+    say(f"{output}: written")
+
+
+@click.command("show-map", short_help="Show which processor owns which element.")
+@schedule_options(FILE)
+@click.argument("handles", metavar="[HANDLE]...", nargs=-1)
+@click.option("--thread", type=click.IntRange(0), metavar="T", help="Show what this thread (block, warp) owns.")
+@click.option("--banks", is_flag=True, help="Show the banks of the shared memory that a copy fills, too.")
+@click.option("-o", "output", type=PATH, metavar="FILE.svg", help="Draw it, too.")
+def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
+    """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
+
+    HANDLEs are names of the schedule; all maps by default. What is shown was run: the launch's own code made it.
+    """
+    from rich.console import Console
+
+    from ...maps.drawing import drawn, picture
+    from ...maps.ownership import live_maps, ownership
+    from ...pipeline import applied
+    from ...runtime.files.writing import Output, expect_outputs, write_file
+    from ..console import progress
+
+    with progress(f"weft show-map {chosen.file}") as clock:
+        recipe = replace(chosen, unproven=True).open(clock)  # what is shown is not built
+        if output is not None:
+            expect_outputs([Output("-o", output, ".svg")], recipe.reads)
+        done = applied(recipe)
+    shown = [ownership(live) for live in live_maps(done.session, handles)]
+    console = Console(highlight=False, soft_wrap=True)
+    for one in shown:
+        for line in drawn(one, console.width, banks=banks, thread=thread):
+            console.print(line)
+    if output is not None:
+        write_file(output, picture(shown, banks=banks, thread=thread).encode())
+
+
+@click.command(short_help="Step through a schedule, forth and back.")
+@schedule_options(click.argument("file", metavar="[FILE]", default=""), unproven_option)
+@click.option(
+    "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",
+    help="Go on with a session that was cut off: the last one, or that of JOURNAL.",
+)  # fmt: skip
+def repl(chosen: Choice, resume: str | None) -> int:
+    """Step through a schedule and look at the IR: step, undo, diff, handles, show, next, cuda, run, save.
+
+    Without FILE, statements are typed for the payload. What is piped in is done line by line; the exit code is then 1 if
+    something failed.
+    """
+    from ...pipeline import Choice
+    from ...repl.start import start
+
+    if resume is not None and chosen != Choice(""):
+        raise click.UsageError("--resume goes on with what the session worked on: no FILE and no other option")
+    if not chosen.file and chosen.payload is None and resume is None:
+        raise click.UsageError(
+            "the REPL needs something to work on: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
+            "statements yourself"
+        )
+    return start(chosen, resume)
 
 
 @click.command(short_help="Parse and check a schedule; no payload needed.")
@@ -14,10 +238,11 @@ def check(files: tuple[str, ...]) -> int:
 
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file is there.
     """
-    from ...dsl.wording import count
+    from ...dsl.diagnostics import count
     from ...payloads.payload import check_payload
     from ...pipeline import read_schedule
-    from ..console import each, say, shortened
+    from ...recipes import shortened
+    from ..console import each, say
 
     def one(name: str) -> None:
         file = read_schedule(name)
@@ -39,8 +264,9 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
     from ...dsl.files import read_source
     from ...dsl.formatter import format_text
     from ...pipeline import resolve_schedule
+    from ...recipes import shortened
     from ...runtime.files.writing import write_file
-    from ..console import each, say, shortened
+    from ..console import each, say
 
     def one(name: str) -> bool:
         path = resolve_schedule(name)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from ...dsl.wording import count
-from .options import PATH, json_option
+from ...dsl.diagnostics import count
+from .schedules import PATH, json_option
 
 if TYPE_CHECKING:
     from ...dsl.diagnostics import Diagnostic

@@ -33,7 +33,7 @@ _IR = re.compile(
 _IR_STYLES = {"comment": "dim", "string": "green", "value": "", "mark": "magenta", "symbol": "cyan", "op": "bold blue"}
 
 
-def weft(text: str) -> Text:
+def statement(text: str) -> Text:
     """A statement or a schedule, colored."""
     out = _syntax().highlight(text)
     out.rstrip()
@@ -47,6 +47,13 @@ def ir(text: str, style: str = "") -> Text:
         if found.lastgroup:
             out.stylize(_IR_STYLES[found.lastgroup], *found.span())
     return out
+
+
+def cuda(text: str, *, numbered: bool = False) -> Syntax:
+    """A kernel's text, colored."""
+    return Syntax(
+        text.rstrip(), "cuda", theme="ansi_dark", background_color="default", word_wrap=True, line_numbers=numbered
+    )
 
 
 def wrapped(text: Text, width: int, indent: int) -> Iterator[Text]:
