@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..indices.forms import divisible
+from ..indices.ranges import divisible
 from ..ir.mlir import ir, producer
 from ..ir.slices import place_of
 from ..mapping.space import DYNAMIC, subview_offsets

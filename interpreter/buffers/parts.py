@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..indices.arithmetic import Bound, Sum, inside
-from ..indices.forms import divisible
+from ..indices.ranges import divisible
 from ..ir.mlir import ir
 from ..mapping.owned import loop_over, when
 from .alignment import aligned_rows

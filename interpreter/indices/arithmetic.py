@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, arith, ir, made_by
 
 Bound: TypeAlias = "int | ir.Value"
@@ -36,20 +37,6 @@ class Sum:
         if not isinstance(bound, int):
             bound = known(bound)
         return cls(bound) if isinstance(bound, int) else cls(0, (Term(bound, 1, extent),))
-
-    @classmethod
-    def of_expression(cls, e: ir.AffineExpr, dims: int, operands: Sequence[Sum]) -> Sum | None:
-        """An affine expression in terms of its operands, symbols behind the dimensions; None where a division makes it no sum."""
-        if isinstance(e, ir.AffineConstantExpr):
-            return cls(e.value)
-        if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
-            return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else dims)]
-        if not isinstance(e, (ir.AffineAddExpr, ir.AffineMulExpr)):
-            return None
-        left, right = (cls.of_expression(side, dims, operands) for side in (e.lhs, e.rhs))
-        if left is None or right is None or (right.terms and isinstance(e, ir.AffineMulExpr)):
-            return None
-        return left + right if isinstance(e, ir.AffineAddExpr) else left.times(right.constant)
 
     def __add__(self, other: Sum) -> Sum:
         return Sum(self.constant + other.constant, self.terms + other.terms)
@@ -104,6 +91,13 @@ class Sum:
         for position, term in enumerate(self.terms):
             total = total + ir.AffineExpr.get_dim(position) * term.coefficient
         return total
+
+
+def _operate(operator: Operator, a: Sum | None, b: Sum | None) -> Sum | None:
+    """None where a division makes it no sum."""
+    if a is None or b is None or (b.terms and operator == "mul") or operator not in ("add", "mul"):
+        return None
+    return a + b if operator == "add" else a.times(b.constant)
 
 
 def _apply(expression: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
@@ -225,8 +219,7 @@ def inside(index: Sum, bound: Bound) -> list[ir.Value]:
     mapping = ir.AffineMapAttr(made.attributes["map"]).value
     operands = [Sum.of(operand) for operand in made.operands]
     conditions: list[ir.Value] = []
-    for result in mapping.results:
-        limit = Sum.of_expression(result, mapping.n_dims, operands)
+    for limit in results_of(mapping, operands, Sum, _operate):
         if limit is None:
             return [less(index, bound)]
         if not limit.terms:

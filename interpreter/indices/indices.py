@@ -12,12 +12,80 @@ again: it must not run after this.
 
 from __future__ import annotations
 
-from ..ir.mlir import affine, ir, operations
-from .forms import IndexForm, Key, Number, expression, values_in
+from dataclasses import dataclass
 
-WARP = 32
+from ..ir.affine_maps import Operator, results_of
+from ..ir.mlir import affine, ir, operations
+from .dependence import WARP
+
 THREAD = 2
 _BLOCK = "known_block_size"
+
+
+Number = tuple[int, int]
+"""Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
+Key = tuple
+"""What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod", linear form, divisor)`."""
+
+
+@dataclass(frozen=True)
+class IndexForm:
+    """`constant + Σ coefficient * key`."""
+
+    terms: tuple[tuple[Key, int], ...] = ()
+    constant: int = 0
+
+    def plus(self, other: IndexForm, factor: int = 1) -> IndexForm:
+        if not other.terms:  # mostly so, and the terms are in order
+            return IndexForm(self.terms, self.constant + other.constant * factor)
+        total = dict(self.terms)
+        for key, coefficient in other.terms:
+            total[key] = total.get(key, 0) + coefficient * factor
+        kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
+        return IndexForm(kept, self.constant + other.constant * factor)
+
+    def values(self) -> set[Number]:
+        """The numbers of the values in it."""
+        return {number for key, _ in self.terms for number in values_in(key)}
+
+
+def _operate(operator: Operator, left: IndexForm | None, right: IndexForm | None) -> IndexForm | None:
+    """None where something is divided by a value, or multiplied by one."""
+    if left is None or right is None:
+        return None
+    if operator == "add":
+        return _with_remainders(left.plus(right))
+    if right.terms:
+        return None
+    return IndexForm().plus(left, right.constant) if operator == "mul" else IndexForm((((operator, left, right.constant), 1),))
+
+
+def values_in(key: Key) -> set[Number]:
+    return {key[1]} if key[0] == "value" else key[1].values()
+
+
+def _order(key: Key) -> tuple:
+    return (min(values_in(key), default=(0, 0)), key[0], repr(key))
+
+
+def _with_remainders(linear: IndexForm) -> IndexForm:
+    """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
+    for key, coefficient in linear.terms:
+        if key[0] != "floordiv" or coefficient % key[2]:
+            continue
+        _, divided, divisor = key
+        factor = -coefficient // divisor
+        without = linear.plus(divided, -factor).plus(IndexForm(((key, coefficient),)), -1)
+        if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
+            return _with_remainders(without.plus(IndexForm(((("mod", divided, divisor), factor),))))
+    for key, coefficient in linear.terms:
+        if key[0] != "mod":
+            continue
+        _, divided, divisor = key
+        without = linear.plus(divided, coefficient).plus(IndexForm(((key, coefficient),)), -1)
+        if len(without.terms) < len(linear.terms) - len(divided.terms):
+            return _with_remainders(without.plus(IndexForm(((("floordiv", divided, divisor), -coefficient * divisor),))))
+    return linear
 
 
 def share_indices(function: ir.Operation) -> None:
@@ -47,7 +115,7 @@ class _Numbers:
         """What an `affine.apply` computes; None where something is divided by a value."""
         mapping = ir.AffineMapAttr(apply.attributes["map"]).value
         operands = [IndexForm(((("value", self._number(operand)), 1),)) for operand in apply.operands]
-        return expression(mapping.results[0], mapping.n_dims, operands, lambda *key: IndexForm(((key, 1),)))
+        return results_of(mapping, operands, lambda number: IndexForm((), number), _operate)[0]
 
     def _number(self, value: ir.Value, rank: int | None = None) -> Number:
         if value not in self._numbers:

@@ -1,19 +1,41 @@
-"""What is known of an index without running anything: the smallest and the largest value it may take."""
+"""What is known of an index without running anything: its bounds, what divides it, how those of neighbours differ."""
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from math import gcd
 
 from ..ir.functions import sizes_of
-from ..ir.mlir import ancestors, ir, producer
+from ..ir.mlir import ancestors, ir, maker, producer
+from .algebra import LaunchShape
 from .arithmetic import Bound, known
+from .linear import NOTHING, Linear, Range, Symbol
+from .values import Values
 
-Range = tuple[int | None, int | None]
-"""Least and greatest value; None where there is no bound."""
 
-_ANY: Range = (None, None)
+class KnownIndices(Values):
+    """Indices as forms whose symbols have ranges: ids are below the sizes that the kernel around `op` is known to be launched with,
+    counters between the bounds of their loops, and as many times what divides those."""
+
+    def __init__(self, op: ir.Operation | None = None) -> None:
+        kernel = None if op is None else next((around for around in ancestors(op) if around.name == "gpu.func"), None)
+        unknown = (None, None, None)
+        stated = [kernel and sizes_of(kernel, f"known_{what}_size") for what in ("block", "grid")]
+        super().__init__(LaunchShape(*(sizes or unknown for sizes in stated)), lambda _: NOTHING)
+
+    def _evaluate(self, value: ir.Value) -> Linear:
+        loop = maker(value)
+        if producer(value) is not None or loop.name != "scf.for" or ir.BlockArgument(value).arg_number != 0:
+            return super()._evaluate(value)
+        low, high, step = map(self.linear, list(loop.operands)[:3])
+        factor, first, end = gcd(low.content, step.content) or 1, low.bounds()[0], high.bounds()[1]
+        first, last = None if first is None else first // factor, None if end is None else (end - 1) // factor
+        return Linear.of(self.fresh("loop", NOTHING, first, last)) * factor
+
+
+def range_of(bound: Bound) -> Range:
+    """The smallest and the largest value that the index may take (intervals: sound, not tight)."""
+    return _form(bound).bounds()
 
 
 def largest(bound: Bound) -> int | None:
@@ -21,136 +43,52 @@ def largest(bound: Bound) -> int | None:
     return range_of(bound)[1]
 
 
-def range_of(bound: Bound) -> Range:
-    """Bounds of an index from the constants, minima and loops it is made of (intervals: sound, not tight)."""
+def divisible(bound: Bound, divisor: int) -> bool:
+    """Whether the index is proven to be a multiple of `divisor`."""
+    return _form(bound).content % divisor == 0
+
+
+def _form(bound: Bound) -> Linear:
     bound = known(bound)
-    if isinstance(bound, int):
-        return bound, bound
-    op = producer(bound)
-    if op is None:
-        return _loop_variable(bound)
-    if op.name in ("affine.apply", "affine.min", "affine.max"):
-        return _affine(op)
-    if op.name in _LAUNCHED:
-        return 0, _last_id(op)
-    if op.name == "memref.dim" or op.name in _IDS:
-        return 0, None
-    if op.name == "arith.select":
-        return union(range_of(op.operands[1]), range_of(op.operands[2]))
-    rule = _ARITHMETIC.get(op.name)
-    return _ANY if rule is None else rule(range_of(op.operands[0]), range_of(op.operands[1]))
+    return Linear.of(bound) if isinstance(bound, int) else KnownIndices(maker(bound)).linear(bound)
 
 
-_IDS = ("gpu.grid_dim", "gpu.block_dim", "gpu.lane_id", "gpu.subgroup_id")
-_LAUNCHED = {"gpu.thread_id": "known_block_size", "gpu.block_id": "known_grid_size"}
+class Neighbours:
+    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on."""
+
+    def __init__(self, last: Sequence[ir.Value], lanes: int) -> None:
+        self.last, self.lanes = last, lanes
+        self._varying = dict.fromkeys(last, True)
+        group = Linear.of(Symbol("u", "lane")) * lanes
+        self._first = _Neighbour(self, None, group)
+        self._all = [self._first, *(_Neighbour(self, self._first, group + e) for e in range(1, lanes))]
+
+    def varies(self, value: ir.Value) -> bool:
+        """Whether the value depends on the last dimension's index."""
+        if value not in self._varying:
+            op = producer(value)
+            self._varying[value] = op is not None and any(map(self.varies, op.operands))
+        return self._varying[value]
+
+    def steady(self, value: ir.Value) -> bool:
+        """Whether the value is the same for all neighbours."""
+        return len({each.linear(value) for each in self._all}) == 1
+
+    def steps(self, value: ir.Value) -> bool:
+        """Whether the value goes up by one from each neighbour to the next, from a multiple of their number on."""
+        first = self._first.linear(value)
+        return first.content % self.lanes == 0 and all(each.linear(value) == first + e for e, each in enumerate(self._all))
 
 
-def _last_id(op: ir.Operation) -> int | None:
-    """The largest id along an axis, by the size that the kernel is known to be launched with."""
-    sizes = next((sizes_of(around, _LAUNCHED[op.name]) for around in ancestors(op) if around.name == "gpu.func"), None)
-    axis = "xyz".index(str(op.attributes["dimension"]).strip(">").rsplit(" ", 1)[-1])
-    return None if sizes is None else sizes[axis] - 1
+class _Neighbour(KnownIndices):
+    """The values of one of them; those that do not vary are what they are of the first."""
 
+    def __init__(self, neighbours: Neighbours, first: _Neighbour | None, index: Linear) -> None:
+        super().__init__()
+        self._neighbours, self._first = neighbours, first
+        for value in neighbours.last:
+            self.bind(value, index)
 
-def _affine(op: ir.Operation) -> Range:
-    mapping = ir.AffineMapAttr(op.attributes["map"]).value
-    operands = [range_of(o) for o in op.operands]
-    found = [expression_range(e, operands, mapping.n_dims) for e in mapping.results]
-    if op.name == "affine.min":
-        return least(found)
-    return greatest(found) if op.name == "affine.max" else found[0]
-
-
-def expression_range(e: ir.AffineExpr, operands: Sequence[Range], dims: int) -> Range:
-    """The range of an affine expression from those of its operands, symbols behind the `dims` dimensions."""
-    if isinstance(e, ir.AffineConstantExpr):
-        return e.value, e.value
-    if isinstance(e, ir.AffineDimExpr):
-        return operands[e.position]
-    if isinstance(e, ir.AffineSymbolExpr):
-        return operands[dims + e.position]
-    binary = ir.AffineBinaryExpr(e)
-    left, right = expression_range(binary.lhs, operands, dims), expression_range(binary.rhs, operands, dims)
-    if isinstance(e, ir.AffineAddExpr):
-        return _add(left, right)
-    if isinstance(e, ir.AffineMulExpr):
-        return multiply(left, right)
-    divisor = right[0]
-    if divisor is None or divisor != right[1] or divisor <= 0:
-        return _ANY
-    if isinstance(e, ir.AffineModExpr):
-        inside = left[0] is not None and left[0] >= 0 and left[1] is not None and left[1] < divisor
-        return left if inside else (0, divisor - math.gcd(divisor, _multiple_of(binary.lhs)))
-    extra = divisor - 1 if isinstance(e, ir.AffineCeilDivExpr) else 0
-    low, high = (None if end is None else (end + extra) // divisor for end in left)
-    return low, high
-
-
-def _multiple_of(e: ir.AffineExpr) -> int:
-    """A number that divides the expression, whatever its operands are."""
-    if isinstance(e, ir.AffineConstantExpr):
-        return abs(e.value)
-    if isinstance(e, ir.AffineAddExpr):
-        return math.gcd(_multiple_of(e.lhs), _multiple_of(e.rhs))
-    return _multiple_of(e.lhs) * _multiple_of(e.rhs) if isinstance(e, ir.AffineMulExpr) else 1
-
-
-def _loop_variable(variable: ir.Value) -> Range:
-    """The counter of a sequential loop stays between its bounds (its step is positive)."""
-    if not isinstance(variable, ir.BlockArgument) or variable.arg_number != 0:
-        return _ANY
-    loop = variable.owner.owner.operation
-    if loop.name != "scf.for":
-        return _ANY
-    low, high = range_of(loop.operands[0])[0], range_of(loop.operands[1])[1]
-    return low, None if high is None else high - 1
-
-
-def _add(a: Range, b: Range) -> Range:
-    return _both(operator.add, a[0], b[0]), _both(operator.add, a[1], b[1])
-
-
-def _subtract(a: Range, b: Range) -> Range:
-    return _both(operator.sub, a[0], b[1]), _both(operator.sub, a[1], b[0])
-
-
-def multiply(a: Range, b: Range) -> Range:
-    """Of two ranges without an end on one side only what their signs say, unless one of them is a number."""
-    corners = [x * y for x in a for y in b if x is not None and y is not None]
-    if len(corners) == len(a) * len(b):
-        return min(corners), max(corners)
-    if a[0] is not None and a[0] == a[1]:
-        a, b = b, a
-    factor = b[0]
-    if factor is not None and factor == b[1]:
-        low, high = (None if end is None else end * factor for end in a)
-        return (low, high) if factor > 0 else (high, low) if factor < 0 else (0, 0)
-    signs = a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0
-    return (0, _both(operator.mul, a[1], b[1])) if signs else _ANY
-
-
-def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else combine(a, b)
-
-
-def union(a: Range, b: Range) -> Range:
-    return _both(min, a[0], b[0]), _both(max, a[1], b[1])
-
-
-def least(ranges: Sequence[Range]) -> Range:
-    lows, highs = [r[0] for r in ranges], [r[1] for r in ranges if r[1] is not None]
-    return None if None in lows else min(n for n in lows if n is not None), min(highs, default=None)
-
-
-def greatest(ranges: Sequence[Range]) -> Range:
-    lows, highs = [r[0] for r in ranges if r[0] is not None], [r[1] for r in ranges]
-    return max(lows, default=None), None if None in highs else max(n for n in highs if n is not None)
-
-
-_ARITHMETIC: dict[str, Callable[[Range, Range], Range]] = {
-    "arith.addi": _add,
-    "arith.subi": _subtract,
-    "arith.muli": multiply,
-    "arith.minsi": lambda a, b: least([a, b]),
-    "arith.maxsi": lambda a, b: greatest([a, b]),
-}
+    def _evaluate(self, value: ir.Value) -> Linear:
+        other = None if self._neighbours.varies(value) else self._first
+        return super()._evaluate(value) if other is None else other.linear(value)

@@ -9,7 +9,6 @@ from itertools import chain, count
 from ...dsl.diagnostics import fail
 from ..buffers.folding import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
 from ..indices.arithmetic import constant_of
-from ..indices.forms import DELINEARIZE, LINEARIZE
 from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
 from ..ir.mlir import arith, i64, ir, linalg, made_by, operations, run_passes, scf
@@ -45,7 +44,7 @@ def lower(kernel: Outlined) -> int:
             while fold_transposes(function):
                 _run(kernel, _FOLD_VIEWS)
             fix_trip_counts(function)
-            if any(operations(function, DELINEARIZE, LINEARIZE)):
+            if any(operations(function, "affine.delinearize_index", "affine.linearize_index")):
                 _run(kernel, _TAKE_APART)
             _run(kernel, _CLEAN_UP)
             share_indices(function)

@@ -93,11 +93,11 @@ def _carried(loop: ir.Operation) -> Collision:
 
 
 def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
-    from ..proof import conflicts_between_blocks
-    from ..proof.forms.algebra import LaunchShape
-    from ..proof.forms.linear import NOTHING, less
+    from ..indices.algebra import LaunchShape
+    from ..indices.linear import NOTHING, less
     from ..proof.kernels.model import PlaceStep
     from ..proof.kernels.reader import Reader
+    from ..proof.races.conflicts import conflicts_between_blocks
 
     body = kernel.regions[0].blocks[0]
     reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..indices.ranges import expression_range
+from ..indices.algebra import Algebra, LaunchShape
+from ..indices.linear import Linear, Symbol
 from ..ir import mlir
 from ..ir.affine_maps import dimension_of, dimensions_of
 from ..ir.mlir import ir, stands_in, tensor
@@ -140,10 +141,11 @@ def required_shape(
     """The shape operand `position` must have for the iteration space `extents`: never smaller than it is."""
     whole = [n or 0 for n in extents]
     out: list[int] = []
-    for axis, expr in enumerate(space.maps[position].results):
+    indices = [Linear.of(Symbol(f"d{d}", "parameter", low=0, high=n - 1)) for d, n in enumerate(whole)]
+    forms = Algebra(LaunchShape()).affine_map(space.maps[position], indices)
+    for axis, (expr, form) in enumerate(zip(space.maps[position].results, forms, strict=True)):
         old = shape[axis] or 0
-        d = dimension_of(expr)
-        last = expression_range(expr, [(0, n - 1) for n in whole], space.rank)[1]
+        d, last = dimension_of(expr), form.bounds()[1]
         out.append(whole[d] if d is not None else max(old, (last or 0) + 1))
     return tuple(out)
 

@@ -12,7 +12,9 @@ from ..session.statement import Results, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..proof import ChosenBarriers, Conflict, KernelModel
+    from ..proof.kernels.model import KernelModel
+    from ..proof.races.barriers import ChosenBarriers
+    from ..proof.races.conflicts import Conflict
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class InsertBarriers(Statement):
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
         from ..mapping.readiness import independent
-        from ..proof import ChosenBarriers, choose_barriers, conflicts, conflicts_between_blocks
+        from ..proof.races.barriers import ChosenBarriers, choose_barriers
+        from ..proof.races.conflicts import conflicts, conflicts_between_blocks
         from ..proof.races.unwritten import unwritten_reads
 
         astray = [b for b in model.divergent if b.candidate in existing]

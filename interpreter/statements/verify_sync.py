@@ -46,7 +46,7 @@ class VerifySync(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..mapping.readiness import independent
-        from ..proof import kernel_model
+        from ..proof.kernels.kernels import kernel_model
         from ..proof.kernels.trial import mapped_roots, trials
         from ..proof.races import proof
         from ..proof.races.findings import Findings

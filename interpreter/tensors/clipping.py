@@ -81,9 +81,9 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
 
 def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir.Value | int]]) -> bool:
     """Whether a gather reads, for its element i, that at the sum of the places and i."""
-    from ..proof.forms.algebra import LaunchShape
-    from ..proof.forms.linear import NOTHING, Linear
-    from ..proof.kernels.values import Values
+    from ..indices.algebra import LaunchShape
+    from ..indices.linear import NOTHING, Linear
+    from ..indices.values import Values
 
     values = Values(LaunchShape(), lambda _: NOTHING)
     own = [values.opaque(NOTHING) for _ in range(structure(gather).rank)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof import KernelModel, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.kernels.model import KernelModel
 
 PRELUDE = """
 %tx = gpu.thread_id x

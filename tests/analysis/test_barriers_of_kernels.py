@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from kernel_text import TILE, WORKGROUP, copy, loop, model, place, read, write
 
-from weft.interpreter.proof import choose_barriers, conflicts, conflicts_between_blocks
+from weft.interpreter.proof.races.barriers import choose_barriers
+from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 
 PRODUCT = loop("q", "%c0", "%c16", "%c1", read("S", "%ty", "%q"), read("T", "%q", "%tx"))
 GLOBAL = "memref<64x64xf32>"

@@ -8,7 +8,8 @@ import pytest
 from scheduled import session_of
 
 from weft.interpreter.ir.mlir import operations
-from weft.interpreter.proof import conflicts, conflicts_between_blocks, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 

@@ -6,11 +6,13 @@ import pytest
 from random_kernels import Kernel, Maker
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof import KernelModel, choose_barriers, conflicts, kernel_model
-from weft.interpreter.proof.forms.solver import Solver
-from weft.interpreter.proof.races.conflicts import colliding_classes
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.kernels.model import KernelModel
+from weft.interpreter.proof.races.barriers import choose_barriers
+from weft.interpreter.proof.races.conflicts import colliding_classes, conflicts
 from weft.interpreter.proof.races.phases import Phases
 from weft.interpreter.proof.races.relations import residue
+from weft.interpreter.proof.solver import Solver
 
 BATCHES = 8
 PER_BATCH = 25

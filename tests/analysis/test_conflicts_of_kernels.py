@@ -9,8 +9,9 @@ from kernel_text import TILE, WORKGROUP, loop, model, read, write
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof import Conflict, Instance, conflicts, conflicts_between_blocks, kernel_model
-from weft.interpreter.proof.forms.solver import Solver
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.conflicts import Conflict, Instance, conflicts, conflicts_between_blocks
+from weft.interpreter.proof.solver import Solver
 
 GLOBAL = "memref<64x64xf32>"
 FLAT = f"memref<256xf32, {WORKGROUP}>"

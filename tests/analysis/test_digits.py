@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from kernel_text import WORKGROUP, model
 
-from weft.interpreter.proof import conflicts
-from weft.interpreter.proof.forms.linear import Floor, Formula, Linear, Symbol
+from weft.interpreter.indices.linear import Floor, Formula, Linear, Symbol
+from weft.interpreter.proof.races.conflicts import conflicts
 
 LINE = f"memref<4096xf32, {WORKGROUP}>"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from kernel_text import WORKGROUP, model
 
-from weft.interpreter.proof import KernelModel, conflicts, conflicts_between_blocks
+from weft.interpreter.proof.kernels.model import KernelModel
+from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 
 ROW = f"memref<32xf32, {WORKGROUP}>"

@@ -16,7 +16,8 @@ from scheduled import diagnostics_of, session_of
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.proof import conflicts, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.conflicts import conflicts
 from weft.verify import verify_source
 
 HERE = Path(__file__).parent / "iree"

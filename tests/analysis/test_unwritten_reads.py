@@ -6,11 +6,11 @@ import pytest
 from kernel_text import WORKGROUP, model, read, write
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter.proof import KernelModel
-from weft.interpreter.proof.forms.solver import Solver
+from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races import findings
 from weft.interpreter.proof.races.conflicts import LIMIT
 from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.solver import Solver
 
 TILE = f"memref<5x4x3xf32, {WORKGROUP}>"
 SUM = f"memref<5x8x3xf32, {WORKGROUP}>"

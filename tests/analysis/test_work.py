@@ -6,11 +6,11 @@ import pytest
 from kernel_text import loop, model, read, write
 from work import lines_run
 
-from weft.interpreter.proof import conflicts, conflicts_between_blocks
-from weft.interpreter.proof.forms.solver import Solver
 from weft.interpreter.proof.kernels.model import KernelModel
+from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.findings import Findings
 from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.solver import Solver
 
 
 def phases(count: int, *, looped: bool) -> KernelModel:

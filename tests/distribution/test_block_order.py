@@ -13,7 +13,8 @@ from pinned import pinned
 
 from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.mapping.mapping import Mapping
-from weft.interpreter.proof import conflicts_between_blocks, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.conflicts import conflicts_between_blocks
 from weft.runtime.simulator import SimKernel
 
 HERE = Path(__file__).parent

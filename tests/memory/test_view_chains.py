@@ -15,7 +15,8 @@ from view_chains import SHARED, Maker, collide
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.memory.views import VIEWS
-from weft.interpreter.proof import conflicts, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.conflicts import conflicts
 from weft.runtime.simulator import SimKernel
 
 BATCHES, KERNELS = (40, 100) if "WEFT_SOAK" in os.environ else (3, 40)

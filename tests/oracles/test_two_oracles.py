@@ -27,7 +27,10 @@ from random_kernels import Kernel, Maker
 from staged_kernels import StagedMaker
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof import KernelModel, choose_barriers, conflicts, conflicts_between_blocks, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.kernels.model import KernelModel
+from weft.interpreter.proof.races.barriers import choose_barriers
+from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.report import LaunchReport

@@ -14,7 +14,8 @@ from numbers_of import BITS, FLOATS, NUMPY, signed, unsigned, wrapped
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof import conflicts, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.conflicts import conflicts
 from weft.runtime.cuda import emit
 from weft.runtime.simulator import SimKernel
 

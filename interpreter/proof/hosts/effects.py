@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ....dsl.diagnostics import WeftError
+from ...indices.algebra import LaunchShape
+from ...indices.linear import NOTHING, Linear, Symbol
+from ...indices.values import Values
 from ...ir.functions import arguments, callee, inputs_of, symbol
 from ...ir.mlir import DYNAMIC, ir, made_within, maker, operations
 from ...memory.effects import CALLS, accesses, is_known, is_memref, is_pointer, takes_tensors
 from ...memory.layouts import strided
 from ...memory.views import VIEWS, shown, sources
-from ..forms.algebra import LaunchShape
-from ..forms.linear import NOTHING, Linear, Symbol
-from ..kernels.values import Values
 from ..kernels.views import window
 from .windows import HostBuffer, MovingWindow, Window
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ancestors, ir, maker, producer
 from ...memory.effects import accesses, is_memref
 from ...memory.views import way
-from ..forms.linear import Linear, Symbol
 from ..races.footprints import Footprints, Meeting
 from .effects import Effect
 from .events import LOOPS, Event, Touched, bits, trip_count

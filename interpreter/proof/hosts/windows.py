@@ -15,10 +15,10 @@ from itertools import pairwise
 from typing import Literal
 
 from ....dsl.diagnostics import fail
+from ...indices.linear import Linear
 from ...ir.functions import argument_attributes, symbol
 from ...ir.mlir import ir, maker, operations
 from ...memory.effects import is_memref
-from ..forms.linear import Linear
 
 BufferKind = Literal["argument", "allocation", "global", "unknown"]
 

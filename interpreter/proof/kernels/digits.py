@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cache
 
-from ..forms.linear import Linear, Symbol, Term, at_least
+from ...indices.linear import Linear, Symbol, Term, at_least
 from .model import KernelModel
 
 Change = Callable[[Linear], Linear]

@@ -7,6 +7,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
+from ...indices.algebra import AXES, LaunchShape, Sizes
+from ...indices.linear import NOTHING
+from ...indices.values import Values
 from ...ir.functions import (
     arguments,
     given_name,
@@ -20,12 +23,9 @@ from ...ir.functions import (
 from ...ir.mlir import ancestors, ir, operations, producer
 from ...memory.effects import is_memref
 from ...session.rewriter import describe
-from ..forms.algebra import AXES, LaunchShape, Sizes
-from ..forms.linear import NOTHING
 from .digits import split_ids
 from .model import KernelModel, split_uniform
 from .reader import Reader, only_block
-from .values import Values
 
 Names = Callable[["ir.Value"], "str | None"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
+from ...indices.values import Values
 from ...ir.mlir import ir, producer
 from ...memory import effects
-from ..forms.linear import THREAD, TRUE, Formula, Linear, both, less
-from .values import Values
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from ...indices.algebra import LaunchShape
+from ...indices.dependence import WARP
+from ...indices.linear import Formula, Linear, Symbol, equal, settled
+from ...indices.values import Values
 from ...ir.mlir import ir
-from ..forms.algebra import LaunchShape
-from ..forms.linear import Formula, Linear, Symbol, equal, settled
-from ..forms.solver import Naming, Solver, Unknown, points
-from .dependence import WARP
-from .values import Values
+from ..solver import Naming, Solver, Unknown, points
 from .views import RootBuffer
 
 NOMINAL_TRIPS = 1024

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
+from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
+from ...indices.dependence import in_kernel
+from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
+from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import effects
 from ...memory.views import terminator
 from ...session.rewriter import describe
-from ..forms.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
-from ..forms.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
-from .dependence import in_kernel
 from .memory_ops import Touch, touches
 from .model import Access, Barrier, KernelModel, Loop, Place, PlaceStep
-from .values import Values
 from .views import ANYTHING, View, Views
 
 ALL_SPACES = frozenset({"workgroup", "global"})

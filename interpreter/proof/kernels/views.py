@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...indices.dependence import in_kernel
+from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
+from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
 from ...memory.layouts import Space, element_bytes, kept_dimensions, memory_space, mixed, static_strides, value_name
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
-from ..forms.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
-from .dependence import in_kernel
-from .values import Values
 
 
 @dataclass(frozen=True, eq=False)

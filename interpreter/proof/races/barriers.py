@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..forms.solver import Solver, Unknown
 from ..kernels.model import Barrier, KernelModel, space_of_both
+from ..solver import Solver, Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
 from .phases import Phases
 from .relations import PairClass, residue

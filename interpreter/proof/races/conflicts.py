@@ -9,10 +9,10 @@ from typing import Literal
 
 import islpy as isl
 
-from ..forms.linear import Linear, Symbol
-from ..forms.solver import Naming, Solver, Unknown
+from ...indices.linear import Linear, Symbol
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
 from ..kernels.views import RootBuffer
+from ..solver import Naming, Solver, Unknown
 from .phases import Phases, meeting
 from .relations import PairClass, residue
 

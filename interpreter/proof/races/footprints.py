@@ -13,16 +13,16 @@ from itertools import product
 from typing import Literal
 
 from ....dsl.diagnostics import WeftError
+from ...indices.algebra import LaunchShape
+from ...indices.linear import NOTHING, both, equal
+from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.effects import accesses
-from ..forms.algebra import LaunchShape
-from ..forms.linear import NOTHING, both, equal
-from ..forms.solver import Naming, Solver, Unknown, points
 from ..kernels.kernels import KernelUse, kernel_uses, model_of, same_use
 from ..kernels.memory_ops import touches
 from ..kernels.model import Access, Place
-from ..kernels.values import Values
 from ..kernels.views import Views
+from ..solver import Naming, Solver, Unknown, points
 
 Meeting = Literal["apart", "together", "unknown"]
 

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ....dsl.diagnostics import Diagnostic, WeftError
+from ...indices.algebra import Sizes
 from ...ir.cloning import PROVEN, UNPROVEN, without_tags
 from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
 from ...launch.kernel import outline
-from ..forms.algebra import Sizes
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from .findings import Findings
 

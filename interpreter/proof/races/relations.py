@@ -19,10 +19,10 @@ from itertools import product
 
 import islpy as isl
 
-from ..forms.algebra import at_or_above
-from ..forms.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
-from ..forms.solver import BarrierNaming, Naming, Solver, Unknown, points
+from ...indices.algebra import at_or_above
+from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import Access, Barrier, KernelModel, Loop, PlaceStep, space_of_both
+from ..solver import BarrierNaming, Naming, Solver, Unknown, points
 from .phases import meeting
 
 

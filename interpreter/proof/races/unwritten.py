@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from ..forms.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
-from ..forms.solver import Naming, Solver, Unknown, points
+from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
 from ..kernels.model import Access, KernelModel, Loop, Place
+from ..solver import Naming, Solver, Unknown, points
 from .conflicts import Instance
 from .phases import meeting
 

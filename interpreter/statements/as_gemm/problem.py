@@ -15,7 +15,8 @@ from math import prod
 from typing import Literal
 
 from ....dsl.diagnostics import fail
-from ...indices.forms import IndexForm, expression
+from ...indices.algebra import Algebra, LaunchShape
+from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ir
 from ...ir.structured import Structure, beside_products, operand_names, shape_of, structure
 
@@ -49,9 +50,11 @@ class LoopAxis:
 
 def linear(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
     """An affine expression as factors by dimension and a constant; None if it is no such sum."""
-    dimensions = [IndexForm(((("value", (0, d)), 1),)) for d in range(MOST_DIMENSIONS)]
-    form = expression(expr, MOST_DIMENSIONS, dimensions, lambda *_: None)
-    return None if form is None else ({key[1][1]: factor for key, factor in form.terms}, form.constant)
+    dimensions = {Symbol(f"d{d}", "parameter"): d for d in range(MOST_DIMENSIONS)}
+    whole = ir.AffineMap.get(MOST_DIMENSIONS, 0, [expr])
+    (form,) = Algebra(LaunchShape()).affine_map(whole, [Linear.of(symbol) for symbol in dimensions])
+    factors = {number: form.terms[symbol] for symbol, number in dimensions.items() if symbol in form.terms}
+    return None if len(factors) < len(form.terms) else (factors, form.constant)
 
 
 @dataclass(frozen=True)

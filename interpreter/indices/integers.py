@@ -6,10 +6,10 @@ taken back into it, wherever the range of the result is known, and always below 
 
 from __future__ import annotations
 
-from ...ir.mlir import ir
-from ..forms.algebra import at_or_above
-from ..forms.linear import FALSE, TRUE, Formula, Linear, at_least, both, either, equal, less
+from ..ir.mlir import ir
+from .algebra import at_or_above
 from .dependence import Dependence
+from .linear import FALSE, TRUE, Formula, Linear, at_least, both, either, equal, less
 
 INDEX_BITS = 64
 NARROW = 32

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import islpy as isl
 
-from .linear import Floor, Formula, Linear, Symbol, Term
+from ..indices.linear import Floor, Formula, Linear, Symbol, Term
 
 MOST_ALTERNATIVES = 32
 """Alternatives that are multiplied out; those of further formulas are left to ISL's intersection."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...ir.mlir import ancestors, ir, maker
-from ...memory.effects import ALLOCATIONS, STORED, only_computes
-from ...memory.views import terminator
-from ..forms.algebra import Algebra, LaunchShape
-from ..forms.linear import NOTHING, THREAD, Depends, Linear
+from ..ir.mlir import ancestors, ir, maker
+from ..memory.effects import ALLOCATIONS, STORED, only_computes
+from ..memory.views import terminator
+from .algebra import Algebra, LaunchShape
+from .linear import NOTHING, THREAD, Depends, Linear
 
 WARP = 32
 _KERNELS = ("gpu.func", "gpu.launch")

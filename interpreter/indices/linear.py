@@ -7,10 +7,14 @@ on everything it depends on see the same value, others may see any. `mod` never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Literal
 
+Range = tuple[int | None, int | None]
+"""Least and greatest value; None where there is no bound."""
 SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined", "lane"]
 
 
@@ -26,7 +30,6 @@ class Depends:
         if self == other:
             return self
         return Depends(self.thread or other.thread, self.block or other.block, self.loops | other.loops)
-
 
     @staticmethod
     def of(parts: Iterable[Symbol | Linear | Formula]) -> Depends:
@@ -87,7 +90,7 @@ class Linear:
         self.terms = {term: c for term, c in terms.items() if c}
         self.constant = constant
         self._key: tuple[frozenset[tuple[Term, int]], int] | None = None
-        self._bounds: tuple[int | None, int | None] | None = None
+        self._bounds: Range | None = None
 
     @staticmethod
     def of(value: int | Symbol) -> Linear:
@@ -123,13 +126,22 @@ class Linear:
     def is_constant(self) -> bool:
         return not self.terms
 
+    @property
+    def content(self) -> int:
+        """The largest number that divides it, whatever the values are; 0 of the form 0."""
+        return gcd(self.constant, *self.terms.values())
+
     def floordiv(self, divisor: int) -> Linear:
-        """`floor(self / divisor)`: what divides evenly leaves the floor. `divisor` is positive."""
+        """`floor(self / divisor)`: what divides evenly leaves the floor, and no number divides what is left and `divisor`: of
+        `(64*k + 4*u + 3) floordiv 64` stays `k + u floordiv 16`. `divisor` is positive."""
         if divisor == 1:
             return self
         whole = {t: c // divisor for t, c in self.terms.items() if c % divisor == 0}
-        rest = Linear({t: c for t, c in self.terms.items() if c % divisor}, self.constant % divisor)
         out = Linear(whole, self.constant // divisor)
+        left = {t: c for t, c in self.terms.items() if c % divisor}
+        common = gcd(divisor, *left.values())
+        rest = Linear({t: c // common for t, c in left.items()}, self.constant % divisor // common)
+        divisor //= common
         low, high = rest.bounds()
         if low is not None and high is not None and low // divisor == high // divisor:
             return out + low // divisor
@@ -152,7 +164,7 @@ class Linear:
     def depends(self) -> Depends:
         return Depends.of(self.symbols())
 
-    def bounds(self) -> tuple[int | None, int | None]:
+    def bounds(self) -> Range:
         """Bounds from those of the symbols (intervals: sound, not tight)."""
         if self._bounds is None:
             low, high = self._interval()
@@ -163,21 +175,18 @@ class Linear:
             self._bounds = low, high
         return self._bounds
 
-    def _interval(self) -> tuple[int | None, int | None]:
+    def _interval(self) -> Range:
         """Each term for itself."""
-        low: int | None = self.constant
-        high: int | None = self.constant
+        out: Range = self.constant, self.constant
         for term, c in self.terms.items():
             if isinstance(term, Floor):
                 a, b = term.numerator.bounds()
-                a, b = (None if a is None else a // term.divisor), (None if b is None else b // term.divisor)
+                own = None if a is None else a // term.divisor, None if b is None else b // term.divisor
             else:
-                a, b = term.low, term.high
-            if c < 0:
-                a, b = b, a
-            low = None if low is None or a is None else low + c * a
-            high = None if high is None or b is None else high + c * b
-        return low, high
+                own = term.low, term.high
+            low, high = multiply((c, c), own)
+            out = _both(operator.add, out[0], low), _both(operator.add, out[1], high)
+        return out
 
     def _remainders(self) -> Iterator[tuple[int, Linear]]:
         """The form as `k * (n mod d) + rest`, for each floor that allows it: k * (d - 1), and a rest of fewer terms."""
@@ -217,6 +226,41 @@ class Linear:
 
 def _tighter(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
     return b if a is None else a if b is None else choose(a, b)
+
+
+def multiply(a: Range, b: Range) -> Range:
+    """Of two ranges without an end on one side only what their signs say, unless one of them is a number."""
+    corners = [x * y for x in a for y in b if x is not None and y is not None]
+    if len(corners) == len(a) * len(b):
+        return min(corners), max(corners)
+    if a[0] is not None and a[0] == a[1]:
+        a, b = b, a
+    factor = b[0]
+    if factor is not None and factor == b[1]:
+        low, high = (None if end is None else end * factor for end in a)
+        return (low, high) if factor > 0 else (high, low) if factor < 0 else (0, 0)
+    signs = a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0
+    return (0, _both(operator.mul, a[1], b[1])) if signs else (None, None)
+
+
+def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else combine(a, b)
+
+
+def union(a: Range, b: Range) -> Range:
+    return _both(min, a[0], b[0]), _both(max, a[1], b[1])
+
+
+def least(ranges: Sequence[Range]) -> Range:
+    """Of the smallest of several numbers."""
+    lows, highs = [r[0] for r in ranges], [r[1] for r in ranges if r[1] is not None]
+    return None if None in lows else min(n for n in lows if n is not None), min(highs, default=None)
+
+
+def greatest(ranges: Sequence[Range]) -> Range:
+    """Of the largest of them."""
+    low, high = least([(None if b is None else -b, None if a is None else -a) for a, b in ranges])
+    return None if high is None else -high, None if low is None else -low
 
 
 def settled(symbols: Iterable[Symbol]) -> bool:

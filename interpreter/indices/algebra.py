@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Literal
 
-from ...indices.ranges import greatest, least, multiply, union
-from ...ir.affine_maps import constraints, results_of
-from ...ir.mlir import ir
+from ..ir.affine_maps import constraints, results_of
+from ..ir.mlir import ir
 from .linear import (
     FALSE,
     NOTHING,
@@ -25,7 +25,11 @@ from .linear import (
     both,
     either,
     equal,
+    greatest,
+    least,
     less,
+    multiply,
+    union,
 )
 
 Sizes = tuple[int | None, int | None, int | None]
@@ -191,6 +195,9 @@ class Algebra:
         """The product. That of an id and a number that the whole grid agrees on is a `Multiple`."""
         if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
+        if a.content * b.content > 1:
+            m, n = a.content, b.content
+            return self.product(a.floordiv(m), b.floordiv(n)) * (m * n)
         if (a, b) not in self._products:
             depends, (low, high) = a.depends() | b.depends(), multiply(a.bounds(), b.bounds())
             self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, guessed=True)
@@ -220,6 +227,9 @@ class Algebra:
             return forms[0]
         if all(f.is_constant for f in forms):
             return Linear.of((max if largest else min)(f.constant for f in forms))
+        common = gcd(*(f.content for f in forms))
+        if common > 1:
+            return self.extreme([f.floordiv(common) for f in forms], largest=largest) * common
 
         def formula(v: Linear) -> Formula:
             beyond = [at_least(v, f) if largest else at_least(f, v) for f in forms]
@@ -234,8 +244,8 @@ class Algebra:
     def at_most(self, form: Linear) -> list[Linear]:
         """Forms none of which is exceeded by `form`: those that it is the smallest of."""
         for symbol, c in form.terms.items():
-            if c == 1 and symbol in self._minima:
-                return [form + Linear({symbol: -1}, 0) + f for f in self._minima[symbol]]
+            if c > 0 and symbol in self._minima:
+                return [form + Linear({symbol: -c}, 0) + f * c for f in self._minima[symbol]]
         return [form]
 
     def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:

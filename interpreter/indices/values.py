@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from ...ir.functions import segments
-from ...ir.mlir import ir
-from ...memory.layouts import mixed
-from ..forms.algebra import Algebra, LaunchShape, at_or_above
-from ..forms.linear import FALSE, NOTHING, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
+from ..ir.functions import segments
+from ..ir.mlir import ir
+from ..memory.layouts import mixed
+from .algebra import Algebra, LaunchShape, at_or_above
 from .dependence import HARDWARE
 from .integers import Integers, bits, compare, fitting, range_of
+from .linear import FALSE, NOTHING, TRUE, Depends, Formula, Linear, Symbol, both, either, equal
 
 _CONVERSIONS = {
     "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "index.casts", "index.castu",

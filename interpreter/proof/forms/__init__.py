@@ -1,1 +1,0 @@
-"""Quasi-affine forms and formulas, and the one place that hands them to ISL."""
