@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..indices.ranges import divisible
 from ..ir.mlir import ir, producer
-from ..ir.slices import place_of
+from ..ir.structured import place_of
 from ..mapping.space import DYNAMIC, subview_offsets
 from ..memory.layouts import strided
 from .folding import becomes_a_cast

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
-from ..ir.slices import place_of
-from ..ir.structured import drop_handles
+from ..ir.structured import drop_handles, place_of
 from ..mapping.mapping import enclosing_maps
 from ..mapping.space import Mapped, loop_dimensions, trip_counts
 from .symbolic import spelled

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..ir.affine_maps import Operator, results_of
-from ..ir.mlir import affine, arith, ir, made_by
+from ..ir.mlir import affine, arith, constant_of, ir, made_by
 
 Bound: TypeAlias = "int | ir.Value"
 """A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
@@ -121,10 +121,12 @@ def constant(number: int) -> ir.Value:
     return arith.ConstantOp(ir.IndexType.get(), number).result
 
 
-def constant_of(value: ir.Value) -> int | None:
-    """The number behind an `arith.constant`."""
-    owner = made_by(value, "arith.constant")
-    return None if owner is None else ir.IntegerAttr(owner.attributes["value"]).value
+def trip_count(loop: ir.Operation) -> int | None:
+    """How often a `scf.for` runs, where its bounds are numbers. The bounds of an `affine.for` are left alone."""
+    if loop.name != "scf.for":
+        return None
+    first, end, step = (constant_of(bound) for bound in list(loop.operands)[:3])
+    return None if first is None or end is None or step is None or step < 1 else max(0, -((first - end) // step))
 
 
 def known(bound: Bound) -> Bound:

@@ -232,6 +232,12 @@ def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
     return op if op is not None and op.name in names else None
 
 
+def constant_of(value: ir.Value) -> int | None:
+    """The number behind an `arith.constant`."""
+    owner = made_by(value, "arith.constant")
+    return None if owner is None else ir.IntegerAttr(owner.attributes["value"]).value
+
+
 def maker(value: ir.Value) -> ir.Operation:
     """The op whose result a value is, or of whose block it is an argument."""
     return (value.owner.owner if isinstance(value.owner, ir.Block) else value.owner).operation

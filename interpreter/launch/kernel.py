@@ -12,7 +12,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
-from ..focus import Names, Taken, numbered
+from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol

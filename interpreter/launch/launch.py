@@ -10,7 +10,7 @@ from typing import Any
 
 from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
-from ..focus import Taken
+from ..focus.modules import Taken
 from ..ir.cloning import clone_module, without_tags
 from ..ir.functions import symbol
 from ..ir.mlir import ir, operations

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ..ir import structured
 from ..ir.functions import segments
-from ..ir.mlir import children, ir, producer
+from ..ir.mlir import children, constant_of, ir
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -286,9 +286,8 @@ def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     memrefs, conditions, retained = segments(op)
     found: list[MemoryEffect] = []
     for memref, condition in zip(memrefs, conditions, strict=True):
-        made = producer(condition)
-        known = None if made is None or made.name != "arith.constant" else bool(int(ir.IntegerAttr(made.attributes["value"])))
-        if known is not False and memref not in retained:
+        known = constant_of(condition)
+        if known != 0 and memref not in retained:
             found.append(MemoryEffect("free", memref, certain=bool(known) and not retained))
     return tuple(found)
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..ir.mlir import DYNAMIC, ir, is_used, made_by, producer
-from ..ir.slices import place_of
-from ..ir.structured import body_of, element_type, extents_of, shape_of
+from ..ir.structured import body_of, element_type, extents_of, place_of, shape_of
 
 
 @dataclass(frozen=True)

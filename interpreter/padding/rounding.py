@@ -15,11 +15,11 @@ from ..indices.linear import Linear, Symbol
 from ..ir import mlir
 from ..ir.affine_maps import dimension_of, dimensions_of
 from ..ir.mlir import ir, stands_in, tensor
-from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     Structure,
     element_type,
     extents_of,
+    from_origin,
     is_read,
     is_structured,
     loop_inits,
@@ -27,6 +27,7 @@ from ..ir.structured import (
     replace,
     segments,
     shape_of,
+    sliced,
     structure,
 )
 from ..session.rewriter import Rewriter

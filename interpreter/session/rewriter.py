@@ -17,7 +17,7 @@ from .statement import Handle, HandleKind
 from .statement import Statement as StatementBase
 
 if TYPE_CHECKING:
-    from ..focus import Taken
+    from ..focus.modules import Taken
 
 
 class Rewriter:

@@ -16,7 +16,8 @@ from typing import Any
 from ...dsl import tree
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.scopes import Gone, names_of
-from ..focus import Taken, Version
+from ..focus.carving import Version
+from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
 from ..tensors.tidy import tidy

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ...dsl import tree
 from ...dsl.diagnostics import Span
 from ...dsl.scopes import Gone
-from ..focus import Version
+from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
 from .frames import Frame

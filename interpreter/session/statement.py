@@ -21,7 +21,7 @@ from ...dsl.signature import Field, FieldKind, Signature
 from ...dsl.tree import StatementNode as StatementNode
 
 if TYPE_CHECKING:
-    from ..focus import Focus, Version
+    from ..focus.carving import Focus, Version
     from .rewriter import Rewriter
 
 HandleKind = Literal["op", "loop", "launch"]

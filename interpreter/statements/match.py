@@ -12,7 +12,7 @@ from ..session.rewriter import Rewriter, describe
 from ..session.statement import Handle, Results, Statement, handle, integer, statement, string, word
 
 if TYPE_CHECKING:
-    from ..focus import Focus, Version
+    from ..focus.carving import Focus, Version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class _Match(Statement):
         if isinstance(self.scope, Handle):
             yield from super().parts(version)
         elif self.attribute is None and self.scope is None and self.op.startswith("linalg.") and version.sections is not None:
-            from ..focus import carve_section
+            from ..focus.carving import carve_section
 
             content = version.sections.content
             (body, *more), index = content.bodies, self.index or 0

@@ -53,9 +53,11 @@ class Unroll(Statement):
     factor: int | None = integer(optional=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..indices.arithmetic import trip_count  # late: the room imports the bindings
+
         loop = rewrite.find(self.target)
         self._check_loop(rewrite, loop)
-        trips = static_trips(loop)
+        trips = trip_count(loop)
         if self.factor is None:
             self._check_whole(rewrite, loop, trips)
         else:
@@ -98,13 +100,3 @@ class Unroll(Statement):
         else:
             return
         raise rewrite.error("W0372", what, at="factor", payload=loop, hint=hint)
-
-
-def static_trips(loop: ir.Operation) -> int | None:
-    """How many iterations a `scf.for` has, where its bounds are numbers."""
-    from ..indices.arithmetic import constant_of  # late: the room imports the bindings
-
-    lower, upper, step = (constant_of(bound) for bound in list(loop.operands)[:3])
-    if lower is None or upper is None or not step:
-        return None
-    return max(-(-(upper - lower) // step), 0)

@@ -6,8 +6,7 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 from __future__ import annotations
 
 from ..ir.mlir import ancestors, ir, linalg, made_by, operations, run_passes
-from ..ir.slices import takes_all
-from ..ir.structured import WRITEBACK
+from ..ir.structured import WRITEBACK, takes_all
 from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
 from ..padding.padded_copies import name_padded_copies, padded_copies

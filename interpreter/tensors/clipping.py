@@ -12,8 +12,19 @@ from collections.abc import Iterator, Sequence
 from ..indices.arithmetic import constant_of
 from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, tensor, users
-from ..ir.slices import from_origin, offsets_of, place_of, sliced
-from ..ir.structured import element_type, extents_of, loop_inits, loop_outputs, replace, shape_of, structure
+from ..ir.structured import (
+    element_type,
+    extents_of,
+    from_origin,
+    loop_inits,
+    loop_outputs,
+    offsets_of,
+    place_of,
+    replace,
+    shape_of,
+    sliced,
+    structure,
+)
 from ..padding import gathers
 from ..padding.rounding import slice_of
 from .destinations import written_over

@@ -8,10 +8,10 @@ within a loop only the op whose result is inserted keeps the slice it is inserte
 from __future__ import annotations
 
 from ..ir.mlir import ir, operations, producer, users
-from ..ir.slices import from_origin, sliced
 from ..ir.structured import (
     element_type,
     extents_of,
+    from_origin,
     is_read,
     is_structured,
     loop_inits,
@@ -19,6 +19,7 @@ from ..ir.structured import (
     replace,
     segments,
     shape_of,
+    sliced,
     structure,
 )
 from ..padding import gathers

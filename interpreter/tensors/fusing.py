@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..ir import mlir
 from ..ir.cloning import replace_operands
 from ..ir.mlir import ir, is_used, is_within, users
-from ..ir.slices import uncut
-from ..ir.structured import body_of, is_structured, loop_inits, loop_outputs
+from ..ir.structured import body_of, is_structured, loop_inits, loop_outputs, uncut
 from ..mapping.space import loop_dimensions
 from ..padding.gathers import is_gather
 from ..session.rewriter import Rewriter

@@ -22,8 +22,7 @@ from ..ir.mlir import (
     stands_in,
     tensor,
 )
-from ..ir.slices import place_of
-from ..ir.structured import body_of, is_structured, operand_names, segments, structure
+from ..ir.structured import body_of, is_structured, operand_names, place_of, segments, structure
 from ..memory.layouts import is_plain
 from ..memory.shared import as_tensor
 from ..padding.gathers import empty

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..ir.mlir import ir, made_by, operations, run_passes, stands_in
-from ..ir.slices import takes_all, uncut
-from ..ir.structured import element_type, extents_of, replace, shape_of
+from ..ir.structured import element_type, extents_of, replace, shape_of, takes_all, uncut
 from ..padding import gathers
 
 

@@ -9,7 +9,8 @@ import pytest
 from work import lines_run
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter.focus import sections, take_apart
+from weft.interpreter.focus import sections
+from weft.interpreter.focus.modules import take_apart
 from weft.interpreter.ir import mlir
 from weft.interpreter.launch import launch
 from weft.interpreter.session.session import Session

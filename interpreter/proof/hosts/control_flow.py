@@ -14,10 +14,11 @@ from functools import cached_property, reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from ...ir.mlir import ir, made_within
+from ...indices.arithmetic import trip_count
+from ...ir.mlir import constant_of, ir, made_within
 from ...ir.structured import loop_inits
 from ...memory.views import terminator
-from .events import Condition, NamedToken, Stream, bits, constant, contradict, is_token, one_of, trip_count, unknown
+from .events import Condition, NamedToken, Stream, bits, contradict, is_token, one_of, unknown
 
 if TYPE_CHECKING:
     from .history import History
@@ -28,7 +29,8 @@ MOST_ITERATIONS = 64
 def walk_branch(history: History, op: ir.Operation) -> None:
     """An `scf.if` or an `affine.if`."""
     condition = op.operands[0] if op.name == "scf.if" else None
-    known = constant(condition) if condition is not None else None
+    flag = None if condition is None else constant_of(condition)
+    known = None if flag is None else flag != 0
     key = (condition if condition is not None else op, _iteration_of(history, condition) if condition else tuple(history.path))
     before, when = history.host, history.when
     tokens = [i for i, v in enumerate(op.results) if is_token(v)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ....dsl.diagnostics import WeftError, fail
 from ...ir.functions import KERNEL_OPERANDS, segments
-from ...ir.mlir import ir, operations, producer
+from ...ir.mlir import ir, operations
 from ...session.rewriter import describe
 from .effects import DEVICE, Effect
 
@@ -48,26 +48,6 @@ def uses_tokens(root: ir.Operation) -> bool:
 def takes_a_stream(op: ir.Operation) -> bool:
     """`gpu.launch_func <%stream : i64>`: the caller's stream; nobody here knows when the work is done."""
     return op.name == "gpu.launch_func" and bool(segments(op)[KERNEL_OPERANDS + 1])
-
-
-def constant(value: ir.Value) -> int | None:
-    made = producer(value)
-    if made is None or made.name != "arith.constant":
-        return None
-    attribute = made.attributes["value"]
-    if isinstance(attribute, ir.BoolAttr):
-        return int(attribute.value)
-    return int(ir.IntegerAttr(attribute).value) if isinstance(attribute, ir.IntegerAttr) else None
-
-
-def trip_count(loop: ir.Operation) -> int | None:
-    """How often an `scf.for` runs, if its bounds are constants. The bounds of an `affine.for` are left alone."""
-    if loop.name != "scf.for":
-        return None
-    first, end, step = (constant(v) for v in list(loop.operands)[:3])
-    if first is None or end is None or step is None or step < 1:
-        return None
-    return max(0, -((first - end) // step))
 
 
 MOST_STREAMS = 64

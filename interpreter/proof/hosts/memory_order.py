@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from ...indices.arithmetic import trip_count
 from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ancestors, ir, maker, producer
 from ...memory.effects import accesses, is_memref
 from ...memory.views import way
 from ..races.footprints import Footprints, Meeting
 from .effects import Effect
-from .events import LOOPS, Event, Touched, bits, trip_count
+from .events import LOOPS, Event, Touched, bits
 from .history import History
 from .windows import Aliasing, HostBuffer, Window
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...focus import carve_around, take_apart
+from ...focus.carving import carve_around
+from ...focus.modules import take_apart
 from ...ir.cloning import clone_module
 from ...ir.mlir import gpu, ir, operations
 from ...launch.fission import hands_on, is_separable

@@ -21,6 +21,19 @@ LIMIT = (
     "assumed, the analysis reached its limit; sizes known before a run, tiles that divide them, or fewer accesses in one kernel"
     " make it exact"
 )
+ALIASED = "assumed: nothing says that the two buffers are different memory; they are taken so without `--may-alias`"
+UNKNOWN = (
+    "assumed, not proven: it is not known what {} touches; ops of memref, affine and vector on buffers that are arguments, or"
+    " allocated in sight, make it exact"
+)
+CHOSEN = (
+    "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that hands them on"
+    " unchanged or in turn, or a choice by an affine condition, makes it exact"
+)
+UNSURE = (
+    "assumed, not proven: it is not known whether all threads execute {} in between; an affine condition around it, or none,"
+    " makes it exact"
+)
 DATA = (
     "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
     " ids, loop variables, and sizes known before a run make it exact"
@@ -67,13 +80,9 @@ class Conflict:
         kind: what order is missing: the write before the read, the read before the write, or one write before the other.
         element: coordinates in the buffer (one flat position where views of it reshape); empty if it may be any.
         first, second: two instances that collide; None where ISL gave none within its limit.
-        assumed: not proven, because something in it is not affine (or the analysis ran out of its limit).
+        assumption: why it is not proven, and what would make it exact; empty if it is.
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
-        aliased: the accesses are to two buffers that may be the same memory.
-        chosen: the buffer is one of several that a loop or a branch may hand on.
-        unsure: the barrier that may come between, where it is not known whether all threads execute it.
-        unknown: the op that may touch any memory, or touches a memref of which it is not known what is behind it.
     """
 
     kind: Kind
@@ -84,46 +93,21 @@ class Conflict:
     second_op: str
     first: Instance | None
     second: Instance | None
-    assumed: bool
+    assumption: str
     carried_by: str | None = None
     across_blocks: bool = False
-    aliased: bool = False
-    chosen: bool = False
-    unsure: str = ""
-    unknown: str = ""
+
+    @property
+    def assumed(self) -> bool:
+        return self.assumption != ""
 
     def notes(self) -> tuple[str, ...]:
         """The witness, in words."""
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
-            return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {LIMIT}",)
-        lines = [f"element {self.buffer}{element}"]
-        for instance in (self.first, self.second):
-            lines.append(instance.said(across_blocks=self.across_blocks))
-        if self.assumed:
-            lines.append(self._assumption())
-        return tuple(lines)
-
-    def _assumption(self) -> str:
-        """Why it is assumed, and what would make it exact."""
-        if self.aliased:
-            return "assumed: nothing says that the two buffers are different memory; they are taken so without `--may-alias`"
-        if self.unknown:
-            return (
-                f"assumed, not proven: it is not known what {self.unknown} touches; ops of memref, affine and vector on buffers"
-                " that are arguments, or allocated in sight, make it exact"
-            )
-        if self.chosen:
-            return (
-                "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that"
-                " hands them on unchanged or in turn, or a choice by an affine condition, makes it exact"
-            )
-        if self.unsure:
-            return (
-                f"assumed, not proven: it is not known whether all threads execute {self.unsure} in between; an affine condition"
-                " around it, or none, makes it exact"
-            )
-        return DATA
+            return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
+        said = (instance.said(across_blocks=self.across_blocks) for instance in (self.first, self.second))
+        return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
 
 
 def _triple(ids: Iterable[int | None]) -> str:
@@ -275,17 +259,21 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     aliased = a.buffer is not b.buffer and unknown is None
     known = b.buffer if a.buffer.anything else a.buffer
     name = f"{a.buffer.name} and {b.buffer.name}" if aliased else known.name
-    chosen = a.chosen or b.chosen
-    unsure = pair.unsure.op if pair.unsure is not None and a.settled and b.settled else ""
-    assumed = aliased or chosen or sample is None or not a.settled or not b.settled or bool(unsure)
     if sample is None:
-        return Conflict(kind, name, known.space, (), a.op, b.op, None, None, True, loop, across_blocks, aliased)
+        return Conflict(kind, name, known.space, (), a.op, b.op, None, None, LIMIT, loop, across_blocks)
+    if aliased:
+        why = ALIASED
+    elif unknown is not None:
+        why = UNKNOWN.format(unknown.op)
+    elif a.chosen or b.chosen:
+        why = CHOSEN
+    elif not (a.settled and b.settled):
+        why = DATA
+    else:
+        why = "" if pair.unsure is None else UNSURE.format(pair.unsure.op)
     point = dict(zip(pair.names, sample, strict=True))
     element = [pair.x.form(c).value(point) for c in (() if aliased else a.coordinates or ())]
     numbers = tuple(e for e in element if e is not None)
+    whole = numbers if len(numbers) == len(element) else ()
     first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
-    return Conflict(
-        kind, name, known.space, numbers if len(numbers) == len(element) else (), a.op, b.op,
-        first, second, assumed, loop, across_blocks, aliased, chosen, unsure,
-        unknown.op if unknown is not None else "",
-    )  # fmt: skip
+    return Conflict(kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks)

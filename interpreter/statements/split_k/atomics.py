@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
 from ...ir.mlir import ir, operations, producer, users
-from ...ir.slices import place_of, sliced, uncut
 from ...ir.structured import (
     ATOMIC,
     WRITEBACK,
@@ -22,7 +21,10 @@ from ...ir.structured import (
     generic,
     loop_inits,
     loop_outputs,
+    place_of,
     replace,
+    sliced,
+    uncut,
 )
 from ...padding import gathers
 from ...tensors.clipping import insert, inside_of, mixed_offsets, part_of, rebuilt
