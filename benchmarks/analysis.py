@@ -14,7 +14,9 @@ import sys
 import time
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof import choose_barriers, conflicts, conflicts_between_blocks, kernel_model
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.barriers import choose_barriers
+from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.pipeline import Choice, applied
 
