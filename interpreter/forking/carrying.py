@@ -6,7 +6,7 @@ result. Both arms of a branch start from one token and yield one.
 
 from __future__ import annotations
 
-from ..ir.mlir import ir, operations
+from ..ir.mlir import children, ir, operations
 from ..memory.effects import is_memref
 from ..memory.views import terminator
 from ..proof.hosts.effects import DEVICE, Effects
@@ -59,7 +59,7 @@ def may_carry(op: ir.Operation, effects: Effects) -> bool:
     """
     if op.name not in CARRIERS or any(is_memref(r) for r in op.results):
         return False
-    inner = [view.operation for region in op.regions for block in region.blocks for view in block.operations]
+    inner = children(op)
     return all(_needs_nothing(each, effects) for each in inner) and any(launches(each) for each in inner)
 
 
@@ -75,7 +75,7 @@ def launches(op: ir.Operation) -> bool:
     """Whether there is anything in `op` that a device does."""
     if not len(op.regions):
         return op.name in DEVICE or may_be_async(op)
-    return any(launches(view.operation) for region in op.regions for block in region.blocks for view in block.operations)
+    return any(map(launches, children(op)))
 
 
 def carrying(op: ir.Operation, token: ir.Value | None) -> ir.Operation:

@@ -29,9 +29,9 @@ else:
             return getattr(real, name)
 
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
+    _names = ("affine", "arith", "func", "gpu", "linalg", "memref", "scf", "tensor", "vector", "transform.interpreter")
     affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform = (
-        _Late(f"torch_mlir.dialects.{name}")
-        for name in ["affine", "arith", "func", "gpu", "linalg", "memref", "scf", "tensor", "vector", "transform.interpreter"]
+        _Late(f"torch_mlir.dialects.{name}") for name in _names
     )
 
 DYNAMIC = -(2**63)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from kernel_text import TILE, WORKGROUP, loop, model, read, write
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model
-from weft.interpreter.proof.races.conflicts import Conflict, Instance, conflicts, conflicts_between_blocks
+from weft.interpreter.proof.races.conflicts import (
+    ALIASED,
+    CHOSEN,
+    DATA,
+    LIMIT,
+    UNKNOWN,
+    UNSURE,
+    Conflict,
+    Instance,
+    conflicts,
+    conflicts_between_blocks,
+)
 from weft.interpreter.proof.solver import Solver
 
 GLOBAL = "memref<64x64xf32>"
@@ -366,12 +375,13 @@ def test_out_of_its_limit_it_assumes() -> None:
     assert conflicts(model(body), solver=Solver(limit=100))
 
 
-REASONS = [{}, {"aliased": True}, {"chosen": True}, {"unsure": "gpu.barrier"}, {"unknown": "my.op"}, {"first": None}]
+REASONS = (ALIASED, CHOSEN, DATA, LIMIT, UNKNOWN.format("my.op"), UNSURE.format("gpu.barrier"))
 
 
-@pytest.mark.parametrize("reason", REASONS, ids=str)
-def test_what_is_assumed_says_what_would_make_it_exact(reason: dict[str, Any]) -> None:
-    one = Instance("memref.store", "write", (0, 0, 0), (0, 0, 0), ())
-    made = {"first": one, "second": one, "assumed": True} | reason
-    last = Conflict("WAW", "A", "global", (0,), "memref.store", "memref.store", **made).notes()[-1]
+@pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.parametrize("first", [Instance("memref.store", "write", (0, 0, 0), (0, 0, 0), ()), None])
+def test_what_is_assumed_says_what_would_make_it_exact(reason: str, first: Instance | None) -> None:
+    made = Conflict("WAW", "A", "global", (0,), "memref.store", "memref.store", first, first, reason)
+    last = made.notes()[-1]
+    assert made.assumed
     assert "assumed" in last and any(word in last for word in ("make it exact", "makes it exact", "without `--may-alias`"))

@@ -17,9 +17,9 @@ from path_oracle import Faults, TooManyPaths, faults
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.proof.hosts.effects import Effects
+from weft.interpreter.proof.hosts.faults import token_faults
 from weft.interpreter.proof.hosts.history import History
 from weft.interpreter.proof.hosts.memory_order import MemoryOrder
-from weft.interpreter.proof.hosts.token_uses import token_faults
 
 BATCHES = 200 if "WEFT_SOAK" in os.environ else 5
 BATCH = 100 if "WEFT_SOAK" in os.environ else 30

@@ -10,7 +10,7 @@ from ...indices.dependence import in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
 from ...indices.values import Values
 from ...ir.functions import segments
-from ...ir.mlir import ir, operations, producer
+from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import effects
 from ...memory.views import terminator
@@ -104,8 +104,7 @@ class Reader:
                 hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
             )
         else:
-            inside = (inner for region in op.regions for block in region.blocks for inner in block.operations)
-            if not all(effects.only_computes(inner.operation) for inner in inside):
+            if not all(map(effects.only_computes, children(op))):
                 raise fail("W0640", f"the race analysis does not know the control flow of {describe(op)}",
                            hint="lower it to scf.for, scf.if or scf.while")  # fmt: skip
             self._access(op, place)

@@ -7,11 +7,10 @@ branch and bound; beyond a limit of nodes, a greedy choice from which nothing ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..kernels.model import Barrier, KernelModel, space_of_both
-from ..solver import Solver, Unknown
+from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
 from .phases import Phases
 from .relations import PairClass, residue
@@ -40,21 +39,13 @@ class ChosenBarriers:
     exact: bool = True
 
 
-def choose_barriers(
-    model: KernelModel,
-    candidates: Iterable[Barrier] | None = None,
-    *,
-    existing: frozenset[int] = frozenset(),
-    solver: Solver | None = None,
-) -> ChosenBarriers:
+def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset()) -> ChosenBarriers:
     """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the model.
 
     Cheapest: fewest executed per thread, then fewest in the text, then as many of `existing` (candidates that stand in the
     program already) as possible, then as late in the text as possible.
     """
-    offered = [b for b in (model.barriers if candidates is None else candidates) if b.candidate is not None]
-    fixed = [b for b in model.barriers if b.candidate is None]
-    return _Search(model, fixed, offered, existing, solver).run()
+    return _Search(model, existing).run()
 
 
 @dataclass(eq=False)
@@ -83,10 +74,9 @@ class _Demand:
 
 
 class _Search:
-    def __init__(
-        self, model: KernelModel, fixed: list[Barrier], offered: list[Barrier], existing: frozenset[int], solver: Solver | None
-    ) -> None:
-        ordered = sorted(offered, key=lambda b: b.place.order)
+    def __init__(self, model: KernelModel, existing: frozenset[int]) -> None:
+        fixed = [b for b in model.barriers if b.candidate is None]
+        ordered = sorted(model.barriers, key=lambda b: b.place.order)
         self.barriers = {b.candidate: b for b in ordered if b.candidate is not None}
         self.order = list(self.barriers)
         self.cost: dict[int, Cost] = {
@@ -96,7 +86,7 @@ class _Search:
         self.unseparated: list[Conflict] = []
         self.nodes = 0
         self.best: tuple[Cost, frozenset[int]] | None = None
-        for pair in colliding_classes(model, Phases(fixed), solver):
+        for pair in colliding_classes(model, Phases(fixed)):
             self._demand(pair, fixed)
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
@@ -169,11 +159,11 @@ class _Search:
             refused = refused | {number}
 
 
-def superfluous_barriers(model: KernelModel, solver: Solver | None = None) -> list[Barrier]:
+def superfluous_barriers(model: KernelModel) -> list[Barrier]:
     """The barriers of a race-free kernel each of which could go: the others separate all conflicts without it."""
     phases = Phases(model.barriers)
     idle = dict.fromkeys(model.barriers)
-    for pair in possible_classes(model, Phases(()), solver):
+    for pair in possible_classes(model, Phases(())):
         sure = _two_that_suffice(pair, phases)
         for barrier in [b for b in sure or idle if b in idle] if len(sure) < 2 else ():
             others = [b for b in model.barriers if b is not barrier]

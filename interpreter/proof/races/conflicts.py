@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 import islpy as isl
@@ -139,10 +138,9 @@ def empty(pair: PairClass, left: isl.Set | None) -> bool:
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
     """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
     solver = solver or Solver()
-    ids = model.values.block_ids()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if {a.buffer.space, b.buffer.space} <= {"global", "any"} and not _of_one(a, b, ids):
+        if {a.buffer.space, b.buffer.space} <= {"global", "any"}:
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
@@ -162,9 +160,7 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
-    ids = model.values.thread_ids()
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops}
-    met: dict[Hashable, bool] = {}
     for a, b in _pairs(model):
         loops, order = meeting(a.place, b.place)
         shared = tuple(loop for loop in loops if loop in holding)
@@ -172,14 +168,8 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
             a, b = b, a
         space = space_of_both(a, b)
         ways = [way for way in _ways(a, b, shared) if not fixed.separate(way[0].place, way[1].place, space, way[2])]
-        if not ways or _of_one(a, b, ids):
+        if not ways:
             continue
-        if shared:  # whether they meet at all, in whatever iterations: asked once of accesses that are alike
-            key = a is b, a.buffer, b.buffer, *((x.coordinates, x.place.guards, x.when) for x in (a, b))
-            if key not in met:
-                met[key] = _collides(PairClass(model, a, b, (), 0, False, solver))
-            if not met[key]:
-                continue
         for first, second, loop in ways:
             equal = len(shared) if loop is None else shared.index(loop)
             yield PairClass(model, first, second, shared, equal, loop is not None, solver)
@@ -211,26 +201,6 @@ def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
             if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
                 yield a, b
         place[group] += 1
-
-
-def _of_one(a: Access, b: Access, ids: Iterable[Linear]) -> bool:
-    """Whether an element is always of one thread (of one block), seen without ISL: both positions are the same sums of digits that
-    cannot carry, and the ids are among these."""
-    if a.buffer is not b.buffer or a.coordinates is None or a.coordinates != b.coordinates:
-        return False
-    fixed = {symbol for form in a.coordinates for symbol in _digits(form)}
-    return all(symbol in fixed for form in ids for symbol in form.symbols())
-
-
-def _digits(form: Linear) -> set[Symbol]:
-    """The symbols that the form's value determines: all of them, if each exceeds what those of smaller coefficients add up to."""
-    reach, found = 0.0, set[Symbol]()
-    for term, c in sorted(form.terms.items(), key=lambda each: abs(each[1])):
-        if not isinstance(term, Symbol) or abs(c) <= reach:
-            return set()
-        reach += abs(c) * (inf if term.low is None or term.high is None else term.high - term.low)
-        found.add(term)
-    return found
 
 
 def _group(model: KernelModel, access: Access) -> RootBuffer | None:
