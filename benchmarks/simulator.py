@@ -25,7 +25,7 @@ from native import Mode, build, run_native
 
 from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, applied, planned
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 
 SIZES = ((256, 256, 256, 5), (500, 333, 200, 1))
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..interpreter.ir.functions import symbol
-from ..interpreter.ir.mlir import ir
+from ..interpreter.ir.mlir import ancestors, children, ir
 from ..interpreter.session.rewriter import refuse as refuse
 from .plan.dtypes import MOST_ELEMENTS
 from .reference.rounding import own_rounding
@@ -111,7 +111,7 @@ ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or"
 # ---- what ops say ------------------------------------------------------------------------------------------------------
 
 
-Reader = TypeVar("Reader", bound=Callable[..., None])
+Reader = TypeVar("Reader", bound=Callable[..., object])
 
 
 def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Reader]]:
@@ -163,11 +163,6 @@ def kind_of(op: ir.Operation) -> str:
 
 def definition(op: ir.Operation) -> ir.Operation:
     """The `memref.global` that a `memref.get_global` names: upstream has seen to it that there is one."""
-    wanted, scope = ir.FlatSymbolRefAttr(op.attributes["name"]).value, op.parent
-    while scope is not None:
-        for region in scope.operation.regions:
-            for inner in (one.operation for block in region.blocks for one in block.operations):
-                if inner.name == "memref.global" and symbol(inner) == wanted:
-                    return inner
-        scope = scope.operation.parent
-    raise LookupError(wanted)
+    wanted = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+    inside = (inner for scope in ancestors(op) for inner in children(scope))
+    return next(inner for inner in inside if inner.name == "memref.global" and symbol(inner) == wanted)

@@ -9,7 +9,10 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
-from ..interpreter.ir.mlir import ir, linalg, operations, run_passes
+from ..interpreter.ir.functions import name_of, set_name
+from ..interpreter.ir.mlir import ancestors, i64, ir, linalg, operations, run_passes
+from ..interpreter.ir.structured import replace
+from .kernel_form import axis_of
 
 WARP = 32
 
@@ -21,22 +24,17 @@ def normal(function: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
 
     An op without a lowering stays what it is.
     """
-    path = [function]
-    while path[-1].parent is not None:
-        path.append(path[-1].parent.operation)
+    (*_, root) = function, *ancestors(function)
     if not any(op.name in LOWERED for op in operations(function)):
-        return function, path[-1]
-    module = path[-1].clone().operation
-    found = module
-    for original in reversed(path[:-1]):
-        name = original.attributes["sym_name"]
-        found = next(op for op in operations(found, original.name) if op.attributes["sym_name"] == name)
+        return function, root
+    number, module = list(operations(root, "gpu.func")).index(function), root.clone().operation
+    found = list(operations(module, "gpu.func"))[number]
     simplify(found)
     _keep_reads(found)
     try:
         run_passes(module, _PIPELINE)
     except ir.MLIRError:
-        return function, path[-1]
+        return function, root
     for op in operations(found, _KEPT):
         op.erase()
     return found, module
@@ -59,11 +57,10 @@ def simplify(function: ir.Operation) -> None:
     for op in operations(function, *LOWERINGS):
         with ir.InsertionPoint(op), op.location:
             made = LOWERINGS[op.name](op, *op.operands)
-        for old, new in zip(op.results, made, strict=True):
-            if "weft.name" in op.attributes and new not in op.operands:
-                new.owner.attributes["weft.name"] = op.attributes["weft.name"]
-            old.replace_all_uses_with(new)
-        op.erase()
+            for new in made:
+                if new not in op.operands:
+                    set_name(new.owner, name_of(op.results[0]))
+        replace(op, made)
 
 
 def _make(name: str, *operands: ir.Value, type: ir.Type | None = None, **attributes: Any) -> ir.Value:
@@ -77,7 +74,7 @@ def _like(kind: ir.Type, element: ir.Type) -> ir.Type:
 
 
 def _constant(value: float, kind: ir.Type) -> ir.Value:
-    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+    element = _element(kind)
     made: Any = (ir.FloatAttr if isinstance(element, ir.FloatType) else ir.IntegerAttr).get(element, value)
     if isinstance(kind, ir.VectorType):
         made = ir.DenseElementsAttr.get_splat(kind, made)
@@ -85,8 +82,7 @@ def _constant(value: float, kind: ir.Type) -> ir.Value:
 
 
 def _compare(predicate: int, a: ir.Value, b: ir.Value, name: str = "arith.cmpi") -> ir.Value:
-    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)
-    return _make(name, a, b, type=_like(a.type, ir.IntegerType.get_signless(1)), predicate=number)
+    return _make(name, a, b, type=_like(a.type, ir.IntegerType.get_signless(1)), predicate=i64(predicate))
 
 
 _EQUAL, _LESS, _BELOW = 0, 2, 6
@@ -104,18 +100,15 @@ def _place(name: str, axis: str) -> ir.Value:
 def _threads(op: ir.Operation) -> tuple[ir.Value, ...]:
     """The thread's number in its block, x fastest, for a lane and a warp; the number of threads, rounded up, for warps."""
     warp = _constant(WARP, ir.IndexType.get())
-    match op.name:
-        case "gpu.lane_id":
-            made = _named("lane", _make("arith.remui", linear_thread(), warp))
-        case "gpu.subgroup_id":
-            made = _named("warp", _make("arith.divui", linear_thread(), warp))
-        case "gpu.num_subgroups":
-            x, y, z = (_place("block_dim", axis) for axis in "xyz")
-            threads = _make("arith.muli", _make("arith.muli", x, y), z)
-            up = _make("arith.addi", threads, _constant(WARP - 1, warp.type))
-            made = _named("warps", _make("arith.divui", up, warp))
-        case _:
-            made = warp
+    if op.name == "gpu.subgroup_size":
+        return (warp,)
+    if op.name == "gpu.num_subgroups":
+        x, y, z = (_place("block_dim", axis) for axis in "xyz")
+        numbers = _make("arith.addi", _make("arith.muli", _make("arith.muli", x, y), z), _constant(WARP - 1, warp.type))
+    else:
+        numbers = linear_thread()
+    made = _make("arith.remui" if op.name == "gpu.lane_id" else "arith.divui", numbers, warp)
+    set_name(made.owner, {"gpu.lane_id": "lane", "gpu.subgroup_id": "warp"}.get(op.name, "warps"))
     return (made,)
 
 
@@ -125,13 +118,8 @@ def linear_thread() -> ir.Value:
     return _make("arith.addi", _place("thread_id", "x"), _make("arith.muli", _place("block_dim", "x"), rows))
 
 
-def _named(name: str, value: ir.Value) -> ir.Value:
-    value.owner.attributes["weft.name"] = ir.StringAttr.get(name)
-    return value
-
-
 def _global_id(op: ir.Operation) -> tuple[ir.Value, ...]:
-    axis = str(op.attributes["dimension"]).split("dim ")[1][0]
+    axis = "xyz"[axis_of(op)]
     first = _make("arith.muli", _place("block_id", axis), _place("block_dim", axis))
     return (_make("arith.addi", first, _place("thread_id", axis)),)
 

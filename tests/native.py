@@ -6,7 +6,7 @@
     run_native(text, "mm", grid, block, [a, b, c], mode="ucontext") # fibers, switched as on machines without an assembly switch
     run_native(text, "mm", grid, block, [a, b, c], mode="guarded")  # quick; indices outside of arrays are told: .outside
 
-Arguments follow `weft.runtime.cuda.abi`, flattened: an array for a pointer (C-contiguous), a NumPy scalar or a Python number
+Arguments follow `weft.runtime.cuda`, flattened: an array for a pointer (C-contiguous), a NumPy scalar or a Python number
 for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(x)` for an f32).
 """
 

@@ -204,7 +204,7 @@ class Planned:
 
 def planned(done: Applied, entry: str | None = None) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels."""
-    from .runtime.cuda import emit
+    from .runtime.cuda.module import emit
     from .runtime.host.host import make_plan
 
     with done.recipe.clock.phase("plan"):

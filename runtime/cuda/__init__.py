@@ -1,20 +1,20 @@
-"""Kernels as CUDA C++ text.
+"""Kernels as CUDA C++ text (`module.emit`), compiled without a GPU (`nvrtc`), and how they are called.
 
-    text = emit(module)                  # all kernels of all gpu.modules, one text
+For each argument of the `gpu.func`, in order:
 
-How they are called is said in `abi`. That and `nvrtc` need no MLIR; what does is imported when it is used.
+- a scalar: one parameter by value. `index` is a `long long`, `i1` a one-byte `bool`, `f16` and `bf16` two bytes.
+- a memref: a pointer to the buffer's first element (that of the *base* buffer: the layout's offset is not added), aligned to
+  16 bytes at least; then a `long long` for each dynamic size, then one for each dynamic stride of the layout, then one for
+  the layout's offset if that is dynamic. Sizes and strides count elements.
+
+Arguments that are memrefs are distinct buffers that do not overlap (`__restrict__`), unless a launch in the module passes one
+buffer twice. More than 48 KiB of shared memory is dynamic: the launch passes its size, for which the function's attribute
+`MAX_DYNAMIC_SHARED_SIZE_BYTES` must be raised first.
+
+No MLIR is needed here, in `moves` and in `nvrtc`: a runner without it gets along.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ...interpreter.ir.mlir import ir
-
-
-def emit(module: ir.Module) -> str:
-    """All kernels of the module as one CUDA C++ text."""
-    from .module import emit
-
-    return emit(module)
+STATIC_SHARED_LIMIT = 48 * 1024
+SHARED_LIMIT = 227 * 1024

@@ -1,4 +1,4 @@
-"""One kernel: its parameters (as `abi` says), its shared memory, its head, its body."""
+"""One kernel: its parameters (as `__init__` says), its shared memory, its head, its body."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
 from ..kernel_lowering import normal
-from .abi import SHARED_LIMIT, STATIC_SHARED_LIMIT
+from . import SHARED_LIMIT, STATIC_SHARED_LIMIT
 from .dialects import memref
 from .kernel import KernelWriter
-from .names import identifier
-from .values.expression import Expr, name
+from .values.expression import Expr, identifier, name
 from .values.integers import literal, multiply
 from .values.ranges import Range
 from .values.types import scalar
@@ -43,13 +42,12 @@ class KernelParameter(NamedTuple):
 def write_function(
     func: ir.Operation,
     kernel_name: str,
-    need: Callable[[str], None],
     constant: Callable[[ir.Operation], NamedMemory],
     overlapping: list[set[int]],
 ) -> str:
     """The text of a `gpu.func`. `overlapping`: groups of arguments that may be one buffer."""
     func, _module = normal(func)
-    kernel = KernelWriter(func, need, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
+    kernel = KernelWriter(func, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
     block = kernel.single_block(func)
     parameters = _bind_arguments(kernel, func, block)
     terminator = kernel.write_block(block)
@@ -154,7 +152,7 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
 
 
 def _bind_memref(kernel: KernelWriter, func: ir.Operation, number: int, argument: ir.Value, variable: str) -> list[KernelParameter]:
-    """A pointer, and a parameter for each size, stride and offset that the type leaves open (abi.py)."""
+    """A pointer, and a parameter for each size, stride and offset that the type leaves open (see `__init__`)."""
     type = ir.MemRefType(argument.type)
     kind = scalar(type.element_type, func)
     static_strides, static_offset = strided(type, func)

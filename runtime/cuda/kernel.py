@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ...interpreter.ir.mlir import DYNAMIC, ir, operations
+from ...interpreter.ir.functions import maker, name_of
+from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
 from ...interpreter.memory.effects import accesses
-from ..kernel_form import reader_of, refuse
-from .names import NameScope, identifier
-from .registry import WRITERS
-from .values.expression import Expr, name
-from .values.integers import literal
+from ..kernel_form import reader_of, refuse, registrar
+from .values.expression import Expr, NameScope, identifier, name
 from .values.ranges import Range
 from .values.types import element
 from .values.views import NamedMemory, NamedView, access
@@ -48,14 +46,13 @@ class KernelWriter:
 
     Args:
         func: the `gpu.func`.
-        need: called with the name of each piece of the prelude that the text uses.
+        head: what is declared once, at its top.
         arrays: the declarations of private arrays, by name.
         vectors: the types of variables that hold what one wide access has read.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
     """
 
     func: ir.Operation
-    need: Callable[[str], None]
     constant: Callable[[ir.Operation], NamedMemory]
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
@@ -102,10 +99,6 @@ class KernelWriter:
                 if text.startswith(self.arrays.get(root, "\0")):
                     frame.lines[number] = f"alignas(16) {text}"
 
-    def hoist(self, variable: str, declaration: str) -> None:
-        """Declare a variable once, at the top of the kernel."""
-        self.head.setdefault(variable, declaration)
-
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def expr(self, value: ir.Value) -> Expr:
@@ -113,7 +106,7 @@ class KernelWriter:
         lanes = self.lanes(value)
         if len(lanes) == 1:
             return lanes[0]
-        raise refuse("W0503", f"a value of type {value.type} cannot stand here", _owner(value))
+        raise refuse("W0503", f"a value of type {value.type} cannot stand here", maker(value))
 
     def atom(self, value: ir.Value, base: str = "v") -> Expr:
         """The same, as a name or a literal, for operations that repeat their operand."""
@@ -126,13 +119,13 @@ class KernelWriter:
         """The elements of a vector value (or the one of a scalar)."""
         bound = self._take(value)
         if isinstance(bound, NamedView):
-            raise refuse("W0503", "a memref cannot stand here", _owner(value))
+            raise refuse("W0503", "a memref cannot stand here", maker(value))
         return bound
 
     def view(self, value: ir.Value) -> NamedView:
         bound = self._take(value)
         if not isinstance(bound, NamedView):
-            raise refuse("W0503", f"a value of type {value.type} cannot stand for a memref", _owner(value))
+            raise refuse("W0503", f"a value of type {value.type} cannot stand for a memref", maker(value))
         return bound
 
     def _take(self, value: ir.Value) -> Binding:
@@ -156,13 +149,13 @@ class KernelWriter:
 
     def bind(self, value: ir.Value, *made: Expr, base: str | None = None) -> None:
         """Give a result its elements (a scalar has one): in line where it is used once, else as variables."""
-        uses = list(value.uses)
+        uses = users(value)
         if not uses:
             return
-        waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, uses[0].owner) for e in made)
+        waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, uses[0]) for e in made)
         texts = [e.text for e in made if not e.atom]
         short = not isinstance(value.type, ir.VectorType) and _offset(made[0])
-        short = short and not any(u.owner.operation.name == "memref.subview" for u in uses)
+        short = short and not any(user.name == "memref.subview" for user in uses)
         if short or not texts or (waits and len(set(texts)) == len(texts)):
             self.values[value] = made
             if any(e.reads for e in made):
@@ -172,12 +165,12 @@ class KernelWriter:
 
     def declare(self, value: ir.Value, made: Lanes, base: str | None = None) -> Lanes:
         """Write the elements down as variables of the value's type, equal ones once."""
-        kind, count = element(value.type, _owner(value))
+        kind, count = element(value.type, maker(value))
         base = base or (self.base_name(value) if count is None else "v")
         written: dict[str, Expr] = {}
         for e in made:
             if e.text not in written:
-                known = e.range if kind.integer is not None or kind.boolean else None
+                known = e.range if kind.integer or kind.boolean else None
                 written[e.text] = e if e.atom and count is not None else self.variable(e, kind.variable(e.range), base, known)
         return tuple(written[e.text] for e in made)
 
@@ -189,10 +182,9 @@ class KernelWriter:
                 self.values[value] = self.declare(value, bound)
         self.frame.pending.clear()
 
-    def _may_wait(self, value: ir.Value, made: Expr, user: ir.Operation) -> bool:
+    def _may_wait(self, value: ir.Value, made: Expr, op: ir.Operation) -> bool:
         """May the expression stand at its only use? Yes if no loop lies between and, for a load, no region at all."""
-        home = _home(value)
-        op = user.operation
+        home = value.owner if isinstance(value.owner, ir.Block) else maker(value).block
         while op.block != home:
             op = op.parent.operation
             if made.reads or op.name in LOOPS:
@@ -201,20 +193,20 @@ class KernelWriter:
 
     def base_name(self, value: ir.Value) -> str:
         """What an engineer would call the value, by what it is used for."""
-        owner = value.owner
-        if isinstance(owner, ir.Operation | ir.OpView) and "weft.name" in owner.operation.attributes:
-            return ir.StringAttr(owner.operation.attributes["weft.name"]).value
+        if (given := name_of(value)) is not None:
+            return given
         kind = str(value.type)
         if kind == "index":
             return self._index_name(value)
-        return "v" if kind != "i1" else self._condition_name(owner)
+        return "v" if kind != "i1" else self._condition_name(value)
 
-    def _condition_name(self, owner: ir.Operation | ir.OpView | ir.Block) -> str:
+    def _condition_name(self, value: ir.Value) -> str:
         """`in_row` for a comparison of `row` with its bound."""
-        if isinstance(owner, ir.Block) or owner.operation.name not in ("arith.cmpi", "arith.andi"):
+        op = made_by(value, "arith.cmpi", "arith.andi")
+        if op is None:
             return "cond"
-        compared = self.values.get(owner.operation.operands[0])
-        if owner.operation.name == "arith.cmpi" and isinstance(compared, tuple):
+        compared = self.values.get(op.operands[0])
+        if op.name == "arith.cmpi" and isinstance(compared, tuple):
             first = compared[0].text.split(" ", 1)[0]
             if first.isidentifier() and (first == compared[0].text or _offset(compared[0])):
                 return f"in_{first}"
@@ -246,7 +238,11 @@ class KernelWriter:
         writer = reader_of(op, WRITERS, "the CUDA emitter", "W0501", "W0503")
         if op.name in LOOPS or (len(op.regions) and has_effects(op)):
             self.flush()
-        writer(self, op)
+        made = writer(self, op)
+        if isinstance(made, NamedView):
+            self.values[op.results[0]] = made
+        elif made is not None:
+            self.bind(op.results[0], *made)
 
     def target(self, view: NamedView, indices: tuple[Expr, ...]) -> Expr:
         """The element that a store writes; its buffer is not `const` then."""
@@ -262,13 +258,13 @@ class KernelWriter:
                          hint='structured control flow comes back with run-pass "lift-cf-to-scf"')  # fmt: skip
         return blocks[0]
 
-    def processor(self, variable: str, builtin: str, count: int | None, limit: int) -> Expr:
-        """`tx` and its like: declared once at the top; 0 where there is only one."""
-        known = Range(0, (count if count is not None else limit) - 1)
-        if known.value == 0:
-            return literal(0)
-        self.hoist(variable, f"const int {variable} = {builtin};")
-        return name(variable, "int", known)
+
+WRITERS: dict[str, Callable[[KernelWriter, ir.Operation], Binding | None]] = {}
+writes = registrar(WRITERS)
+"""Register a function of a `KernelWriter` and an op as the writer of the ops with these names; `dialects` has all of them.
+
+It returns what the op's result is, unless it has bound the results itself.
+"""
 
 
 def has_effects(op: ir.Operation) -> bool:
@@ -284,18 +280,6 @@ def _has_effect(op: ir.Operation) -> bool:
 def _offset(made: Expr) -> bool:
     """`row + 1`, `j * 4`, `j * 4 + 1`: so short that it says more than a name for it would."""
     return made.split is not None and not made.reads and not made.mutable and _OFFSET.fullmatch(made.text) is not None
-
-
-def _owner(value: ir.Value) -> ir.Operation | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return owner.owner.operation
-    return owner.operation
-
-
-def _home(value: ir.Value) -> ir.Block:
-    owner = value.owner
-    return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
 def first_index(op: ir.Operation) -> int | None:

@@ -11,7 +11,7 @@ from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
 from .kernel import KernelWriter, Lanes, first_index
 from .values.expression import Expr, name
-from .values.integers import INDEX, Integer, bounds, to_signed
+from .values.integers import INDEX, bounds, to_signed
 from .values.ranges import Range
 from .values.types import ScalarType, element
 
@@ -138,7 +138,7 @@ def trip_count(lower: Expr, upper: Expr, step: Expr) -> int | None:
     return max(0, -(-(upper.constant - lower.constant) // step.constant))
 
 
-def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, kind: Integer = INDEX) -> str:
+def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, kind: ScalarType = INDEX) -> str:
     """`for (int i = 0; i < 64; i += 16) {`, the variable bound to its range. `int` if even the last step fits."""
     lower, upper, step = to_signed(lower, kind), to_signed(upper, kind), to_signed(step, kind)
     low, high, by = bounds(lower, kind), bounds(upper, kind), bounds(step, kind)
@@ -146,7 +146,7 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
     if kind.index and (known + by).join(known).fits(32) and upper.type == "int":
         type = "int"
     else:
-        type = kind.signed
+        type = kind.cxx
     loop = iv.owner.owner.operation
     accumulates = len(loop.results) > 0 or next(operations(loop, "gpu.barrier"), None) is not None
     variable = kernel.frame.scope.loop_variable(accumulates=accumulates)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...interpreter.ir import functions
 from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
 from ..kernel_form import definition, refuse
 from .dialects.arith import dense_values
 from .function import write_function
-from .names import KEYWORDS, identifier
-from .prelude import PIECES, prelude
-from .values.integers import literal
-from .values.types import constant, scalar
+from .prelude import prelude
+from .values.expression import KEYWORDS, identifier
+from .values.integers import constant, literal
+from .values.types import scalar
 from .values.views import NamedMemory
 
 CONSTANT_LIMIT = 65536
@@ -26,9 +26,8 @@ CONSTANT_LIMIT = 65536
 
 @dataclass
 class Unit:
-    """What the kernels of one text share: pieces of the prelude, and constants."""
+    """What the kernels of one text share: constants."""
 
-    needed: set[str] = field(default_factory=set)
     constants: dict[str, tuple[NamedMemory, str]] = field(default_factory=dict)
 
     def constant(self, op: ir.Operation) -> NamedMemory:
@@ -103,10 +102,9 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
     """By kernel symbol, `module::function`: the sets of arguments that may have one buffer in some launch."""
     found: dict[str, list[set[int]]] = {}
     for launch in operations(module.operation, "gpu.launch_func"):
-        symbol = "::".join(ir.SymbolRefAttr(launch.attributes["kernel"]).value)
         memrefs = [(number, value) for number, value in enumerate(functions.arguments(launch)) if is_memref(value)]
         pairs = [{i, j} for (i, one), (j, other) in itertools.combinations(memrefs, 2) if may_share(one, other)]
-        found.setdefault(symbol, []).extend(pairs)
+        found.setdefault(functions.callee(launch), []).extend(pairs)
     return found
 
 
@@ -114,10 +112,9 @@ def emit(module: ir.Module) -> str:
     """All kernels of all `gpu.module`s as one text. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
     unit, names, overlapping = Unit(), kernel_names(module), overlapping_arguments(module)
     body = "\n\n".join(
-        write_function(func, names[symbol], unit.needed.add, unit.constant, overlapping.get(symbol, []))
+        write_function(func, names[symbol], unit.constant, overlapping.get(symbol, []))
         for symbol, func in kernel_functions(module)
     )
+    fused = {f"fma.{element_type(op.results[0])}" for op in operations(module.operation, "math.fma", "vector.fma")}
     constants = [text for _, text in unit.constants.values()]
-    mentioned = {name for name in ("f16", "bf16", "f16_of_bits", "bf16_of_bits", "vec") if re.search(rf"\b{name}\b", body)}
-    parts = [*prelude((unit.needed | mentioned) & PIECES.keys()), *constants, body]
-    return "\n\n".join(p for p in parts if p) + "\n"
+    return "\n\n".join(part for part in (*prelude(body, fused), *constants, body) if part) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _FLOOR = """\
@@ -162,15 +163,9 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
 """Name → (what it needs, its text), in the order in which they stand."""
 
 
-def prelude(needed: Iterable[str]) -> list[str]:
-    """The texts of the pieces, each once, those they need before them."""
-    wanted: set[str] = set()
-
-    def want(name: str) -> None:
-        wanted.add(name)
-        for other in PIECES[name][0]:
-            want(other)
-
-    for name in needed:
-        want(name)
+def prelude(body: str, overloads: Iterable[str]) -> list[str]:
+    """The texts of the pieces that `body` mentions and of some `overloads`, each once, those they need before them."""
+    wanted = PIECES.keys() & {*re.findall(r"\w+", body), *overloads}
+    for name, (others, _) in reversed(PIECES.items()):
+        wanted.update(others if name in wanted else ())
     return [text for name, (_, text) in PIECES.items() if name in wanted]

@@ -14,7 +14,7 @@ from ...interpreter.ir.functions import inputs_of, launch_sizes, sizes_of, symbo
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
-from ..cuda.abi import STATIC_SHARED_LIMIT
+from ..cuda import STATIC_SHARED_LIMIT
 from ..cuda.module import kernel_functions as kernels_by_symbol
 from ..cuda.module import kernel_names
 from ..plan.dtypes import itemsize

@@ -17,8 +17,21 @@ from ...interpreter.ir.functions import inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, func, ir, memref, operations, scf
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
-from .ids import BLOCK_IDS, THREAD_IDS, Triple, block_id, constant, linear_thread, loops, placeholders, thread_id
-from .memory import allocated, byte_size, private_memory, turn_memory
+from .threads import (
+    BLOCK_IDS,
+    THREAD_IDS,
+    Triple,
+    allocated,
+    block_id,
+    byte_size,
+    constant,
+    linear_thread,
+    loops,
+    placeholders,
+    private_memory,
+    thread_id,
+    turn_memory,
+)
 
 WAY_OUT = "run without a reference: --reference none"
 

@@ -4,7 +4,7 @@ A size, an offset or a launch dimension is an `int`, or an `Expr` over the input
 the payload is dynamic; `resolve` makes a plan of plain numbers of it. `codec.py` reads and writes it,
 `check.py` validates it.
 
-How the CUDA text takes kernel arguments stands in `cuda/abi.py`; `Param` says which parts of a memref are dynamic.
+How the CUDA text takes kernel arguments stands in `runtime/cuda/__init__.py`; `Param` says which parts of a memref are dynamic.
 """
 
 from __future__ import annotations

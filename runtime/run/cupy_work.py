@@ -153,7 +153,7 @@ def _start(view: DeviceView) -> Any:
 
 
 def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generic]:
-    """The values that a kernel takes for one argument, see `cuda/abi.py`."""
+    """The values that a kernel takes for one argument, see `runtime/cuda/__init__.py`."""
     if not isinstance(arg, DeviceView):
         yield scalar_bits(arg)
         return

@@ -303,7 +303,7 @@ def open_device(target: Target) -> Device:
 
     if target == "cuda" or (target == "auto" and cuda_problem() is None):
         return CupyDevice()
-    from ..simulator import SimDevice
+    from ..simulator.device import SimDevice
 
     return SimDevice()
 

@@ -22,10 +22,9 @@ from .machine.local_memory import Private, Shared
 from .machine.memory import Global, constant
 from .machine.shadow import KeyLayout
 from .report import LaunchReport, Recorder, Statistics, Triple
-from .translate import Translator
-from .types import place
+from .translate import Translator, place
 from .values import conversion, numeric, vector_values
-from .values.combining import COMBINE
+from .values.numeric import COMBINE
 
 BATCH = 16384
 """Lanes that run at a time: their arrays stay in the cache, and NumPy's cost per call is small beside the work."""
@@ -58,7 +57,6 @@ class SimKernel:
         self.sites = translator.sites
         self.atomics = frozenset(translator.atomics)
         self.updates = translator.updates
-        self.static_barriers = translator.static_barriers
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
         self.arguments = translator.arguments
@@ -147,8 +145,8 @@ class SimKernel:
         seconds = time.perf_counter() - start
         statistics = Statistics(total, nt, batches, loads, stores, seconds)
         return LaunchReport(
-            found.races, found.faults, found.race_count, found.fault_count, barriers, self.static_barriers,
-            statistics, None if counter is None else bank_uses(counter, self.sites),
+            found.races, found.faults, found.race_count, found.fault_count, barriers, statistics,
+            None if counter is None else bank_uses(counter, self.sites),
         )  # fmt: skip
 
     def _check_sizes(self, grid: Triple, block: Triple) -> None:

@@ -170,7 +170,6 @@ class LaunchReport:
         races, faults: merged by kind, buffer and ops; at most `MOST_FINDINGS` of a kind and buffer.
         race_count, fault_count: all that was found, merged ones included.
         barriers: how many barriers a thread executed (at most, where that differs between threads).
-        static_barriers: how many barriers the kernel's text has.
         banks: what each op on shared memory cost in wavefronts; None where that was not counted.
     """
 
@@ -179,7 +178,6 @@ class LaunchReport:
     race_count: int = 0
     fault_count: int = 0
     barriers: int = 0
-    static_barriers: int = 0
     statistics: Statistics = field(default_factory=Statistics)
     banks: tuple[BankUse, ...] | None = None
 

@@ -6,9 +6,10 @@ of that loop, address arithmetic included. Masks are variables too: None where a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,33 @@ import numpy as np
 from ...interpreter.ir.functions import given_name, inputs_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import strided
-from ..kernel_form import reader_of, refuse, registrar
+from ..kernel_form import reader_of, refuse, registrar, shape_of
+from ..plan.dtypes import NUMPY
 from .arguments import ArgumentType
 from .report import Site
-from .types import element_dtype, place, value_type
+
+
+def place(op: ir.Operation | ir.OpView) -> str:
+    """`file:line:column`, or nothing where the op has no location."""
+    text = str(op.operation.location)
+    found = re.search(r'"([^"]*)":(\d+):(\d+)', text)
+    return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
+
+
+def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
+    """The NumPy type of a scalar type. Raises W0751."""
+    found = NUMPY.get(str(kind))
+    if found is None:
+        known = ", ".join(NUMPY)
+        raise refuse("W0751", f"the simulator has no numbers of type `{kind}`", op, hint=f"it knows {known}")
+    return found
+
+
+def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, tuple[int, ...]]:
+    """Element type and vector shape (empty for a scalar)."""
+    element, shape = shape_of(kind, op, "W0751")
+    return element_dtype(element, op), shape or ()
+
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -78,7 +102,11 @@ class Mem:
         """A memref of that type with other parts, of which nobody knows whether it stays inside its buffer."""
         root, base, offset, *rest = parts
         rank = len(self.sizes)
-        return Mem(root, base, offset, tuple(rest[:rank]), tuple(rest[rank:]), self.dtype, exact=False)
+        return replace(self, root=root, base=base).window(offset, rest[:rank], rest[rank:])
+
+    def window(self, offset: Val, sizes: Iterable[Val], strides: Iterable[Val]) -> Mem:
+        """Another one into the same buffer, of which that is not known either."""
+        return replace(self, offset=offset, sizes=tuple(sizes), strides=tuple(strides), exact=False)
 
 
 @dataclass
@@ -89,11 +117,9 @@ class OpenBlock:
     """Pure expressions that it holds already. They are gone with it."""
 
 
-Handler = Callable[["Translator", ir.Operation], None]
-HANDLERS: dict[str, Handler] = {}
-"""What to do with an op, by its name; `ops/` fills it."""
-
-
+Made = Val | Mem
+HANDLERS: dict[str, Callable[[Translator, ir.Operation], Made | None]] = {}
+"""What to do with an op, by its name: its result, unless the handler binds the results itself. `ops/` fills it."""
 handles = registrar(HANDLERS)
 
 
@@ -112,7 +138,7 @@ class Translator:
         self.function = function
         self.names = names
         self.scopes = [OpenBlock(loop=False)]
-        self.values: dict[ir.Value, Val | Mem] = {}
+        self.values: dict[ir.Value, Made] = {}
         self.constants: dict[str, Any] = {}
         self.sites: list[Site] = []
         self.atomics: set[int] = set()
@@ -120,7 +146,6 @@ class Translator:
         self.globals: dict[str, Mem] = {}
         self.stored: set[str] = set()  # buffers that some op writes, by variable
         self.buffers: set[str] = set()  # variables that always mean the same buffer
-        self.static_barriers = 0
         self.arguments: list[ArgumentType] = []
         self.mask = "None"
         self._count = 0
@@ -207,16 +232,14 @@ class Translator:
         return [self.value(operand) for operand in list(op.operands)[first:]]
 
     def result(self, op: ir.Operation, expression: str, operands: Sequence[Val], *, pure: bool = True) -> Val:
-        """Define the op's single result by an expression."""
+        """A new variable for an expression of the type of the op's single result."""
         dtype, shape = value_type(op.results[0].type, op)
-        made = self.define(expression, operands, dtype, shape, pure=pure)
-        self.values[op.results[0]] = made
-        return made
+        return self.define(expression, operands, dtype, shape, pure=pure)
 
-    def variable(self, like: ir.Value, depth: int, op: ir.Operation) -> Val:
-        """A new variable of the type of `like`, not yet assigned."""
-        dtype, shape = value_type(like.type, op)
-        return Val(self.fresh(), depth, dtype, False, shape)
+    def nonzero(self, divisor: Val, op: ir.Operation) -> Val:
+        """The divisor, of which a zero is a fault."""
+        text = f"L.nonzero({divisor.text}, {self.mask}, {self.site(op)})"
+        return self.define(text, [divisor], divisor.dtype, divisor.shape, pure=False)
 
     # ---- index arithmetic -------------------------------------------------------------------------------------------------
 
@@ -251,16 +274,18 @@ class Translator:
             operation = view.operation
             if operation.name in ("scf.yield", "scf.condition", "gpu.return"):
                 return list(operation.operands)
-            reader_of(operation, HANDLERS, "the simulator", "W0750", "W0750")(self, operation)
+            made = reader_of(operation, HANDLERS, "the simulator", "W0750", "W0750")(self, operation)
+            if made is not None:
+                self.values[operation.results[0]] = made
         return []
 
     def parameters(self, op: ir.Operation) -> list[str]:
         """Bind the kernel's arguments; returns the names of the generated function's parameters."""
         names: list[str] = []
 
-        def integer() -> Val:
-            names.append(self.fresh("p"))
-            return Val(names[-1], 0, INT64, uniform=True)
+        def parameter(prefix: str = "p", dtype: np.dtype = INT64) -> Val:
+            names.append(self.fresh(prefix))
+            return Val(names[-1], 0, dtype, uniform=True)
 
         inputs = inputs_of(op)
         arguments = list(op.regions[0].blocks[0].arguments)
@@ -270,17 +295,14 @@ class Translator:
                 dtype, shape = value_type(argument.type, op)
                 if shape:
                     raise refuse("W0751", "a kernel argument is a vector", op)
-                names.append(self.fresh("p"))
-                self.values[argument] = Val(names[-1], 0, dtype, uniform=True)
+                self.values[argument] = parameter("p", dtype)
                 self.arguments.append(ArgumentType(called, dtype, None))
                 continue
-            names.append(self.fresh("R"))
-            self.buffers.add(names[-1])
-            root, rank = Val(names[-1], 0, INT64, uniform=True), argument.type.rank
-            offset = integer()
-            sizes, strides = [integer() for _ in range(rank)], [integer() for _ in range(rank)]
+            root, offset = parameter("R"), parameter()
+            sizes, strides = (tuple(parameter() for _ in argument.type.shape) for _ in range(2))
+            self.buffers.add(root.text)
             dtype = element_dtype(argument.type.element_type, op)
-            self.values[argument] = Mem(root, offset, offset, tuple(sizes), tuple(strides), dtype)
+            self.values[argument] = Mem(root, offset, offset, sizes, strides, dtype)
             known = tuple(None if n == DYNAMIC else n for n in argument.type.shape)
             self.arguments.append(ArgumentType(called, dtype, known, root=root.text))
         workgroup = workgroup_buffers(op)
@@ -302,10 +324,14 @@ class Translator:
         root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
         self.buffers.add(root.text)
         line = f"{root.text} = {maker}({name!r}, {shape!r}, {self.constant(dtype, INT64).text}, L)"
+        return self.whole(root, line, memref, op)
+
+    def whole(self, root: Val, line: str, kind: ir.MemRefType, op: ir.Operation) -> Mem:
+        """All of a buffer, made by `line`."""
         self.scopes[root.depth].lines.append(line)
-        sizes = tuple(literal(n) for n in shape)
-        strides, offset = strided(memref, op)
-        return Mem(root, literal(0), literal(offset), sizes, tuple(literal(s) for s in strides), dtype)
+        strides, offset = strided(kind, op)
+        sizes = tuple(map(literal, kind.shape))
+        return Mem(root, literal(0), literal(offset), sizes, tuple(map(literal, strides)), element_dtype(kind.element_type, op))
 
     def source(self) -> str:
         """The text of `kernel(L, parameters…)`. Raises W0750 and W0751."""

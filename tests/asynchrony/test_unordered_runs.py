@@ -13,7 +13,7 @@ from weft.interpreter.ir import mlir
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.plan import BufferView, Launch, Plan
 from weft.runtime.run.runner import RunResult, run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 V = "memref<8xf32>"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from weft.interpreter.ir.functions import sizes_of
 from weft.interpreter.ir.mlir import context, ir, parse
-from weft.runtime.cuda import emit
-from weft.runtime.cuda.module import kernel_functions
+from weft.runtime.cuda.module import emit, kernel_functions
 
 HERE = Path(__file__).parent
 MODULES = sorted(p.stem for p in (HERE / "kernels").glob("*.mlir"))

@@ -7,8 +7,8 @@ import pytest
 from native import run_native
 
 from weft.interpreter.ir import mlir
-from weft.runtime.cuda import emit
-from weft.runtime.simulator import SimKernel
+from weft.runtime.cuda.module import emit
+from weft.runtime.simulator.kernel import SimKernel
 
 KERNEL = """\
 gpu.module @m {{

@@ -19,7 +19,7 @@ from weft.runtime.plan.plan import Launch
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 Sizes = tuple[int, int, int]
 

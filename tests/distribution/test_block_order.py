@@ -15,7 +15,7 @@ from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.mapping.mapping import Mapping
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts_between_blocks
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 
 HERE = Path(__file__).parent
 GRIDS = [*itertools.product(range(1, 9), (1, 2, 3, 4, 5, 8))]

@@ -22,7 +22,7 @@ from weft.interpreter.ir.mlir import operations
 from weft.maps.ownership import live_maps, ownership
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.plan.plan import Launch
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 from weft.runtime.simulator.machine.memory import Global
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 HALVES = ("f16", "bf16")

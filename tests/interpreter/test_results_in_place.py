@@ -16,7 +16,7 @@ from weft.execution import run_applied
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Alloc, Copy, Launch
 from weft.runtime.run.execution import RunOptions
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 SOAK = "WEFT_SOAK" in os.environ

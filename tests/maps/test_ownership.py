@@ -11,7 +11,7 @@ import pytest
 from weft.interpreter.ir.mlir import operations
 from weft.maps.ownership import Ownership, live_maps, ownership
 from weft.pipeline import Applied, Choice, applied
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 from weft.runtime.simulator.machine.memory import Tracked
 
 DOUBLE = """func.func @double(%x: tensor<24x40xf32>) -> tensor<24x40xf32> {

@@ -17,7 +17,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.memory.views import VIEWS
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 
 BATCHES, KERNELS = (40, 100) if "WEFT_SOAK" in os.environ else (3, 40)
 NOT_IN_KERNELS = {"bufferization.to_buffer", "bufferization.to_tensor"}

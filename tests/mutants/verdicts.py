@@ -24,7 +24,7 @@ from native_device import NativeDevice
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.runtime.cuda import emit
+from weft.runtime.cuda.module import emit
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import make_plan
@@ -33,7 +33,7 @@ from weft.runtime.plan.plan import Kernel, Plan
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 INPUTS = 2

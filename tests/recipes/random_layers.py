@@ -17,7 +17,7 @@ from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 HERE = Path(__file__).parent
 ANY_TILES = {"conv2d": str(HERE / "any_tiles.weft"), "conv2d_nchw": str(HERE / "any_tiles_nchw.weft")}

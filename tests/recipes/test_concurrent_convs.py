@@ -20,7 +20,7 @@ from weft.runtime.files.bundle import read_bundle, write_bundle
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.execution import RunOptions, run_bundle
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 RECIPE = "concurrent_convs"

@@ -23,7 +23,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 RECIPE = "igemm_split_k"

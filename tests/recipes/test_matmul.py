@@ -21,7 +21,7 @@ from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 RECIPES = ("naive", "shared")

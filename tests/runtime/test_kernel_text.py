@@ -6,7 +6,7 @@ import pytest
 from runtime_programs import host, launch
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.cuda import emit
+from weft.runtime.cuda.module import emit
 from weft.runtime.files.bundle import check_text, declared_types
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.dtypes import NUMPY

@@ -30,7 +30,7 @@ from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.device import Device
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
 M = "memref<8xf32>"

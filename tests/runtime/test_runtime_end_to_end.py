@@ -8,7 +8,7 @@ import pytest
 from runtime_programs import COPY_KERNEL, host, launch, parse
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.cuda import emit
+from weft.runtime.cuda.module import emit
 from weft.runtime.files.bundle import read_bundle, write_bundle
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
@@ -17,7 +17,7 @@ from weft.runtime.plan.signature import plan_signature
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import RunResult, run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 MATMUL = """func.func @main(%a: tensor<10x6x{t}> {{weft.name = "A"}}, %b: tensor<6x9x{t}>) -> tensor<10x9x{t}> {{
   %z = arith.constant {zero} : {t}

@@ -16,8 +16,8 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts
-from weft.runtime.cuda import emit
-from weft.runtime.simulator import SimKernel
+from weft.runtime.cuda.module import emit
+from weft.runtime.simulator.kernel import SimKernel
 
 THREADS, ELEMENTS = 24, 5
 KINDS: dict[str, Callable[[int, int], int]] = {

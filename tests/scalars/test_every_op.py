@@ -17,8 +17,8 @@ from vector_cases import vector_cases, vector_program
 from witnesses import Outcome, built, compiled_text, difference, jitted, refused, simulated, texts
 
 from weft.runtime.cuda import dialects
+from weft.runtime.cuda.kernel import WRITERS
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.cuda.registry import WRITERS
 from weft.runtime.kernel_lowering import LOWERED
 from weft.runtime.simulator import ops
 from weft.runtime.simulator.translate import HANDLERS

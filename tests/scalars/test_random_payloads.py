@@ -27,7 +27,7 @@ from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run import compare as comparison
 from weft.runtime.run.runner import run_plan
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # infinities and NaNs are meant
 COUNT = 150 if "WEFT_SOAK" in os.environ else 4

@@ -7,10 +7,10 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.runtime.cuda import emit
+from weft.runtime.cuda.module import emit
 from weft.runtime.reference.reference import reference
 from weft.runtime.reference.rounding import MODES
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 
 OPS = {
     "arith.addf": "arith.addf %a, %a {} : f32", "arith.mulf": "arith.mulf %a, %a {} : f32",

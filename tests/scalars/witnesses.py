@@ -15,9 +15,9 @@ from programs_of import Program
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.runtime.cuda import emit
+from weft.runtime.cuda.module import emit
 from weft.runtime.reference.cpu_lowering import LOWER, lower_functions
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 
 Outcome = list[np.ndarray] | str
 """The results, or the code of the diagnostic that refuses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.interpreter.ir import mlir
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 
 WORKGROUP = "#gpu.address_space<workgroup>"
 IDS = """

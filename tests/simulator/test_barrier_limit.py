@@ -7,7 +7,7 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.runtime.simulator import SimKernel
+from weft.runtime.simulator.kernel import SimKernel
 from weft.runtime.simulator.machine.shadow import KeyLayout
 
 KERNEL = """

@@ -8,7 +8,7 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan.plan import Kernel, Param
 from weft.runtime.run.device import Device, DeviceView
-from weft.runtime.simulator import SimDevice
+from weft.runtime.simulator.device import SimDevice
 
 TEXT = """
 module attributes {gpu.container_module} { gpu.module @m {

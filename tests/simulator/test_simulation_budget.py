@@ -9,8 +9,8 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.budget import DEFAULT, Budget, seconds_allowed, too_long
+from weft.runtime.simulator.kernel import SimKernel
 
 KERNEL = """
 gpu.module @m {

@@ -17,8 +17,8 @@ from weft.runtime.cuda.function import write_function
 from weft.runtime.cuda.module import Unit
 from weft.runtime.host.kernels import kernel_functions
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.simulator import SimKernel
 from weft.runtime.simulator.budget import Budget
+from weft.runtime.simulator.kernel import SimKernel
 
 BLOCK = (4, 2, 1)
 DYNAMIC_EXTENT = 6
@@ -72,7 +72,7 @@ def with_each(module: ir.Module, do: Callable[[ir.Operation], None]) -> None:
 
 def emitted(kernel: ir.Operation) -> None:
     """The CUDA text of one kernel. Raises `WeftError`."""
-    write_function(kernel, "k", lambda piece: None, Unit().constant, [])
+    write_function(kernel, "k", Unit().constant, [])
 
 
 def simulated(kernel: ir.Operation) -> None:

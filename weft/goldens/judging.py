@@ -55,7 +55,7 @@ class Maker:
             return f"{named_step(done.session.steps, golden).ir.rstrip()}\n"
         if not golden.cuda:
             return f"{done.text.rstrip()}\n"
-        from ..runtime.cuda import emit
+        from ..runtime.cuda.module import emit
 
         text = emit(done.module).rstrip()
         if not text:

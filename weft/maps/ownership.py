@@ -32,7 +32,7 @@ from ..interpreter.session.session import Session
 from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY
-from ..runtime.simulator import SimKernel
+from ..runtime.simulator.kernel import SimKernel
 from .banking import banks_of
 
 

@@ -74,7 +74,7 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
 @command("cuda", "the kernels' CUDA text, or what it would be if it were launched now")
 def cuda(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is mapped either, and what the emitter or the `launch` that is supposed refuse."""
-    from ..runtime.cuda import emit
+    from ..runtime.cuda.module import emit
 
     fork = desk.session.fork(unproven=True)
     if not _launched(fork):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import affine, arith, conversions, gpu, math, memref, memref_views, scf, vector
+from . import arith, gpu, math, memref, scf, vector
 
-__all__ = ["affine", "arith", "conversions", "gpu", "math", "memref", "memref_views", "scf", "vector"]
+__all__ = ["arith", "gpu", "math", "memref", "scf", "vector"]

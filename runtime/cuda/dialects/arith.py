@@ -1,19 +1,21 @@
-"""arith: ops on scalars, and elementwise on vectors; `conversions.py` has those from one type to another."""
+"""arith and affine: integers, as scalars and elementwise in vectors; `math.py` has floats, and what makes one type of another."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
 
+from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ON_BITS, refuse
-from ..kernel import KernelWriter
-from ..registry import writes
+from ..kernel import KernelWriter, Lanes, writes
 from ..values import integers
 from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
-from ..values.integers import Integer, bounds, decide, literal, settle, to_signed, to_unsigned
+from ..values.integers import bounds, constant, literal, settle, to_signed, to_unsigned, truth
 from ..values.ranges import Range
-from ..values.types import ScalarType, constant, element, truth
+from ..values.types import I32, ScalarType, element
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,10 @@ class ElementwiseSite:
     name: str
 
     @property
-    def integer(self) -> Integer:
-        kind = self.source.integer
-        if kind is None:
+    def integer(self) -> ScalarType:
+        if not self.source.integer:
             raise refuse("W0502", f"`{self.name}` on {self.source.name}", self.op)
-        return kind
+        return self.source
 
     def atom(self, e: Expr) -> Expr:
         return self.kernel.named(e)
@@ -50,13 +51,13 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
         FUNCTIONS.update(dict.fromkeys(names, function))
 
         @writes(*names)
-        def write(kernel: KernelWriter, op: ir.Operation) -> None:
+        def write(kernel: KernelWriter, op: ir.Operation) -> Lanes:
             kind, count = element(op.results[0].type, op)
             source, _ = element(op.operands[-1].type, op)
             site = ElementwiseSite(kernel, op, source, kind, op.name)
             columns = [kernel.lanes(v) for v in op.operands]
             columns = [c if len(c) == count else c * (count or 1) for c in columns]  # a scalar condition serves all lanes
-            kernel.bind(op.results[0], *(function(site, *row) for row in zip(*columns, strict=True)))
+            return tuple(function(site, *row) for row in zip(*columns, strict=True))
 
         return function
 
@@ -83,18 +84,72 @@ def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[
 # ---- integers ---------------------------------------------------------------------------------------------------------
 
 
+def bitwise(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    a, b = integers.same_width(to_signed(a, kind), to_signed(b, kind))
+    ra, rb = bounds(a, kind), bounds(b, kind)
+    known = kind.range
+    if ra.non_negative and rb.non_negative:
+        low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
+        known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits)
+    elif operator == "&" and (ra.non_negative or rb.non_negative):
+        known = Range(0, ra.high if ra.non_negative else rb.high)
+    return settle(binary(operator, a, b, a.type, known), kind)
+
+
+def shift_left(a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    ra, factor = bounds(a, kind), 1 << b.constant if b.constant is not None and 0 <= b.constant < kind.bits - 1 else 0
+    if factor and ra.non_negative and (ra * Range.constant(factor)).fits(kind.bits):
+        return integers.multiply(a, literal(factor), kind)
+    wide = "unsigned long long" if kind.bits == 64 else "unsigned"
+    made = binary("<<", cast(wide, to_signed(a, kind)), to_signed(b, kind), wide, kind.range)
+    return cast(kind.cxx, made, kind.range) if kind.bits < 32 or kind.index else made
+
+
+def shift_right_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    a, ra = to_signed(a, kind), bounds(a, kind)
+    if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(6):  # 32 and more: more than an int may be shifted
+        a = cast("long long", a, ra)
+    known = ra.join(Range(-1, 0))
+    if b.constant is not None and 0 <= b.constant < kind.bits:  # MLIR leaves open what others do
+        known = ra.floordiv(Range.constant(1 << b.constant))
+    return binary(">>", a, to_signed(b, kind), "long long" if a.type == "long long" else "int", known)
+
+
+def shift_right_unsigned(a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    if bounds(a, kind).non_negative:
+        return shift_right_signed(a, b, kind)
+    type, known = integers.unsigned_result(kind)
+    made = settle(binary(">>", to_unsigned(a, kind), to_signed(b, kind), type, known), kind)
+    return cast(kind.cxx, made) if kind.index else made
+
+
+def unsigned_extreme(function: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    if bounds(a, kind).non_negative and bounds(b, kind).non_negative:
+        return integers.extreme(function, a, b, kind)
+    wide, known = integers.unsigned_result(kind)
+    made = settle(call(function, wide, *(cast(wide, to_unsigned(e, kind)) for e in (a, b)), range=known), kind)
+    return cast(kind.cxx, made, kind.range)
+
+
+_INTEGERS: dict[str, Callable[[Expr, Expr, ScalarType], Expr]] = {
+    "addi": integers.add, "subi": integers.subtract, "muli": integers.multiply,
+    "divsi": integers.divide_signed, "remsi": integers.remainder_signed,
+    "divui": partial(integers.unsigned_operation, "/"), "remui": partial(integers.unsigned_operation, "%"),
+    "floordivsi": integers.floor_divide, "ceildivsi": integers.ceil_divide,
+    "andi": partial(bitwise, "&"), "ori": partial(bitwise, "|"), "xori": partial(bitwise, "^"),
+    "shli": shift_left, "shrsi": shift_right_signed, "shrui": shift_right_unsigned,
+    "minsi": partial(integers.extreme, "min"), "maxsi": partial(integers.extreme, "max"),
+    "minui": partial(unsigned_extreme, "min"), "maxui": partial(unsigned_extreme, "max"),
+}  # fmt: skip
 _LOGIC = {"xor": "!=", "and": "&&", "or": "||"}
 
 
-def _on_bits(function: Callable[[ElementwiseSite, Expr, Expr, Integer], Expr]) -> Function:
-    """The function, and what the op does to integers of one bit."""
-
-    def write(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-        if site.result.boolean:
-            return _logic(_LOGIC[ON_BITS[site.name[6:-1]]], a, b)
-        return function(site, a, b, site.integer)
-
-    return write
+@elementwise(*(f"arith.{name}" for name in _INTEGERS))
+def operate(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
+    word = site.name[6:]
+    if site.result.boolean and word[:-1] in ON_BITS:
+        return _logic(_LOGIC[ON_BITS[word[:-1]]], a, b)
+    return _INTEGERS[word](a, b, site.integer)
 
 
 def _logic(operator: str, a: Expr, b: Expr) -> Expr:
@@ -107,90 +162,6 @@ def _logic(operator: str, a: Expr, b: Expr) -> Expr:
                 return one if true else other
             return unary("!", other, "bool") if true else other
     return binary(operator, a, b, "bool")
-
-
-elementwise("arith.addi")(_on_bits(lambda s, a, b, k: integers.add(a, b, k)))
-elementwise("arith.subi")(_on_bits(lambda s, a, b, k: integers.subtract(a, b, k)))
-elementwise("arith.muli")(_on_bits(lambda s, a, b, k: integers.multiply(a, b, k)))
-
-
-@elementwise("arith.andi", "arith.ori", "arith.xori")
-@_on_bits
-def bitwise(site: ElementwiseSite, a: Expr, b: Expr, kind: Integer) -> Expr:
-    operator = {"and": "&", "or": "|", "xor": "^"}[site.name[6:-1]]
-    a, b = integers.same_width(to_signed(a, kind), to_signed(b, kind))
-    ra, rb = bounds(a, kind), bounds(b, kind)
-    known = kind.range
-    if ra.non_negative and rb.non_negative:
-        low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
-        known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits)
-    elif operator == "&" and (ra.non_negative or rb.non_negative):
-        known = Range(0, ra.high if ra.non_negative else rb.high)
-    return settle(binary(operator, a, b, a.type, known), kind)
-
-
-def _no_bool(name: str, function: Callable[[ElementwiseSite, Expr, Expr, Integer], Expr]) -> None:
-    @elementwise(name)
-    def write(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-        return function(site, a, b, site.integer)
-
-
-_no_bool("arith.divsi", lambda s, a, b, k: integers.divide_signed(a, b, k))
-_no_bool("arith.remsi", lambda s, a, b, k: integers.remainder_signed(a, b, k))
-_no_bool("arith.divui", lambda s, a, b, k: integers.unsigned_operation("/", a, b, k))
-_no_bool("arith.remui", lambda s, a, b, k: integers.unsigned_operation("%", a, b, k))
-_no_bool("arith.floordivsi", lambda s, a, b, k: integers.floor_divide(a, b, k, s.kernel.need))
-_no_bool("arith.ceildivsi", lambda s, a, b, k: integers.ceil_divide(a, b, k, s.kernel.need))
-
-
-@elementwise("arith.shli")
-def shift_left(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    kind = site.integer
-    ra, amount = bounds(a, kind), b.constant
-    if amount is not None and 0 <= amount < kind.bits - 1 and ra.non_negative:
-        exact = ra * Range.constant(1 << amount)
-        if exact.fits(kind.bits):
-            return integers.multiply(a, literal(1 << amount), kind)
-    wide = "unsigned long long" if kind.bits == 64 else "unsigned"
-    made = binary("<<", cast(wide, to_signed(a, kind)), to_signed(b, kind), wide, kind.range)
-    return cast(kind.signed, made, kind.range) if kind.bits < 32 or kind.index else made
-
-
-@elementwise("arith.shrsi")
-def shift_right_signed(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    kind = site.integer
-    a, ra = to_signed(a, kind), bounds(a, kind)
-    if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(6):  # 32 and more: more than an int may be shifted
-        a = cast("long long", a, ra)
-    known = ra.join(Range(-1, 0))
-    if b.constant is not None and 0 <= b.constant < kind.bits:  # MLIR leaves open what others do
-        known = ra.floordiv(Range.constant(1 << b.constant))
-    return binary(">>", a, to_signed(b, kind), "long long" if a.type == "long long" else "int", known)
-
-
-@elementwise("arith.shrui")
-def shift_right_unsigned(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    kind = site.integer
-    if bounds(a, kind).non_negative:
-        return shift_right_signed(site, a, b)
-    a = to_unsigned(a, kind)
-    type = kind.unsigned if kind.bits >= 32 else "int"
-    known = kind.range if kind.bits >= 32 else Range(0, (1 << kind.bits) - 1)
-    made = settle(binary(">>", a, to_signed(b, kind), type, known), kind)
-    return cast(kind.signed, made) if kind.index else made
-
-
-@elementwise("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui")
-@_on_bits
-def extremes(site: ElementwiseSite, a: Expr, b: Expr, kind: Integer) -> Expr:
-    function, unsigned = site.name[6:9], site.name.endswith("ui")
-    if not unsigned or (bounds(a, kind).non_negative and bounds(b, kind).non_negative):
-        return integers.extreme(function, a, b, kind)
-    a, b = (to_unsigned(e, kind) for e in (a, b))
-    wide = kind.unsigned if kind.bits >= 32 else "int"
-    a, b = (e if e.type == wide else cast(wide, e) for e in (a, b))
-    made = settle(call(function, wide, a, b, range=kind.range if kind.bits >= 32 else Range(0, 255)), kind)
-    return cast(kind.signed, made, kind.range)
 
 
 _PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
@@ -207,7 +178,7 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     kind = site.integer
     ra, rb = bounds(a, kind), bounds(b, kind)
     if not unsigned or (ra.non_negative and rb.non_negative):
-        known = decide(operator, ra, rb)
+        known = integers.decide(operator, ra, rb)
         if known is not None:
             return truth(known)
         if kind.index and b.constant == 0 and a.split is not None and a.split[1] == "-":
@@ -217,7 +188,7 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
             return combine(f"{left} {operator} {right}", "bool", (a,), RELATION, Range(0, 1))
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
     if kind.index and ra.fits(32) and rb.fits(32):
-        kind = Integer(32)  # as 64-bit numbers, too, a negative one is larger than every `int`
+        kind = I32  # as 64-bit numbers, too, a negative one is larger than every `int`
     a, b = (cast("long long", e) if kind.bits == 64 and e.type == "int" else e for e in (a, b))
     return binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), "bool", Range(0, 1))
 
@@ -227,11 +198,33 @@ def select(site: ElementwiseSite, condition: Expr, a: Expr, b: Expr) -> Expr:
     if condition.constant is not None:
         return a if condition.constant else b
     kind = site.result
-    known = None
-    if kind.integer is not None:
-        a, b = to_signed(a, kind.integer), to_signed(b, kind.integer)
-        known = bounds(a, kind.integer).join(bounds(b, kind.integer))
-    type = kind.cxx
-    if kind.integer is not None:  # what C++ makes of the two
-        type = "long long" if "long long" in (a.type, b.type) else "int"
-    return ternary(condition, a, b, type, known)
+    if not kind.integer:
+        return ternary(condition, a, b, kind.cxx)
+    a, b = to_signed(a, kind), to_signed(b, kind)
+    type = "long long" if "long long" in (a.type, b.type) else "int"  # what C++ makes of the two
+    return ternary(condition, a, b, type, bounds(a, kind).join(bounds(b, kind)))
+
+# ---- affine: the arithmetic of indices -------------------------------------------------------------------------------
+
+
+_OPERATORS: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "add": integers.add,
+    "mul": integers.multiply,
+    "mod": integers.modulo,
+    "floordiv": integers.floor_divide,
+    "ceildiv": integers.ceil_divide,
+}
+
+
+@writes("affine.apply", "affine.min", "affine.max")
+def affine(kernel: KernelWriter, op: ir.Operation) -> Lanes:
+    """Of the op's map; operands that it uses more than once are named."""
+    map = ir.AffineMapAttr(op.attributes["map"]).value
+    text = str(map).split("->", 1)[1]
+    operands = []
+    for number, value in enumerate(op.operands):
+        letter = f"d{number}" if number < map.n_dims else f"s{number - map.n_dims}"
+        repeated = len(re.findall(rf"\b{letter}\b", text)) > 1
+        operands.append(kernel.atom(value, "idx") if repeated else kernel.expr(value))
+    results = results_of(map, operands, literal, lambda operator, a, b: _OPERATORS[operator](a, b))
+    return (reduce(partial(integers.extreme, op.name[-3:]), results),)

@@ -6,9 +6,8 @@ import json
 
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import axis_of, refuse
-from ..kernel import KernelWriter
-from ..registry import writes
-from ..values.expression import Expr
+from ..kernel import KernelWriter, Lanes, writes
+from ..values.expression import Expr, name
 from ..values.integers import literal
 from ..values.ranges import Range
 
@@ -16,29 +15,21 @@ BLOCK_LIMIT = (1024, 1024, 64)
 GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)
 
 
-def _place(kernel: KernelWriter, word: str, axis: int) -> Expr:
-    """`tx`, `by`, …: of a `thread` or a `block`."""
-    sizes, limits = (kernel.block, BLOCK_LIMIT) if word == "thread" else (kernel.grid, GRID_LIMIT)
+@writes("gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
+def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
+    """`tx`, `by`, …: of a thread or a block, declared once at the top, 0 where there is only one; the sizes of block and grid."""
+    word, asked = op.name[4:].split("_")
+    in_block, axis = op.name in ("gpu.thread_id", "gpu.block_dim"), axis_of(op)
+    sizes, limit = (kernel.block, BLOCK_LIMIT[axis]) if in_block else (kernel.grid, GRID_LIMIT[axis])
     letter = "xyz"[axis]
-    return kernel.processor(f"{word[0]}{letter}", f"{word}Idx.{letter}", sizes[axis] if sizes else None, limits[axis])
-
-
-def _size(kernel: KernelWriter, word: str, axis: int) -> Expr:
-    """Of the `block` or the `grid`."""
-    sizes, limits = (kernel.block, BLOCK_LIMIT) if word == "block" else (kernel.grid, GRID_LIMIT)
-    if sizes is not None:
-        return literal(sizes[axis])
-    return Expr(f"(int){word}Dim.{'xyz'[axis]}", "int", 11, Range(1, limits[axis]), atom=True)
-
-
-@writes("gpu.thread_id", "gpu.block_id")
-def place(kernel: KernelWriter, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = (_place(kernel, op.name[4:-3], axis_of(op)),)
-
-
-@writes("gpu.block_dim", "gpu.grid_dim")
-def size(kernel: KernelWriter, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = (_size(kernel, op.name[4:-4], axis_of(op)),)
+    if asked == "dim":
+        size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True)
+        return (size if sizes is None else literal(sizes[axis]),)
+    known, variable = Range(0, (sizes[axis] if sizes else limit) - 1), f"{word[0]}{letter}"
+    if known.value == 0:
+        return (literal(0),)
+    kernel.head.setdefault(variable, f"const int {variable} = {word}Idx.{letter};")
+    return (name(variable, "int", known),)
 
 
 @writes("gpu.barrier")

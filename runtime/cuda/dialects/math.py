@@ -1,4 +1,4 @@
-"""Floating-point arithmetic (arith) and the math dialect. Each op rounds once; none is fused or reordered here.
+"""Floating-point arithmetic and conversions (arith), and the math dialect. Each op rounds once; none is fused or reordered here.
 
 `f16` and `bf16` add, subtract, multiply and divide in `float`, which has more than twice their digits, and round once more:
 that gives the correctly rounded result (Figueroa, "When is double rounding innocuous?", 1995).
@@ -7,11 +7,10 @@ that gives the correctly rounded result (Figueroa, "When is double rounding inno
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import FORM
-from ..values.expression import Expr, binary, call, cast, ternary, unary
-from ..values.integers import literal, to_signed, to_unsigned
+from ...kernel_form import FORM, refuse
+from ..values.expression import Expr, binary, call, cast, combine, ternary, unary
+from ..values.integers import bounds, literal, of_bits, to_signed, to_unsigned, truth
 from ..values.ranges import Range
-from ..values.types import truth
 from .arith import ElementwiseSite, elementwise
 
 _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
@@ -70,7 +69,6 @@ def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
 @elementwise("arith.maximumf", "arith.minimumf")
 def nan_extreme(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     function = site.name[6:13]
-    site.kernel.need(function)
     type = "double" if site.source.name == "f64" else "float"
     return _narrowed(site, call(function, type, _widened(site, a), _widened(site, b)))
 
@@ -101,14 +99,12 @@ def library(site: ElementwiseSite, *arguments: Expr) -> Expr:
 @elementwise("math.fma")
 def fused(site: ElementwiseSite, a: Expr, b: Expr, c: Expr) -> Expr:
     if site.result.small_float:
-        site.kernel.need(f"fma.{site.result.cxx}")
         return call("fma", site.result.cxx, a, b, c)
     return call("fma" if site.result.name == "f64" else "fmaf", site.result.cxx, a, b, c)
 
 
 @elementwise("math.fpowi")
 def power_of_integer(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    site.kernel.need("ipow")
     exponent = to_signed(b, site.integer)
     if site.result.small_float:
         return cast(site.result.cxx, call("ipow", "float", cast("float", a), exponent))
@@ -144,3 +140,89 @@ def count_trailing_zeros(site: ElementwiseSite, a: Expr) -> Expr:
     find = call("__ffsll" if kind.bits == 64 else "__ffs", "int", a)
     zero = binary("==", a, literal(0), "bool")
     return ternary(zero, literal(kind.bits), binary("-", find, literal(1), "int"), "int", Range(0, kind.bits))
+
+# ---- from one type to another ----------------------------------------------------------------------------------------
+
+
+@elementwise("arith.index_cast", "arith.extsi", "arith.trunci")
+def convert_signed(site: ElementwiseSite, a: Expr) -> Expr:
+    source, result = site.source, site.result
+    if source.boolean and result.boolean:
+        return a
+    if source.boolean:
+        return unary("-", cast("int", a), "int", Range(-1, 0))
+    if result.boolean:
+        a = to_signed(a, site.integer)
+        return binary("!=", binary("&", a, literal(1), a.type), literal(0), "bool")
+    a = to_signed(a, site.integer)
+    return a if bounds(a, site.integer).fits(result.bits) else cast(result.cxx, a, result.range)
+
+
+@elementwise("arith.extui", "arith.index_castui")
+def convert_unsigned(site: ElementwiseSite, a: Expr) -> Expr:
+    source, result = site.source, site.result
+    if source.boolean:
+        return a if result.boolean else cast("int", a, Range(0, 1))
+    if result.bits <= site.integer.bits:
+        return convert_signed(site, a)
+    if bounds(a, source).non_negative:
+        return to_signed(a, source)
+    return cast("long long" if source.bits == 32 else "int", to_unsigned(a, source), Range(0, (1 << source.bits) - 1))
+
+
+@elementwise("arith.sitofp", "arith.uitofp")
+def integer_to_float(site: ElementwiseSite, a: Expr) -> Expr:
+    if site.source.boolean:
+        a = cast("int", a)
+        a = unary("-", a, "int") if site.name == "arith.sitofp" else a
+    else:
+        kind = site.integer
+        a = to_signed(a, kind) if site.name == "arith.sitofp" else to_unsigned(a, kind)
+    if site.result.small_float and a.type in ("long long", "unsigned long long"):
+        # a double does not hold it: the rounding to 16 bits would be the second
+        a = call("odd_double", "double", a)
+    elif site.result.small_float:
+        a = cast("double", a)
+    return cast(site.result.cxx, a).typed(site.result.cxx)
+
+
+@elementwise("arith.fptosi", "arith.fptoui")
+def float_to_integer(site: ElementwiseSite, a: Expr) -> Expr:
+    if site.source.small_float:
+        a = cast("float", a)
+    result = site.result
+    if result.boolean:
+        return binary("!=", cast("int", a), literal(0), "bool")
+    wide = result.unsigned if result.bits >= 32 else "int"
+    made = a if site.name == "arith.fptosi" else cast(wide, a, result.range)
+    return made if made.type == result.unsigned else cast(result.cxx, made, result.range)
+
+
+@elementwise("arith.extf", "arith.truncf")
+def convert_float(site: ElementwiseSite, a: Expr) -> Expr:
+    if site.source.small_float and site.result.small_float and site.source != site.result:
+        a = cast("float", a)
+    return cast(site.result.cxx, a)
+
+
+_BITS = {
+    ("f32", "i32"): "__float_as_int", ("i32", "f32"): "__int_as_float",
+    ("f64", "i64"): "__double_as_longlong", ("i64", "f64"): "__longlong_as_double",
+}  # fmt: skip
+
+
+@elementwise("arith.bitcast")
+def bitcast(site: ElementwiseSite, a: Expr) -> Expr:
+    source, result = site.source, site.result
+    if source == result:
+        return a
+    function = _BITS.get((source.name, result.name))
+    if function is not None:
+        a = to_signed(a, site.integer) if source.integer else a
+        return call(function, result.cxx, a, range=result.full_range)
+    bits = combine(f"{a.within(12)}.bits", "unsigned short", (a,), range=Range(0, 0xFFFF)) if source.small_float else a
+    if source.small_float and result.name == "i16":
+        return cast("short", bits, result.full_range)
+    if result.small_float and source.size == 2:
+        return of_bits(bits, result)
+    raise refuse("W0503", f"arith.bitcast from {source.name} to {result.name}", site.op)

@@ -1,22 +1,23 @@
-"""memref: accesses, atomics, and memory of the block (shared) and of the thread (private)."""
+"""memref: accesses, atomics, memory of the block (shared) and of the thread (private), and views of all of these."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from ....interpreter.ir.mlir import DYNAMIC, ir
+from ....interpreter.ir.functions import name_of
+from ....interpreter.ir.mlir import DYNAMIC, ancestors, ir, is_used, users
 from ....interpreter.memory.effects import combiner
-from ....interpreter.memory.layouts import is_shared, strided
-from ...kernel_form import refuse
-from ..kernel import LOOPS, KernelWriter
+from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, strided
+from ...kernel_form import integers, refuse
+from ..kernel import LOOPS, KernelWriter, Lanes, writes
 from ..loops import assignment
-from ..registry import writes
 from ..values.expression import Expr, call, cast
-from ..values.integers import literal
+from ..values.integers import add, literal, multiply
 from ..values.types import scalar
-from ..values.views import NamedMemory, NamedView, Space, access
+from ..values.views import Axis, NamedMemory, NamedView, Space, access
 
 
 @writes("memref.load")
@@ -46,14 +47,13 @@ def store(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 @writes("memref.alloca", "memref.alloc")
-def allocation(kernel: KernelWriter, op: ir.Operation) -> None:
+def allocation(kernel: KernelWriter, op: ir.Operation) -> NamedView:
     type = ir.MemRefType(op.results[0].type)
     shared, single = is_shared(type), math.prod(type.shape) == 1
     if op.name == "memref.alloc" and not shared:
         raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
     base = "s" if shared else "acc" if single and _stored_in_a_loop(op) else "r"
-    base = ir.StringAttr(op.attributes["weft.name"]).value if "weft.name" in op.attributes else base
-    kernel.values[op.results[0]] = allocated(kernel, type, base, op, shared=shared, single=single)
+    return allocated(kernel, type, name_of(op.results[0]) or base, op, shared=shared, single=single)
 
 
 def allocated(
@@ -70,13 +70,9 @@ def allocated(
 
 def _stored_in_a_loop(op: ir.Operation) -> bool:
     """Is a private variable stored to in a loop that it outlives? Then it accumulates."""
-    for use in op.results[0].uses:
-        user = use.owner.operation
-        while user.block != op.block:
-            user = user.parent.operation
-            if user.name in LOOPS and use.owner.operation.name == "memref.store":
-                return True
-    return False
+    stores = (user for user in users(op.results[0]) if user.name == "memref.store")
+    around = (loop for store in stores for loop in ancestors(store) if loop.name in LOOPS)
+    return any(loop not in ancestors(op) for loop in around)
 
 
 def _shared_array(kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation) -> NamedMemory:
@@ -111,8 +107,8 @@ def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 @writes("memref.get_global")
-def get_global(kernel: KernelWriter, op: ir.Operation) -> None:
-    kernel.values[op.results[0]] = NamedView.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
+def get_global(kernel: KernelWriter, op: ir.Operation) -> NamedView:
+    return NamedView.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
 
 
 # ---- atomics ----------------------------------------------------------------------------------------------------------
@@ -139,7 +135,82 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     if (spelled, view.element.name) == ("addi", "i64"):  # CUDA has it for unsigned numbers; modulo 2**64 the sums are the same
         at, value = f"reinterpret_cast<unsigned long long*>({at})", cast("unsigned long long", value)
     made = call(function, type, Expr(at, "pointer"), value, range=view.element.full_range)
-    if list(op.results[0].uses):
+    if is_used(op.results[0]):
         kernel.values[op.results[0]] = kernel.declare(op.results[0], (made,))
     else:
         kernel.line(f"{made.text};")
+
+# ---- windows into a buffer, its other shapes, and what they say of themselves ----------------------------------------
+
+
+def _entry(kernel: KernelWriter, entry: int | ir.Value, base: str = "size") -> Expr:
+    return literal(entry) if isinstance(entry, int) else kernel.atom(entry, base)
+
+
+def _window(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Expr], list[Expr], list[Expr]]:
+    """Offsets, sizes and strides of a subview or a `reinterpret_cast`."""
+    offsets, sizes, strides = mixed(op, "static_offsets", "static_sizes", "static_strides")
+    return [_entry(kernel, n, "offset") for n in offsets], [_entry(kernel, n) for n in sizes], [_entry(kernel, n) for n in strides]
+
+
+@writes("memref.subview")
+def subview(kernel: KernelWriter, op: ir.Operation) -> NamedView:
+    source = kernel.view(op.operands[0])
+    offsets, sizes, strides = _window(kernel, op)
+    kept = kept_dimensions(integers(op.attributes["static_sizes"]), op.results[0].type)
+    renumbered = {d: number for number, d in enumerate(kept)}
+    axes = []
+    for axis in source.axes:
+        d = axis.dimension
+        if d is None:
+            axes.append(axis)
+            continue
+        offset = kernel.named(add(axis.offset, multiply(offsets[d], axis.stride)), "offset")
+        axes.append(Axis(offset, multiply(axis.stride, strides[d]), renumbered.get(d)))
+    return NamedView(source.buffer, tuple(sizes[d] for d in kept), tuple(axes))
+
+
+@writes("memref.cast", "memref.memory_space_cast")
+def same_view(kernel: KernelWriter, op: ir.Operation) -> NamedView:
+    if not isinstance(op.results[0].type, ir.MemRefType):
+        raise refuse("W0502", f"{op.results[0].type}: a kernel has ranked memrefs only", op)
+    return kernel.view(op.operands[0])
+
+
+@writes("memref.reinterpret_cast")
+def reinterpret_cast(kernel: KernelWriter, op: ir.Operation) -> NamedView:
+    source = kernel.view(op.operands[0])
+    (offset,), sizes, strides = _window(kernel, op)
+    return source.flat(tuple(sizes), tuple(strides), offset)
+
+
+@writes(*RESHAPING)
+def reshape(kernel: KernelWriter, op: ir.Operation) -> NamedView:
+    source = kernel.view(op.operands[0])
+    strides, offset = source.strides(), kernel.named(source.offset(), "offset")
+    sizes, strides = reshaped(
+        op, source.shape, strides, partial(_entry, kernel), lambda a, b: kernel.named(multiply(a, b), "stride"),
+        lambda size: size.constant == 1,
+    )  # fmt: skip
+    return source.flat(sizes, strides, offset)
+
+
+@writes("memref.dim")
+def dim(kernel: KernelWriter, op: ir.Operation) -> Lanes:
+    axis = kernel.expr(op.operands[1]).constant
+    view = kernel.view(op.operands[0])
+    if axis is None or not 0 <= axis < len(view.shape):
+        raise refuse("W0503", "memref.dim of a dimension that is not a constant", op)
+    return (view.shape[axis],)
+
+
+@writes("memref.extract_strided_metadata")
+def metadata(kernel: KernelWriter, op: ir.Operation) -> None:
+    view = kernel.view(op.operands[0])
+    rank = len(view.shape)
+    results = list(op.results)
+    kernel.values[results[0]] = view.flat((), (), literal(0))
+    for result, value in zip(results[1:], (view.offset(), *view.shape, *view.strides()), strict=True):
+        kernel.bind(result, value)
+    if len(results) != 2 + 2 * rank:
+        raise refuse("W0503", "metadata of another rank", op)

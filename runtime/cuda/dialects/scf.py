@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....interpreter.ir.mlir import ir
+from ....interpreter.ir.mlir import ir, is_used
 from ...kernel_form import refuse
-from ..kernel import KernelWriter, Lanes, TextBlock, has_effects
+from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
-from ..registry import writes
 from ..values.expression import Expr, ternary, unary
 from ..values.types import element, scalar
 
@@ -18,8 +17,8 @@ def for_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     block = kernel.single_block(op)
     if "unsignedCmp" in op.attributes:
         raise refuse("W0503", "scf.for with an unsigned comparison", op)
-    kind = scalar(op.operands[0].type, op).integer
-    if kind is None:
+    kind = scalar(op.operands[0].type, op)
+    if not kind.integer:
         raise refuse("W0502", f"a loop over {op.operands[0].type}", op)
     lower, upper, step = loop_bounds(kernel, *kernel.exprs(list(op.operands)[:3]))
     inits, arguments = list(op.operands)[3:], list(block.arguments)
@@ -60,7 +59,7 @@ def _write(kernel: KernelWriter, block: ir.Block) -> list[Lanes]:
 def _yielded(kernel: KernelWriter, op: ir.Operation, values: Sequence[Lanes]) -> None:
     """The op's results are those of its only block."""
     for result, value in zip(op.results, values, strict=True):
-        if list(result.uses):
+        if is_used(result):
             kernel.values[result] = tuple(kernel.named(e) for e in value)
 
 
@@ -182,7 +181,7 @@ def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     declared: list[tuple[Carried, Lanes]] = []
     for result, argument, value, own in zip(op.results, after.arguments, forwarded, reserved, strict=True):
         same = next((c for c in carried if tuple(e.text for e in value) == c.variables), None)
-        if same is None and (list(result.uses) or list(argument.uses)):
+        if same is None and is_used(result, argument):
             same = own
             declared.append((same, value))
         if same is not None:

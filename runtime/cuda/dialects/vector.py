@@ -6,11 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 
-from ....interpreter.ir.mlir import ir, producer
+from ....interpreter.ir.mlir import ir, is_used, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
 from ...kernel_form import ARRANGING, arranged, kind_of, refuse
-from ..kernel import KernelWriter, Lanes, has_effects
-from ..registry import writes
+from ..kernel import KernelWriter, Lanes, has_effects, writes
 from ..values.expression import Expr, cast
 from ..values.integers import add, literal
 from ..values.types import ScalarType, element
@@ -113,11 +112,11 @@ def _check(op: ir.Operation, buffer: int) -> None:
 
 
 @writes("vector.load", "vector.transfer_read")
-def load(kernel: KernelWriter, op: ir.Operation) -> None:
+def load(kernel: KernelWriter, op: ir.Operation) -> Lanes | None:
     _check(op, 0)
-    if not list(op.results[0].uses) or _stored_at_once(op) is not None:
-        return  # the store writes the whole move
-    kernel.bind(op.results[0], *_loaded(kernel, op))
+    if not is_used(op.results[0]) or _stored_at_once(op) is not None:
+        return None  # the store writes the whole move
+    return _loaded(kernel, op)
 
 
 def _loaded(kernel: KernelWriter, op: ir.Operation) -> Lanes:
@@ -194,13 +193,13 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
 
 
 @writes(*ARRANGING)
-def arrange(kernel: KernelWriter, op: ir.Operation) -> None:
+def arrange(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     numbers = arranged(op)
     if numbers is None:
         raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
                      hint="unroll the loop over the position first")  # fmt: skip
     lanes = [e for v in op.operands for e in kernel.lanes(v)]
-    kernel.bind(op.results[0], *(lanes[number] for number in numbers.flat))
+    return tuple(lanes[number] for number in numbers.flat)
 
 
 @writes("vector.to_elements")
@@ -210,7 +209,7 @@ def to_elements(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 @writes("vector.reduction")
-def reduction(kernel: KernelWriter, op: ir.Operation) -> None:
+def reduction(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     """In order, from the accumulator on: floating-point sums depend on it."""
     kind, _ = element(op.operands[0].type, op)
     lanes = list(kernel.lanes(op.operands[0]))
@@ -218,7 +217,7 @@ def reduction(kernel: KernelWriter, op: ir.Operation) -> None:
         lanes.insert(0, kernel.expr(op.operands[1]))
     word = kind_of(op)
     name = f"arith.{(_ON_FLOATS if kind.floating else _ON_INTEGERS).get(word, word)}"
-    kernel.bind(op.results[0], reduce(partial(arith.FUNCTIONS[name], arith.ElementwiseSite(kernel, op, kind, kind, name)), lanes))
+    return (reduce(partial(arith.FUNCTIONS[name], arith.ElementwiseSite(kernel, op, kind, kind, name)), lanes),)
 
 
 _ON_INTEGERS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}

@@ -8,41 +8,15 @@ arithmetic is taken not to overflow, and is made in `int` where the range fits.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import numpy as np
 
 from .expression import Expr, binary, call, cast
 from .ranges import Range
+from .types import INDEX, ScalarType
 
 INT, LONG = "int", "long long"
-_SIGNED = {8: "signed char", 16: "short", 32: INT, 64: LONG}
-
-
-@dataclass(frozen=True)
-class Integer:
-    """An integer type of MLIR: `i8`, `i16`, `i32`, `i64`, or `index` (64 bits)."""
-
-    bits: int
-    index: bool = False
-
-    @property
-    def signed(self) -> str:
-        return _SIGNED[self.bits]
-
-    @property
-    def unsigned(self) -> str:
-        return {8: "unsigned char", 16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}[self.bits]
-
-    @property
-    def range(self) -> Range:
-        return Range.signed(self.bits)
-
-    def variable(self, known: Range | None) -> str:
-        """The type of a variable for a value of this type."""
-        return INT if self.index and known is not None and known.fits(32) else self.signed
-
-
-INDEX = Integer(64, index=True)
 
 
 def literal(value: int) -> Expr:
@@ -55,18 +29,18 @@ def literal(value: int) -> Expr:
     return Expr(text, LONG, range=known, atom=True, precedence=11 if value < 0 else 12)
 
 
-def bounds(e: Expr, kind: Integer) -> Range:
+def bounds(e: Expr, kind: ScalarType) -> Range:
     return e.range if e.range is not None else kind.range
 
 
-def to_signed(e: Expr, kind: Integer) -> Expr:
+def to_signed(e: Expr, kind: ScalarType) -> Expr:
     """The expression with the value that MLIR's signed operations see."""
     if e.type in ("unsigned", "unsigned long long") and not (e.range and e.range.non_negative and e.range.fits(32)):
         return cast(INT if kind.bits <= 32 else LONG, e, e.range)
     return e
 
 
-def to_unsigned(e: Expr, kind: Integer) -> Expr:
+def to_unsigned(e: Expr, kind: ScalarType) -> Expr:
     """The expression with the value that MLIR's unsigned operations see."""
     known = bounds(e, kind)
     if known.non_negative or e.type == kind.unsigned:
@@ -74,15 +48,15 @@ def to_unsigned(e: Expr, kind: Integer) -> Expr:
     return cast(kind.unsigned, e, Range(0, (1 << kind.bits) - 1))
 
 
-def settle(e: Expr, kind: Integer) -> Expr:
+def settle(e: Expr, kind: ScalarType) -> Expr:
     """The result of an operation on a narrow type, brought back into it; wider ones wrap by their C++ type."""
     known = bounds(e, kind)
     if kind.bits >= 32 or known.fits(kind.bits):
         return e
-    return cast(kind.signed, e, kind.range)
+    return cast(kind.cxx, e, kind.range)
 
 
-def wrapping(operator: str, a: Expr, b: Expr, kind: Integer, exact: Range) -> Expr:
+def wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) -> Expr:
     """`a operator b` for `+`, `-`, `*`; `exact` is the range of the result before it wraps."""
     if kind.bits < 32:
         return settle(binary(operator, a, b, INT, exact), kind)
@@ -102,11 +76,11 @@ def wrapping(operator: str, a: Expr, b: Expr, kind: Integer, exact: Range) -> Ex
     return binary(operator, a, b, wide, kind.range)
 
 
-def _small(e: Expr, kind: Integer) -> bool:
+def _small(e: Expr, kind: ScalarType) -> bool:
     return kind.bits == 32 and e.constant is not None and e.constant >= 0
 
 
-def add(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+def add(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     if a.constant is not None and b.constant is not None and (a.constant + b.constant) in _span(kind):
         return literal(a.constant + b.constant)
     if a.constant == 0:
@@ -130,7 +104,7 @@ def _opposite(e: Expr) -> Expr | None:
     return replace(e, text=text, range=-e.range, split=None)
 
 
-def subtract(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+def subtract(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     if a.constant is not None and b.constant is not None and (a.constant - b.constant) in _span(kind):
         return literal(a.constant - b.constant)
     if b.constant == 0:
@@ -138,7 +112,7 @@ def subtract(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
     return wrapping("-", a, b, kind, bounds(a, kind) - bounds(b, kind))
 
 
-def multiply(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+def multiply(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     if a.constant is not None and b.constant is not None and (a.constant * b.constant) in _span(kind):
         return literal(a.constant * b.constant)
     if a.constant == 1:
@@ -150,7 +124,7 @@ def multiply(a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
     return wrapping("*", a, b, kind, bounds(a, kind) * bounds(b, kind))
 
 
-def _span(kind: Integer) -> range:
+def _span(kind: ScalarType) -> range:
     return range(kind.range.low, kind.range.high + 1)
 
 
@@ -161,33 +135,37 @@ def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
     return binary(operator, a, b, type, known)
 
 
-def divide_signed(a: Expr, b: Expr, kind: Integer) -> Expr:
+def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
     a, b = to_signed(a, kind), to_signed(b, kind)
     if b.constant == 1:
         return a
     return settle(_divide("/", a, b, bounds(a, kind).truncdiv(bounds(b, kind)).clamp(*_ends(kind))), kind)
 
 
-def remainder_signed(a: Expr, b: Expr, kind: Integer) -> Expr:
+def remainder_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
     a, b = to_signed(a, kind), to_signed(b, kind)
     return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind)))
 
 
-def _ends(kind: Integer) -> tuple[int, int]:
+def _ends(kind: ScalarType) -> tuple[int, int]:
     return kind.range.low, kind.range.high
 
 
-def unsigned_operation(operator: str, a: Expr, b: Expr, kind: Integer) -> Expr:
+def unsigned_operation(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
     """Unsigned division and remainder; signed where both operands are known not to be negative."""
     ra, rb = bounds(a, kind), bounds(b, kind)
     if ra.non_negative and rb.non_negative:
         return divide_signed(a, b, kind) if operator == "/" else remainder_signed(a, b, kind)
-    a, b = to_unsigned(a, kind), to_unsigned(b, kind)
-    return settle(binary(operator, a, b, kind.unsigned if kind.bits >= 32 else INT, kind.range
-                         if kind.bits >= 32 else Range(0, (1 << kind.bits) - 1)), kind)  # fmt: skip
+    type, known = unsigned_result(kind)
+    return settle(binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), type, known), kind)
 
 
-def floor_divide(a: Expr, b: Expr, kind: Integer, need: Callable[[str], None]) -> Expr:
+def unsigned_result(kind: ScalarType) -> tuple[str, Range]:
+    """The C++ type and the range of what C++ makes of two unsigned numbers; narrow ones become `int`."""
+    return (kind.unsigned, kind.range) if kind.bits >= 32 else (INT, Range(0, (1 << kind.bits) - 1))
+
+
+def floor_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     """Division that rounds down; plain `/` where nothing is negative."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     ra, rb = bounds(a, kind), bounds(b, kind)
@@ -195,11 +173,10 @@ def floor_divide(a: Expr, b: Expr, kind: Integer, need: Callable[[str], None]) -
         return literal(a.constant // b.constant)
     if ra.non_negative and rb.low > 0:
         return literal(0) if ra.high < rb.low else divide_signed(a, b, kind)
-    need("floordiv")
     return _helper("floordiv", a, b, ra.floordiv(rb).clamp(*_ends(kind)), kind)
 
 
-def ceil_divide(a: Expr, b: Expr, kind: Integer, need: Callable[[str], None]) -> Expr:
+def ceil_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     """Division that rounds up."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     ra, rb = bounds(a, kind), bounds(b, kind)
@@ -213,22 +190,20 @@ def ceil_divide(a: Expr, b: Expr, kind: Integer, need: Callable[[str], None]) ->
         and (ra.high + b.constant) < 1 << 31
     ):
         return _divide("/", add(a, literal(b.constant - 1)), b, ra.ceildiv(rb))
-    need("ceildiv")
     return _helper("ceildiv", a, b, ra.ceildiv(rb).clamp(*_ends(kind)), kind)
 
 
-def modulo(a: Expr, b: Expr, need: Callable[[str], None]) -> Expr:
+def modulo(a: Expr, b: Expr) -> Expr:
     """Affine `mod`: never negative; plain `%` where the dividend isn't."""
     ra, rb = bounds(a, INDEX), bounds(b, INDEX)
     if a.constant is not None and b.constant:
         return literal(a.constant % b.constant)
     if ra.non_negative and rb.low > 0:
         return a if ra.high < rb.low else _divide("%", a, b, ra.modulo(rb))
-    need("floormod")
     return _helper("floormod", a, b, ra.modulo(rb), INDEX)
 
 
-def _helper(function: str, a: Expr, b: Expr, known: Range, kind: Integer) -> Expr:
+def _helper(function: str, a: Expr, b: Expr, known: Range, kind: ScalarType) -> Expr:
     a, b = same_width(a, b)
     return settle(call(function, a.type, a, b, range=known), kind)
 
@@ -240,7 +215,7 @@ def same_width(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return (a if a.type == INT else cast(INT, a)), (b if b.type == INT else cast(INT, b))
 
 
-def extreme(function: str, a: Expr, b: Expr, kind: Integer = INDEX) -> Expr:
+def extreme(function: str, a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     """`min` or `max`, signed."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     ra, rb = bounds(a, kind), bounds(b, kind)
@@ -267,3 +242,44 @@ def decide(predicate: str, a: Range, b: Range) -> bool | None:
         return predicate == "=="
     return None
 
+
+# ---- literals -----------------------------------------------------------------------------------------------------------
+
+
+def truth(known: bool) -> Expr:
+    return Expr("true" if known else "false", "bool", range=Range.constant(int(known)), atom=True)
+
+
+def constant(value: float | int | bool, kind: ScalarType) -> Expr:
+    """A literal of that type, exact."""
+    if kind.boolean:
+        return truth(bool(value))
+    if kind.integer:
+        return literal(int(value))
+    if kind.small_float and np.isnan(value):  # a conversion would make another NaN of it
+        return of_bits(literal(small_bits(float(value), kind)), kind)
+    if kind.small_float:
+        return call(kind.cxx, kind.cxx, float_literal(float(value), "f32"))
+    return float_literal(float(value), kind.name)
+
+
+def of_bits(bits: Expr, kind: ScalarType) -> Expr:
+    """A 16-bit float from its bits, those of an integer."""
+    return call(f"{kind.cxx}_of_bits", kind.cxx, bits)
+
+
+def small_bits(nan: float, kind: ScalarType) -> int:
+    """The bits of a NaN, of which the narrow type keeps the upper ones."""
+    bits = int(np.float32(nan).view(np.uint32))
+    return bits >> 16 if kind.name == "bf16" else (bits >> 16 & 0x8000) | 0x7C00 | (bits >> 13 & 0x3FF)
+
+
+def float_literal(value: float, name: str) -> Expr:
+    """An `f32` or `f64` literal: the fewest digits that give the value back; bits for infinities and NaNs."""
+    cxx, suffix, number = ("float", "f", np.float32(value)) if name == "f32" else ("double", "", np.float64(value))
+    if np.isfinite(number):
+        text = repr(float(str(number)))  # 100.0, not 1e+02
+        return Expr(text + suffix, cxx, atom=True, precedence=11 if text.startswith("-") else 12)
+    bits = int.from_bytes(number.tobytes(), "little")
+    text = f"__uint_as_float(0x{bits:08x}u)" if name == "f32" else f"__longlong_as_double(0x{bits:016x}ll)"
+    return Expr(text, cxx, atom=True)

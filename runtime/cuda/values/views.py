@@ -167,7 +167,7 @@ def wide_access(buffer: NamedMemory, indices: tuple[Expr, ...], type: str, *, co
 def access_width(buffer: NamedMemory, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
     """How many of `count` consecutive elements one access may move: at most 16 bytes, the alignment proven.
 
-    Pointers and wide-accessed shared arrays are aligned to 16 bytes (abi.POINTER_ALIGNMENT). Private arrays live in registers,
+    Pointers and wide-accessed shared arrays are aligned to 16 bytes (`runtime/cuda/__init__.py`). Private arrays live in registers,
     which have no addresses: they are accessed so only where a wide access moves them from or to memory (`registers`).
     """
     if (buffer.space == "private" and not registers) or buffer.single:

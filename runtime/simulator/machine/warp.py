@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..values import numeric
-from ..values.combining import COMBINE
+from ..values.numeric import COMBINE
 from .lanes import Lane, Lanes
 from .memory import Memory
 

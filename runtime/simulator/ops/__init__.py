@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import affine, arithmetic, control, gpu, memory, transfers, vectors
+from . import arithmetic, control, memory, vectors
 
-__all__ = ["affine", "arithmetic", "control", "gpu", "memory", "transfers", "vectors"]
+__all__ = ["arithmetic", "control", "memory", "vectors"]

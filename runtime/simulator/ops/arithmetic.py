@@ -1,58 +1,44 @@
-"""`arith` and `math`."""
+"""`arith`, `math` and `affine`."""
 
 from __future__ import annotations
 
+from functools import partial
+
+from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ON_BITS, refuse
-from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import dense, value_type
-from ..values.numeric import MATH
+from ..translate import BOOL, INT64, Made, Translator, Val, handles, literal, value_type
+from ..values.numeric import MATH, wrap
+from .memory import dense
 
-_BINARY = {
+_PATTERNS = {
     "arith.addf": "{0} + {1}", "arith.subf": "{0} - {1}", "arith.mulf": "{0} * {1}", "arith.divf": "{0} / {1}",
-    "arith.remf": "np.fmod({0}, {1})", "arith.maximumf": "N.maximum({0}, {1})",
-    "arith.minimumf": "N.minimum({0}, {1})", "arith.maxnumf": "N.maxnum({0}, {1})",
-    "arith.minnumf": "N.minnum({0}, {1})", "arith.negf": "-{0}",
+    "arith.remf": "np.fmod({0}, {1})", "arith.maximumf": "N.maximum({0}, {1})", "arith.minimumf": "N.minimum({0}, {1})",
+    "arith.maxnumf": "N.maxnum({0}, {1})", "arith.minnumf": "N.minnum({0}, {1})", "arith.negf": "-{0}",
     "arith.andi": "{0} & {1}", "arith.ori": "{0} | {1}", "arith.xori": "{0} ^ {1}",
-}  # fmt: skip
-
-_INTEGER = {"arith.addi": "{0} + {1}", "arith.subi": "{0} - {1}", "arith.muli": "{0} * {1}"}
-_LOGIC = {"xor": "{0} ^ {1}", "and": "{0} & {1}", "or": "{0} | {1}"}
-
-_ORDERED = {
+    "arith.addi": "{0} + {1}", "arith.subi": "{0} - {1}", "arith.muli": "{0} * {1}",
     "arith.maxsi": "N.maximum_of({0}, {1})", "arith.minsi": "N.minimum_of({0}, {1})",
     "arith.maxui": "N.maxui({0}, {1})", "arith.minui": "N.minui({0}, {1})",
-    "arith.shli": "np.left_shift({0}, {1})", "arith.shrsi": "np.right_shift({0}, {1})",
-    "arith.shrui": "N.shrui({0}, {1})",
-}  # fmt: skip
-
-_DIVISION = {
+    "arith.shli": "np.left_shift({0}, {1})", "arith.shrsi": "np.right_shift({0}, {1})", "arith.shrui": "N.shrui({0}, {1})",
     "arith.divsi": "N.divsi({0}, {1})", "arith.divui": "N.divui({0}, {1})", "arith.remsi": "np.fmod({0}, {1})",
     "arith.remui": "N.remui({0}, {1})", "arith.floordivsi": "{0} // {1}", "arith.ceildivsi": "N.ceildivsi({0}, {1})",
 }  # fmt: skip
+_LOGIC = {"xor": "{0} ^ {1}", "and": "{0} & {1}", "or": "{0} | {1}"}
 
 _SIGNED = ["==", "!=", "<", "<=", ">", ">="]
 _UNSIGNED = ["<", "<=", ">", ">="]
 _FLOAT = ["==", ">", ">=", "<", "<=", "!="]
 
 
-def plain(op: ir.Operation, made: str) -> str:
-    """The expression as a Python integer, where a uniform index or i64 results."""
-    return f"N.wrap(int({made}))"
-
-
-def _integer(t: Translator, op: ir.Operation, pattern: str, values: list[Val], *, pure: bool = True) -> None:
-    made = pattern.format(*(v.text for v in values))
-    uniform = pure and all(v.uniform for v in values)
-    t.result(op, plain(op, made) if uniform and is_wide(op) else made, values, pure=pure)
-
-
-def is_wide(op: ir.Operation) -> bool:
-    return str(op.results[0].type) in ("index", "i64")
+def _number(t: Translator, op: ir.Operation, made: str, values: list[Val], *, pure: bool = True) -> Val:
+    """The op's result; a uniform index or i64 is a Python integer."""
+    uniform = pure and all(v.uniform and not v.shape for v in values)
+    wide = uniform and str(op.results[0].type) in ("index", "i64")
+    return t.result(op, f"N.wrap(int({made}))" if wide else made, values, pure=pure)
 
 
 @handles("arith.constant")
-def constant(t: Translator, op: ir.Operation) -> None:
+def constant(t: Translator, op: ir.Operation) -> Val:
     attribute = op.attributes["value"]
     dtype, shape = value_type(op.results[0].type, op)
     if isinstance(op.results[0].type, ir.VectorType):
@@ -66,57 +52,41 @@ def constant(t: Translator, op: ir.Operation) -> None:
         made = t.constant(dtype.type(attribute.value), dtype)
     else:
         made = t.constant(dtype.type(ir.IntegerAttr(attribute).value), dtype)
-    t.values[op.results[0]] = made
+    return made
 
 
-@handles(*_BINARY)
-def binary(t: Translator, op: ir.Operation) -> None:
-    values = t.operands(op)
-    t.result(op, _BINARY[op.name].format(*(v.text for v in values)), values)
-
-
-@handles(*_INTEGER, *_ORDERED)
-def integer(t: Translator, op: ir.Operation) -> None:
-    values = t.operands(op)
-    pattern = (_INTEGER | _ORDERED)[op.name]
+@handles(*_PATTERNS)
+def operate(t: Translator, op: ir.Operation) -> Val:
+    values, pattern, pure, word = t.operands(op), _PATTERNS[op.name], True, op.name[6:-1]
     if values[0].dtype == BOOL:
-        if op.name[6:-1] not in ON_BITS:
-            raise refuse("W0750", "the simulator does not shift i1", op, hint="a shift of one bit is by 0: leave it out")
-        pattern = _LOGIC[ON_BITS[op.name[6:-1]]]
-    elif op.name in _INTEGER and not values[0].shape and all(v.const is not None for v in values):
-        made = eval(pattern.format(*(v.const for v in values)))
-        t.values[op.results[0]] = literal((made + (1 << 63)) % (1 << 64) - (1 << 63))
-        return
-    _integer(t, op, pattern, values)
-
-
-@handles(*_DIVISION)
-def division(t: Translator, op: ir.Operation) -> None:
-    left, right = t.operands(op)
-    if left.dtype == BOOL:
-        raise refuse("W0750", "the simulator does not divide i1", op)
-    pure = right.const is not None and right.const != 0
-    if not pure:
-        text = f"L.nonzero({right.text}, {t.mask}, {t.site(op)})"
-        right = t.define(text, [right], right.dtype, right.shape, pure=False)
-    _integer(t, op, _DIVISION[op.name], [left, right], pure=pure)
+        if word not in ON_BITS:
+            hint = "a shift of one bit is by 0, a divisor of one bit is 1: leave it out"
+            raise refuse("W0750", f"the simulator does not know `{op.name}` on i1", op, hint=hint)
+        pattern = _LOGIC[ON_BITS[word]]
+    elif word in ("add", "sub", "mul") and not values[0].shape and all(v.const is not None for v in values):
+        return literal(wrap(eval(pattern.format(*(v.const for v in values)))))
+    elif op.name.endswith("i") and ("div" in word or "rem" in word):
+        pure = bool(values[1].const)
+        values[1] = values[1] if pure else t.nonzero(values[1], op)
+    return _number(t, op, pattern.format(*(v.text for v in values)), values, pure=pure)
 
 
 @handles("arith.cmpi")
-def compare_integers(t: Translator, op: ir.Operation) -> None:
+def compare_integers(t: Translator, op: ir.Operation) -> Val:
     predicate = ir.IntegerAttr(op.attributes["predicate"]).value
-    a, b = (v.text for v in t.operands(op))
+    values = t.operands(op)
+    a, b = (v.text for v in values)
     if predicate > 5:
         made = f"N.unsigned({a}) {_UNSIGNED[predicate - 6]} N.unsigned({b})"
-    elif predicate > 1 and t.operands(op)[0].dtype == BOOL:
+    elif predicate > 1 and values[0].dtype == BOOL:
         made = f"{b} {_SIGNED[predicate]} {a}"  # as i1, true is -1
     else:
         made = f"{a} {_SIGNED[predicate]} {b}"
-    t.result(op, made, t.operands(op))
+    return t.result(op, made, values)
 
 
 @handles("arith.cmpf")
-def compare_floats(t: Translator, op: ir.Operation) -> None:
+def compare_floats(t: Translator, op: ir.Operation) -> Val:
     predicate = ir.IntegerAttr(op.attributes["predicate"]).value
     a, b = (v.text for v in t.operands(op))
     either = f"(np.isnan({a}) | np.isnan({b}))"
@@ -127,41 +97,41 @@ def compare_floats(t: Translator, op: ir.Operation) -> None:
     else:
         made = f"({a} {_FLOAT[(predicate - 1) % 7]} {b})"
         made += f" | {either}" if predicate > 7 else f" & ~{either}" if predicate == 6 else ""
-    t.result(op, made, t.operands(op))
+    return t.result(op, made, t.operands(op))
 
 
 @handles("arith.select")
-def select(t: Translator, op: ir.Operation) -> None:
+def select(t: Translator, op: ir.Operation) -> Made:
     condition = t.value(op.operands[0])
     yes, no = t.values[op.operands[1]], t.values[op.operands[2]]
-    if isinstance(yes, Val) and isinstance(no, Val):
+    if isinstance(yes, Val) or isinstance(no, Val):
+        yes, no = t.value(op.operands[1]), t.value(op.operands[2])
         made = f"N.select({condition.text}, {yes.text}, {no.text}, {yes.rank if not condition.shape else 0})"
-        t.result(op, made, [condition, yes, no])
-    elif isinstance(yes, Mem) and isinstance(no, Mem):
-        taken, other = t.fresh("m"), t.fresh("m")
-        t.emit(f"{taken}, {other} = L.split(None, {condition.text})")
-        arms, parts = f"{taken}, {other}", []
-        for number, (a, b) in enumerate(zip(yes.parts, no.parts, strict=True)):
-            made = f"L.choose({condition.text}, {a.text}, {b.text}, {0 if number == 2 else None}, {arms})"
-            parts.append(a if a.text == b.text else t.define(made, [condition, a, b], INT64, pure=False))
-        t.values[op.results[0]] = yes.of(parts)
+        return t.result(op, made, [condition, yes, no])
+    taken, other = t.fresh("m"), t.fresh("m")
+    t.emit(f"{taken}, {other} = L.split(None, {condition.text})")
+    arms, parts = f"{taken}, {other}", []
+    for number, (a, b) in enumerate(zip(yes.parts, no.parts, strict=True)):
+        made = f"L.choose({condition.text}, {a.text}, {b.text}, {0 if number == 2 else None}, {arms})"
+        parts.append(a if a.text == b.text else t.define(made, [condition, a, b], INT64, pure=False))
+    return yes.of(parts)
 
 
-_WIDER = ("arith.extsi", "arith.index_cast", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.trunci")
-_ZEROES = ("arith.extui", "arith.index_castui", "arith.uitofp")
+_CASTS = {
+    "arith.bitcast": "bitcast",
+    "arith.fptoui": "to_unsigned",
+    **{f"arith.{name}": "convert" for name in ("extsi", "index_cast", "sitofp", "fptosi", "extf", "truncf", "trunci")},
+    **{f"arith.{name}": "convert_unsigned" for name in ("extui", "index_castui", "uitofp")},
+}
 
 
-@handles(*_WIDER, *_ZEROES, "arith.fptoui", "arith.bitcast")
-def cast(t: Translator, op: ir.Operation) -> None:
+@handles(*_CASTS)
+def cast(t: Translator, op: ir.Operation) -> Val:
     (value,) = t.operands(op)
     dtype, _ = value_type(op.results[0].type, op)
-    function = {"arith.bitcast": "bitcast", "arith.fptoui": "to_unsigned"}.get(op.name, "convert")
-    function = "convert_unsigned" if op.name in _ZEROES else function
-    made = f"T.{function}({value.text}, {t.constant(dtype, INT64).text})"
     if value.const is not None and dtype == INT64:
-        t.values[op.results[0]] = value
-    else:
-        t.result(op, plain(op, made) if value.uniform and not value.shape and is_wide(op) else made, [value])
+        return value
+    return _number(t, op, f"T.{_CASTS[op.name]}({value.text}, {t.constant(dtype, INT64).text})", [value])
 
 
 _MATH_BIT = {"math.ctpop": "{0}", "math.ctlz": "~{0}", "math.cttz": "~{0}"}
@@ -169,17 +139,37 @@ _MATH_BIT = {"math.ctpop": "{0}", "math.ctlz": "~{0}", "math.cttz": "~{0}"}
 
 
 @handles(*(f"math.{name}" for name in MATH))
-def math(t: Translator, op: ir.Operation) -> None:
+def math(t: Translator, op: ir.Operation) -> Val:
     values = t.operands(op)
+    first, *others = (v.text for v in values)
     if values[0].dtype == BOOL:
         if op.name not in _MATH_BIT:
             raise refuse("W0750", "the simulator has no such op on i1", op)
-        t.result(op, _MATH_BIT[op.name].format(f"np.bool_({values[0].text})" if values[0].uniform else values[0].text), values)
-        return
-    made = f"M[{op.name.removeprefix('math.')!r}]({', '.join(v.text for v in values)})"
-    wide = str(op.results[0].type) == "i64" and all(v.uniform for v in values)
+        return t.result(op, _MATH_BIT[op.name].format(f"np.bool_({first})" if values[0].uniform else first), values)
     if values[0].uniform and values[0].dtype == INT64:
-        made = made.replace(f"({values[0].text}", f"(N.typed({values[0].text})", 1)
-    t.result(op, plain(op, made) if wide else made, values)
+        first = f"N.typed({first})"
+    return _number(t, op, f"M[{op.name.removeprefix('math.')!r}]({', '.join([first, *others])})", values)
 
 
+# ---- affine maps -----------------------------------------------------------------------------------------------------
+
+
+def _operate(t: Translator, op: ir.Operation, operator: str, a: Val, b: Val) -> Val:
+    if operator == "add":
+        return t.add(a, b)
+    if operator == "mul":
+        return t.multiply(a, b)
+    pure = b.const is not None
+    if b.const is not None and b.const <= 0:
+        raise refuse("W0750", f"an affine map divides by {b.const}", op)
+    if not pure:
+        b = t.nonzero(b, op)
+    pattern = {"mod": "{0} % {1}", "floordiv": "{0} // {1}", "ceildiv": "-(-{0} // {1})"}[operator]
+    return t.define(pattern.format(a.text, b.text), [a, b], INT64, pure=pure)
+
+
+@handles("affine.apply", "affine.min", "affine.max")
+def affine(t: Translator, op: ir.Operation) -> Val:
+    values = results_of(ir.AffineMapAttr(op.attributes["map"]).value, t.operands(op), literal, partial(_operate, t, op))
+    function = "minimum_of" if op.name == "affine.min" else "maximum_of"
+    return values[0] if len(values) == 1 else t.define(f"N.{function}({', '.join(v.text for v in values)})", values, INT64)

@@ -1,34 +1,34 @@
-"""`scf`: loops and branches, with masks where lanes part ways and without where they don't."""
+"""`scf` and `gpu`: loops and branches, with masks where lanes part ways and without where they don't; threads and barriers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import refuse
-from ..translate import INT64, Mem, Translator, Val, handles
+from ...kernel_form import axis_of, refuse
+from ..translate import BOOL, INT64, Made, Mem, Translator, Val, handles, literal, value_type
+from ..values.numeric import COMBINE
 
-Carried = Val | Mem
 
-
-def declare(t: Translator, like: Carried, depth: int) -> Carried:
+def declare(t: Translator, like: Made, depth: int) -> Made:
     """Fresh variables for something that is assigned in several places."""
     made = [Val(t.fresh(), depth, part.dtype, False, part.shape) for part in pieces(like)]
     return like.of(made) if isinstance(like, Mem) else made[0]
 
 
-def pieces(carried: Carried) -> tuple[Val, ...]:
+def pieces(carried: Made) -> tuple[Val, ...]:
     return (carried,) if isinstance(carried, Val) else carried.parts
 
 
-def at_depth(carried: Carried, depth: int) -> Carried:
+def at_depth(carried: Made, depth: int) -> Made:
     """The same variables, seen from another scope."""
     made = [replace(part, depth=depth, const=None) for part in pieces(carried)]
     return carried.of(made) if isinstance(carried, Mem) else made[0]
 
 
-def assign(t: Translator, targets: Sequence[Carried], sources: Sequence[Carried]) -> None:
+def assign(t: Translator, targets: Sequence[Made], sources: Sequence[Made]) -> None:
     """All at once, as values of variables."""
     left = [v.text for target in targets for v in pieces(target)]
     right = [pinned(v, s) for s in sources for v in pieces(s)]
@@ -36,17 +36,17 @@ def assign(t: Translator, targets: Sequence[Carried], sources: Sequence[Carried]
         t.emit(f"{', '.join(left)} = {', '.join(right)}")
 
 
-def chosen(where: str, a: Val, b: Val, like: Carried, arms: str = "") -> str:
+def chosen(where: str, a: Val, b: Val, like: Made, arms: str = "") -> str:
     """`a` where the lanes are those of the mask (or condition) `where`, else `b`: a part of a value like `like`."""
     return f"L.choose({where}, {pinned(a, like)}, {pinned(b, like)}, {None if isinstance(like, Mem) else b.rank}{arms})"
 
 
-def pinned(part: Val, like: Carried) -> str:
+def pinned(part: Val, like: Made) -> str:
     """Its text, with a NumPy type where it is a value: another lane's may take its place."""
     return part.text if isinstance(like, Mem) else part.pinned
 
 
-def blend(t: Translator, mask: str, targets: Sequence[Carried], sources: Sequence[Carried]) -> None:
+def blend(t: Translator, mask: str, targets: Sequence[Made], sources: Sequence[Made]) -> None:
     """`targets` take the sources in the lanes of `mask`."""
     parts = [(old, chosen(mask, new, old, target)) for target, source in zip(targets, sources, strict=True)
              for old, new in zip(pieces(target), pieces(source), strict=True)]  # fmt: skip
@@ -79,7 +79,7 @@ def scf_for(t: Translator, op: ir.Operation) -> None:
         t.values[result] = at_depth(variable, t.depth)
 
 
-def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]) -> list[Carried]:
+def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]) -> list[Made]:
     """The variables of what a loop carries, with their initial values; `arguments` are these inside of it."""
     starts = [t.values[v] for v in inits]
     carried = [declare(t, start, t.depth) for start in starts]
@@ -89,7 +89,7 @@ def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value
     return carried
 
 
-def go_on(t: Translator, carried: Sequence[Carried], yielded: Sequence[Carried], mask: str, outer: str) -> None:
+def go_on(t: Translator, carried: Sequence[Made], yielded: Sequence[Made], mask: str, outer: str) -> None:
     """The next turn has what this one yields, in the lanes of `mask`, out of those of `outer`."""
     if carried:
         with t.block(f"if {mask} is {outer}:"):
@@ -103,7 +103,7 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
     condition = t.value(op.operands[0])
     taken, other = t.fresh("m"), t.fresh("m")
     t.emit(f"{taken}, {other} = L.split({t.mask}, {condition.text})")
-    arms: list[list[Carried]] = []
+    arms: list[list[Made]] = []
     for mask, region in zip((taken, other), op.regions, strict=True):
         if not region.blocks:
             continue
@@ -122,7 +122,7 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
         t.values[result] = merged
 
 
-def nothing(t: Translator, variables: Sequence[Carried]) -> None:
+def nothing(t: Translator, variables: Sequence[Made]) -> None:
     """They have no values yet."""
     for variable in variables:
         for part in pieces(variable):
@@ -137,7 +137,8 @@ def scf_while(t: Translator, op: ir.Operation) -> None:
     t.emit(f"{mask}, {rounds} = {t.mask}, 0")
     if any(isinstance(result.type, ir.MemRefType) for result in op.results):
         raise refuse("W0750", "a `while` that yields memrefs", op)
-    results = [t.variable(result, t.depth, op) for result in op.results]
+    types = [value_type(result.type, op) for result in op.results]
+    results = [Val(t.fresh(), t.depth, dtype, shape=shape) for dtype, shape in types]
     nothing(t, results)
     site = t.site(op)
     with t.block("while True:", loop=True, mask=mask):
@@ -158,3 +159,59 @@ def scf_while(t: Translator, op: ir.Operation) -> None:
         t.emit(f"{mask} = {going}")
     for result, variable in zip(op.results, results, strict=True):
         t.values[result] = variable
+
+# ---- gpu: who is who, barriers, and what lanes of a warp tell each other ---------------------------------------------
+
+_PLACES = {"gpu.thread_id": "thread_id", "gpu.block_id": "block_id", "gpu.block_dim": "block", "gpu.grid_dim": "grid"}
+_SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
+
+
+@handles(*_PLACES)
+def identity(t: Translator, op: ir.Operation) -> Val:
+    """Who is who, and sizes: they hold for the whole batch."""
+    return t.define(f"L.{_PLACES[op.name]}[{axis_of(op)}]", [literal(0)], INT64, uniform=op.name.endswith("dim"))
+
+
+@handles("gpu.barrier")
+def barrier(t: Translator, op: ir.Operation) -> None:
+    """A fence of some address spaces orders just these, an empty one nothing; no list means all.
+
+    A barrier of a narrower scope than the block orders nothing across the block.
+    """
+    scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
+    if "workgroup" not in scope and "cluster" not in scope:
+        return
+    spaces = ("shared", "global")
+    if "address_spaces" in op.attributes:
+        listed = (str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"]))
+        names = {_SPACES[word] for text in listed for word in _SPACES if f"<{word}>" in text}
+        spaces = tuple(space for space in spaces if space in names)
+    t.emit(f"L.barrier({t.mask}, {spaces!r}, {t.site(op)})")
+
+
+@handles("gpu.shuffle")
+def shuffle(t: Translator, op: ir.Operation) -> None:
+    found = re.search(r"shuffle_mode (\w+)", str(op.attributes["mode"]))
+    if found is None:
+        raise refuse("W0750", "a shuffle without a mode", op)
+    value, offset, width = t.operands(op)
+    dtype, shape = value_type(op.results[0].type, op)
+    if shape:
+        raise refuse("W0750", "a shuffle of vectors", op)
+    pair = t.fresh("x")
+    t.emit(f"{pair} = W.shuffle(L, {value.text}, {offset.text}, {width.text}, {found[1]!r}, {t.mask})")
+    t.values[op.results[0]] = t.define(f"{pair}[0]", [], dtype, pure=False)
+    t.values[op.results[1]] = t.define(f"{pair}[1]", [], BOOL, pure=False)
+
+
+@handles("gpu.subgroup_reduce", "gpu.all_reduce")
+def reduce(t: Translator, op: ir.Operation) -> Val:
+    """Reduction over the warp, or over the block."""
+    attribute = str(op.attributes["op"]) if "op" in op.attributes else ""
+    found = re.search(r"all_reduce_op (\w+)", attribute)
+    if found is None or "cluster_size" in op.attributes or found[1] not in COMBINE:
+        raise refuse("W0750", "the simulator reduces whole warps or blocks with a named operation only", op)
+    (value,) = t.operands(op)
+    size = 32 if op.name == "gpu.subgroup_reduce" else "L.nt"
+    arguments = f"{value.text}, {found[1]!r}, {size}, {t.mask}, {t.site(op)}"
+    return t.result(op, f"W.reduce(L, {arguments})", [value], pure=False)

@@ -8,13 +8,14 @@ from functools import partial
 
 import numpy as np
 
+from ....interpreter.ir.functions import name_of
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
-from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, space_of, strided
+from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, space_of
+from ...host.constants import constant_array
 from ...kernel_form import definition, integers, refuse
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
-from ..types import dense, element_dtype
-from ..values.combining import COMBINE
+from ..values.numeric import COMBINE
 
 
 def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence[Val], flat: Val) -> str:
@@ -104,8 +105,8 @@ def store(
 
 
 @handles("memref.load")
-def memref_load(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1))
+def memref_load(t: Translator, op: ir.Operation) -> Val:
+    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1))
 
 
 @handles("memref.store")
@@ -114,7 +115,7 @@ def memref_store(t: Translator, op: ir.Operation) -> None:
 
 
 @handles("memref.atomic_rmw")
-def atomic(t: Translator, op: ir.Operation) -> None:
+def atomic(t: Translator, op: ir.Operation) -> Val:
     value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands_from(op, 2)
     kind = atomic_kind(op)
     flat = flat_index(t, mem, indices)
@@ -124,7 +125,7 @@ def atomic(t: Translator, op: ir.Operation) -> None:
         t.updates[site] = update
     t.stored.add(mem.root.text)
     where = f"{flat.text}, {value.pinned}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
-    t.values[op.results[0]] = t.define(f"W.atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
+    return t.define(f"W.atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
 
 
 def atomic_kind(op: ir.Operation) -> str:
@@ -150,54 +151,49 @@ def _entry(t: Translator, entry: int | ir.Value) -> Val:
 
 
 @handles("memref.subview")
-def subview(t: Translator, op: ir.Operation) -> None:
+def subview(t: Translator, op: ir.Operation) -> Mem:
     mem = t.memref(op.operands[0])
     offsets, sizes, steps = _entries(t, op, "static_offsets", "static_sizes", "static_strides")
     offset = t.total([mem.offset, *(t.multiply(o, s) for o, s in zip(offsets, mem.strides, strict=True))])
     strides = [t.multiply(a, b) for a, b in zip(steps, mem.strides, strict=True)]
     kept = kept_dimensions(integers(op.attributes["static_sizes"]), op.results[0].type)
-    t.values[op.results[0]] = Mem(
-        mem.root, mem.base, offset, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept), mem.dtype, exact=False
-    )
+    return mem.window(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
 
 
 @handles("memref.reinterpret_cast")
-def reinterpret(t: Translator, op: ir.Operation) -> None:
+def reinterpret(t: Translator, op: ir.Operation) -> Mem:
     mem = t.memref(op.operands[0])
     (offset,), sizes, strides = _entries(t, op, "static_offsets", "static_sizes", "static_strides")
-    start = t.add(mem.base, offset)
-    t.values[op.results[0]] = Mem(
-        mem.root, mem.base, start, tuple(sizes), tuple(strides), mem.dtype, exact=False
-    )
+    return mem.window(t.add(mem.base, offset), sizes, strides)
 
 
 @handles("memref.cast", "memref.memory_space_cast")
-def same(t: Translator, op: ir.Operation) -> None:
-    t.values[op.results[0]] = t.memref(op.operands[0])
+def same(t: Translator, op: ir.Operation) -> Mem:
+    return t.memref(op.operands[0])
 
 
 @handles(*RESHAPING)
-def reshape(t: Translator, op: ir.Operation) -> None:
+def reshape(t: Translator, op: ir.Operation) -> Mem:
     mem = t.memref(op.operands[0])
     if op.name == "memref.reshape" and not op.results[0].type.has_static_shape:
         raise refuse("W0750", "a `memref.reshape` to sizes that are not static", op)
     sizes, strides = reshaped(op, mem.sizes, mem.strides, partial(_entry, t), t.multiply, lambda size: size.const == 1)
-    t.values[op.results[0]] = replace(mem, sizes=sizes, strides=strides)
+    return replace(mem, sizes=sizes, strides=strides)
 
 
 @handles("memref.dim")
-def dim(t: Translator, op: ir.Operation) -> None:
+def dim(t: Translator, op: ir.Operation) -> Val:
     sizes, axis = t.memref(op.operands[0]).sizes, t.value(op.operands[1])
     if axis.const is None or not 0 <= axis.const < len(sizes):
         raise refuse("W0750", "`memref.dim` of a dimension that is not a constant of its rank", op)
-    t.values[op.results[0]] = sizes[axis.const]
+    return sizes[axis.const]
 
 
 @handles("memref.extract_strided_metadata")
 def metadata(t: Translator, op: ir.Operation) -> None:
     mem = t.memref(op.operands[0])
     results = list(op.results)
-    t.values[results[0]] = Mem(mem.root, mem.base, mem.base, (), (), mem.dtype, exact=False)
+    t.values[results[0]] = mem.window(mem.base, (), ())
     t.values[results[1]] = t.define(f"{mem.offset.text} - {mem.base.text}", [mem.offset, mem.base], INT64)
     for result, value in zip(results[2:], [*mem.sizes, *mem.strides], strict=True):
         t.values[result] = value
@@ -207,23 +203,30 @@ def metadata(t: Translator, op: ir.Operation) -> None:
 
 
 @handles("memref.alloca", "memref.alloc")
-def allocation(t: Translator, op: ir.Operation) -> None:
+def allocation(t: Translator, op: ir.Operation) -> Mem:
     kind = ir.MemRefType(op.results[0].type)
     space = space_of(kind)
     shared = space == "workgroup"
     if space is None or (op.name == "memref.alloc" and not shared):
         raise refuse("W0750", "a kernel allocates global memory", op, hint="allocate it on the host")
-    given = ir.StringAttr(op.attributes["weft.name"]).value if "weft.name" in op.attributes else None
-    name = given or f"{'shared' if shared else 'private'}{t.fresh('')}"
-    t.values[op.results[0]] = t.allocate(kind, shared, name, op)
+    name = name_of(op.results[0]) or f"{'shared' if shared else 'private'}{t.fresh('')}"
+    return t.allocate(kind, shared, name, op)
+
+
+def dense(attribute: ir.Attribute, kind: ir.Type, op: ir.Operation) -> np.ndarray:
+    """The elements of a `dense<…>` attribute for a shaped type."""
+    found = constant_array(attribute, str(ir.ShapedType(kind).element_type))
+    if found is None:
+        raise refuse("W0750", "the elements of this constant cannot be read", op, hint="write it as `dense<…>`")
+    return found.reshape(tuple(ir.ShapedType(kind).shape))
 
 
 @handles("memref.get_global")
-def get_global(t: Translator, op: ir.Operation) -> None:
+def get_global(t: Translator, op: ir.Operation) -> Mem:
     """A constant of the module, or workgroup memory declared there."""
     name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
     if name in t.globals:
-        t.values[op.results[0]] = t.globals[name]
+        return t.globals[name]
         return
     declaration = definition(op)
     kind = ir.MemRefType(op.results[0].type)
@@ -232,13 +235,8 @@ def get_global(t: Translator, op: ir.Operation) -> None:
     else:
         if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:
             raise refuse("W0750", f"`@{name}` is a global that kernels may change", op, hint="pass it as an argument")
-        shape, dtype = tuple(kind.shape), element_dtype(kind.element_type, op)
-        contents = dense(declaration.attributes["initial_value"], kind, op)
-        root = t.constant(contents, dtype)
-        view = Val(t.fresh("R"), 0, INT64)
-        t.scopes[0].lines.append(f"{view.text} = constant({name!r}, {root.text}, L)")
-        strides, _ = strided(kind, op)
-        sizes = tuple(literal(n) for n in shape)
-        found = Mem(view, literal(0), literal(0), sizes, tuple(literal(s) for s in strides), dtype)
+        contents = t.constant(dense(declaration.attributes["initial_value"], kind, op), INT64)
+        root = Val(t.fresh("R"), 0, INT64)
+        found = t.whole(root, f"{root.text} = constant({name!r}, {contents.text}, L)", kind, op)
     t.globals[name] = found
-    t.values[op.results[0]] = found
+    return found

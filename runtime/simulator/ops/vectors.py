@@ -1,23 +1,22 @@
-"""`vector`: wide accesses and what is done with their values."""
+"""`vector`: wide accesses, what is done with their values, and transfers under masks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ....interpreter.ir.mlir import DYNAMIC, ir
 from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
-from ..translate import INT64, Translator, Val, handles, literal
-from ..types import value_type
-from ..values.combining import COMBINE
+from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal, value_type
+from ..values.numeric import COMBINE
 from .memory import load, store
 
 
 @handles("vector.load")
-def vector_load(t: Translator, op: ir.Operation) -> None:
+def vector_load(t: Translator, op: ir.Operation) -> Val:
     shape = _shape(op, op.results[0])
-    t.values[op.results[0]] = load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), shape)
+    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), shape)
 
 
 @handles("vector.store")
@@ -33,10 +32,10 @@ def _shape(op: ir.Operation, moved: ir.Value) -> tuple[int, ...]:
     return shape
 
 
-def gather(t: Translator, op: ir.Operation, parts: Sequence[Val]) -> None:
+def gather(t: Translator, op: ir.Operation, parts: Sequence[Val]) -> Val:
     """The op's result is a vector of these scalars, row-major."""
     _, shape = value_type(op.results[0].type, op)
-    t.result(op, f"V.gather(({' '.join(f'{p.text},' for p in parts)}), {shape!r}, {_name(t, op)})", parts, pure=False)
+    return t.result(op, f"V.gather(({' '.join(f'{p.text},' for p in parts)}), {shape!r}, {_name(t, op)})", parts, pure=False)
 
 
 def _name(t: Translator, op: ir.Operation) -> str:
@@ -48,10 +47,10 @@ def _name(t: Translator, op: ir.Operation) -> str:
 
 
 @handles("vector.broadcast")
-def broadcast(t: Translator, op: ir.Operation) -> None:
+def broadcast(t: Translator, op: ir.Operation) -> Val:
     (value,) = t.operands(op)
     _, shape = value_type(op.results[0].type, op)
-    t.result(op, f"V.broadcast({value.text}, {value.rank}, {shape!r}, {_name(t, op)})", [value])
+    return t.result(op, f"V.broadcast({value.text}, {value.rank}, {shape!r}, {_name(t, op)})", [value])
 
 
 def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Val], bool]:
@@ -66,44 +65,44 @@ _SPECIAL = frozenset(["vector.from_elements", "vector.broadcast", "vector.extrac
 
 
 @handles(*(ARRANGING - _SPECIAL))
-def arrange(t: Translator, op: ir.Operation) -> None:
+def arrange(t: Translator, op: ir.Operation) -> Val:
     """The elements of the operands, in another order."""
     numbers = arranged(op)
     if numbers is None:
         raise refuse("W0750", f"`{op.name}` with elements that are poison", op)
     values = t.operands(op)
     parts = "".join(f"{v.text}, " for v in values)
-    t.result(op, f"V.arrange(({parts}), {t.constant(numbers, INT64).text})", values)
+    return t.result(op, f"V.arrange(({parts}), {t.constant(numbers, INT64).text})", values)
 
 
 @handles("vector.extract")
-def extract(t: Translator, op: ir.Operation) -> None:
+def extract(t: Translator, op: ir.Operation) -> Val:
     value = t.value(op.operands[0])
     position, entries, static = _position(t, op, 1)
     if not entries:  # all of it
-        t.values[op.results[0]] = value
+        return value
         return
     rest = ":, " * (value.rank - len(entries))
     if static:
         made = f"{value.text}[:, :, {position}{rest}]"
     else:
         made = f"V.extract({value.text}, ({position}), L)"
-    t.result(op, made, [value, *entries])
+    return t.result(op, made, [value, *entries])
 
 
 @handles("vector.insert")
-def insert(t: Translator, op: ir.Operation) -> None:
+def insert(t: Translator, op: ir.Operation) -> Val:
     source, target = t.value(op.operands[0]), t.value(op.operands[1])
     position, entries, _ = _position(t, op, 2)
     if not entries:  # all of it
-        t.values[op.results[0]] = source
+        return source
         return
-    t.result(op, f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)", [source, target, *entries])
+    return t.result(op, f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)", [source, target, *entries])
 
 
 @handles("vector.from_elements")
-def from_elements(t: Translator, op: ir.Operation) -> None:
-    gather(t, op, t.operands(op))
+def from_elements(t: Translator, op: ir.Operation) -> Val:
+    return gather(t, op, t.operands(op))
 
 
 @handles("vector.to_elements")
@@ -115,9 +114,9 @@ def to_elements(t: Translator, op: ir.Operation) -> None:
 
 
 @handles("vector.bitcast")
-def bitcast(t: Translator, op: ir.Operation) -> None:
+def bitcast(t: Translator, op: ir.Operation) -> Val:
     (value,) = t.operands(op)
-    t.result(op, f"np.ascontiguousarray({value.text}).view({_name(t, op)})", [value])
+    return t.result(op, f"np.ascontiguousarray({value.text}).view({_name(t, op)})", [value])
 
 
 def _kind(op: ir.Operation) -> str:
@@ -127,29 +126,98 @@ def _kind(op: ir.Operation) -> str:
 
 
 @handles("vector.reduction", "vector.multi_reduction")
-def reduction(t: Translator, op: ir.Operation) -> None:
+def reduction(t: Translator, op: ir.Operation) -> Val:
     """Elements are combined in their order, each time rounded, beginning with the accumulator if there is one."""
     values = t.operands(op)
     axes = integers(op.attributes["reduction_dims"]) if op.name == "vector.multi_reduction" else [0]
     start = values[1].text if len(values) > 1 else "None"
-    t.result(op, f"V.reduce({_kind(op)}, {values[0].text}, {start}, {tuple(a + 2 for a in axes)!r})", values)
+    return t.result(op, f"V.reduce({_kind(op)}, {values[0].text}, {start}, {tuple(a + 2 for a in axes)!r})", values)
 
 
 @handles("vector.outerproduct")
-def outer(t: Translator, op: ir.Operation) -> None:
+def outer(t: Translator, op: ir.Operation) -> Val:
     a, b, *acc = t.operands(op)
     product = f"{a.text}[..., :, None] * {b.text}[..., None, :]" if b.shape else f"{a.text} * {b.text}[..., None]"
-    t.result(op, f"{_kind(op)}({acc[0].text}, {product})" if acc else product, [a, b, *acc])
+    return t.result(op, f"{_kind(op)}({acc[0].text}, {product})" if acc else product, [a, b, *acc])
 
 
 @handles("vector.create_mask", "vector.constant_mask")
-def mask(t: Translator, op: ir.Operation) -> None:
+def mask(t: Translator, op: ir.Operation) -> Val:
     _, shape = value_type(op.results[0].type, op)
     limits = t.operands(op) or [literal(i) for i in integers(op.attributes["mask_dim_sizes"])]
-    t.result(op, f"V.mask(({' '.join(f'{v.text},' for v in limits)}), {shape!r})", limits)
+    return t.result(op, f"V.mask(({' '.join(f'{v.text},' for v in limits)}), {shape!r})", limits)
 
 
 @handles("vector.step")
-def step(t: Translator, op: ir.Operation) -> None:
+def step(t: Translator, op: ir.Operation) -> Val:
     _, shape = value_type(op.results[0].type, op)
-    t.values[op.results[0]] = t.constant(np.arange(shape[0], dtype=np.int64)[None, None], INT64, shape)
+    return t.constant(np.arange(shape[0], dtype=np.int64)[None, None], INT64, shape)
+
+# ---- transfers and masked accesses: element by element, each under its own mask --------------------------------------
+
+
+def _elements(t: Translator, op: ir.Operation) -> Iterator[tuple[list[Val], Val, Val]]:
+    """Per vector element: its indices, what says whether it is there, and the element of the value or of what else is read."""
+    first = int(op.name == "vector.transfer_write")
+    mem, shape = _memref(t, op), value_type(op.results[0].type, op)[1] if op.results else t.value(_stored(op)).shape
+    indices, rest = t.operands_from(op, first + 1)[: len(mem.sizes)], t.operands_from(op, first + 1)[len(mem.sizes) :]
+    if op.name.startswith("vector.masked"):
+        mask, other = rest
+        axes, inside = list(range(len(indices)))[-len(shape) :], [True] * len(shape)
+    else:
+        other, mask = (t.value(_stored(op)) if first else rest.pop(0)), (rest or [None])[0]
+        mapping = ir.AffineMapAttr(op.attributes["permutation_map"]).value.results
+        axes = [node.position if isinstance(node, ir.AffineDimExpr) else None for node in mapping]  # None: broadcast
+        inside = [bool(ir.BoolAttr(b).value) for b in ir.ArrayAttr(op.attributes["in_bounds"])]
+    for position in np.ndindex(*shape):
+        at, there = list(indices), Val("True", 0, BOOL, uniform=True)
+        place = ", ".join(map(str, position))
+        for axis, offset, known in zip(axes, position, inside, strict=True):
+            if axis is None:
+                continue
+            at[axis] = t.add(indices[axis], literal(offset))
+            if not known:
+                low = t.define(f"{at[axis].text} < {mem.sizes[axis].text}", [at[axis], mem.sizes[axis]], BOOL)
+                there = t.define(f"{there.text} & {low.text}", [there, low], BOOL)
+        if mask is not None:
+            bit = t.define(f"{mask.text}[..., {place}]", [mask], BOOL)
+            there = t.define(f"{there.text} & {bit.text}", [there, bit], BOOL)
+        part = t.define(f"{other.text}[..., {place}]", [other], other.dtype, uniform=False) if other.shape else other
+        yield at, there, part
+
+
+def _memref(t: Translator, op: ir.Operation) -> Mem:
+    return t.memref(op.operands[int(op.name == "vector.transfer_write")])
+
+
+def _stored(op: ir.Operation) -> ir.Value:
+    """The last operand of `maskedstore`, the first of `transfer_write`."""
+    return op.operands[0 if op.name == "vector.transfer_write" else len(op.operands) - 1]
+
+
+@handles("vector.transfer_read", "vector.maskedload")
+def read(t: Translator, op: ir.Operation) -> Val:
+    mem, site, parts = _memref(t, op), t.site(op), []
+    for at, there, other in _elements(t, op):
+        if there.text == "True":
+            parts.append(load(t, op, mem, at, site=site))
+            continue
+        part, here, gone = t.fresh(), t.fresh("m"), t.fresh("m")
+        t.emit(f"{here}, {gone} = L.split({t.mask}, {there.text})")
+        with t.block(f"if {here} is not False:", mask=here):
+            t.emit(f"{part} = {load(t, op, mem, at, site=site).text}")
+        with t.block("else:"):
+            t.emit(f"{part} = None")
+        merged = f"L.choose({there.text}, {part}, {other.text}, 0, {here}, {gone})"
+        parts.append(t.define(merged, [], mem.dtype, pure=False))
+    return gather(t, op, parts)
+
+
+@handles("vector.transfer_write", "vector.maskedstore")
+def write(t: Translator, op: ir.Operation) -> None:
+    mem, site = _memref(t, op), t.site(op)
+    for at, there, part in _elements(t, op):
+        here = t.fresh("m")
+        t.emit(f"{here} = L.split({t.mask}, {there.text})[0]")
+        with t.block(f"if {here} is not False:", mask=here):
+            store(t, op, mem, at, part, site=site)
