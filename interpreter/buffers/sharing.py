@@ -13,7 +13,7 @@ from ..indices.arithmetic import Sum
 from ..ir.mlir import ir, is_used, memref, users
 from ..mapping.mapping import Mapping, enclosing_maps, mapping_of
 from ..mapping.space import loop_dimensions
-from ..memory.shared import bytes_of
+from ..memory.layouts import bytes_of
 from ..session.rewriter import describe
 from .tiles import thread_nest
 from .views import all_users, named_like, retype, subview

@@ -18,7 +18,7 @@ from ..ir.mlir import ir, producer
 from ..mapping.legality import refusal
 from ..mapping.mapping import Mapping
 from ..mapping.owned import Processors, loop_over, when
-from ..memory.shared import element_bytes
+from ..memory.layouts import element_bytes
 from .elements import Address
 from .views import own_array
 

@@ -13,8 +13,7 @@ from ..ir.mlir import ir, operations, users
 from ..launch.kernel import Outlined
 from ..mapping.mapping import nested_maps
 from ..mapping.space import Mapped
-from ..memory.layouts import is_shared, space_of
-from ..memory.shared import bytes_of
+from ..memory.layouts import bytes_of, is_shared, space_of
 from ..session.rewriter import describe
 from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage

@@ -261,9 +261,10 @@ class Algebra:
 
     def affine_map(self, affine_map: ir.AffineMap, operands: list[Linear]) -> list[Linear]:
         """The results of the map: dimensions first among the operands, then symbols."""
-        return results_of(affine_map, operands, Linear.of, self._operate)
+        return results_of(affine_map, operands, Linear.of, self.operate)
 
-    def _operate(self, operator: str, a: Linear, b: Linear) -> Linear:
+    def operate(self, operator: str, a: Linear, b: Linear) -> Linear:
+        """What an affine map does with two forms."""
         if operator == "add":
             return a + b
         if operator == "mul":

@@ -8,7 +8,6 @@ arguments (loop variables, kernel arguments) are bound by whoever walks the regi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from ..ir.functions import segments
 from ..ir.mlir import ir
@@ -116,20 +115,10 @@ class Values(Integers):
         """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""
         digit = self.linear(op.operands[0])
         sizes = [self.number(size) for size in mixed(op, "static_basis")[0]]
-        lower = sizes[len(sizes) - (len(op.results) - 1 - number) :] if number < len(op.results) - 1 else []
-        for size in reversed(lower):
-            digit = self._divided_by("quotient", digit, size, op.results[number])
-        if number == 0:
-            return digit
-        own = sizes[len(sizes) - (len(op.results) - number)]
-        return self._divided_by("remainder", digit, own, op.results[number])
-
-    def _divided_by(self, part: Literal["quotient", "remainder"], number: Linear, base: Linear, result: ir.Value) -> Linear:
-        if not base.is_constant:
-            return self.part(part, "floor", number, base)
-        if base.constant <= 0:
-            return self._unknown(result)
-        return number.floordiv(base.constant) if part == "quotient" else number.modulo(base.constant)
+        sizes = sizes[len(sizes) - len(op.results) + 1 :]  # those of all digits but the first
+        for size in reversed(sizes[number:]):
+            digit = self.operate("floordiv", digit, size)
+        return self.operate("mod", digit, sizes[number - 1]) if number else digit
 
     def _linearized(self, op: ir.Operation) -> Linear:
         """`affine.linearize_index`: a number of its digits, the most significant first."""

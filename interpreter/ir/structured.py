@@ -205,21 +205,16 @@ def element_type(value: ir.Value) -> ir.Type:
 def operand_names(op: ir.Operation) -> tuple[str, ...]:
     """`lhs`, `rhs`, `acc` for contractions, else `in0`…, `out0`…: how a schedule calls the operands."""
     inputs, outputs = segments(op)
-    if inputs == 2 and outputs == 1 and _contracts(op):
+    if inputs == 2 and outputs == 1 and (linalg.isa_contraction_op(op) or _adds_a_product(op)):
         return ("lhs", "rhs", "acc")
     return (*(f"in{i}" for i in range(inputs)), *(f"out{i}" for i in range(outputs)))
 
 
-def _contracts(op: ir.Operation) -> bool:
-    """Two inputs that are multiplied, and their products added up into the output."""
-    if linalg.isa_contraction_op(op):
-        return True
-    return _adds_a_product(op) and "reduction" in structure(op).iterators
-
-
 def _adds_a_product(op: ir.Operation) -> bool:
-    """Whether the body adds the product of two inputs to its output, conversions and a mask of the update left aside."""
+    """Whether the body adds up products of two inputs in its output, conversions and a mask of the update left aside."""
     inputs, _ = segments(op)
+    if "reduction" not in structure(op).iterators:
+        return False
     body = body_of(op)
     total = producer(yielded(op)[0])
     if total is not None and total.name == "arith.select" and total.operands[2] == body.arguments[inputs]:
@@ -235,19 +230,14 @@ def _adds_a_product(op: ir.Operation) -> bool:
     )
 
 
-def _is_sum_of_products(op: ir.Operation) -> bool:
-    body = body_of(op)
-    names = [o.operation.name for o in body.operations]
-    return any(n in _PRODUCTS for n in names) and any(n in _SUMS for n in names)
-
-
 def beside_products(op: ir.Operation) -> tuple[str, ...]:
     """What the body of an op that multiplies and adds up does besides: the names of those of its ops that are neither a product,
     nor what adds it to the output, nor a conversion; empty where no product is added up."""
-    if not _is_sum_of_products(op):
-        return ()
     inputs, _ = segments(op)
     body = body_of(op)
+    names = {view.operation.name for view in body.operations}
+    if names.isdisjoint(_PRODUCTS) or names.isdisjoint(_SUMS):
+        return ()
     outputs, extra, multiplied = list(body.arguments)[inputs:], list[str](), False
     for view in list(body.operations)[:-1]:
         inner = view.operation

@@ -13,8 +13,7 @@ from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
 from ..ir.mlir import arith, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import copy_marks
-from ..memory.layouts import is_shared
-from ..memory.shared import bytes_of
+from ..memory.layouts import bytes_of, is_shared
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
 

@@ -61,49 +61,41 @@ class _Rule:
     certain: bool = True
 
 
-def _reads(operand: int, footprint: Footprint = "whole", *, certain: bool = True) -> _Rule:
-    return _Rule("read", operand, footprint, None, certain)
-
-
-def _writes(operand: int, data: int | None = None, footprint: Footprint = "element", *, certain: bool = True) -> _Rule:
-    return _Rule("write", operand, footprint, data, certain)
-
-
 _RULES: dict[str, tuple[_Rule, ...]] = {
-    "memref.load": (_reads(0, "element"),),
-    "memref.store": (_writes(1, 0),),
+    "memref.load": (_Rule("read", 0, "element"),),
+    "memref.store": (_Rule("write", 1, "element", 0),),
     "memref.atomic_rmw": (_Rule("atomic", 1, "element", 0),),
     "memref.generic_atomic_rmw": (_Rule("atomic", 0, "element"),),
-    "memref.copy": (_reads(0), _writes(1, None, "whole")),
+    "memref.copy": (_Rule("read", 0), _Rule("write", 1)),
     "memref.alloc": (_Rule("alloc", 0),),
     "memref.alloca": (_Rule("alloc", 0),),
-    "memref.realloc": (_reads(0), _Rule("free", 0), _Rule("alloc", 0)),
+    "memref.realloc": (_Rule("read", 0), _Rule("free", 0), _Rule("alloc", 0)),
     "memref.dealloc": (_Rule("free", 0),),
-    "memref.reshape": (_reads(1),),
-    "affine.load": (_reads(0, "element"),),
-    "affine.store": (_writes(1, 0),),
-    "affine.vector_load": (_reads(0, "element"),),
-    "affine.vector_store": (_writes(1, 0),),
-    "vector.load": (_reads(0, "element"),),
-    "vector.store": (_writes(1, 0),),
-    "vector.maskedload": (_reads(0, "element", certain=False),),
-    "vector.maskedstore": (_writes(0, -1, certain=False),),
-    "vector.expandload": (_reads(0, "element", certain=False),),
-    "vector.compressstore": (_writes(0, -1, certain=False),),
-    "vector.gather": (_reads(0, "anywhere"),),
-    "vector.scatter": (_writes(0, None, "anywhere"),),
-    "vector.transfer_read": (_reads(0, "transfer"),),
-    "vector.transfer_write": (_writes(1, 0, "transfer"),),
+    "memref.reshape": (_Rule("read", 1),),
+    "affine.load": (_Rule("read", 0, "element"),),
+    "affine.store": (_Rule("write", 1, "element", 0),),
+    "affine.vector_load": (_Rule("read", 0, "element"),),
+    "affine.vector_store": (_Rule("write", 1, "element", 0),),
+    "vector.load": (_Rule("read", 0, "element"),),
+    "vector.store": (_Rule("write", 1, "element", 0),),
+    "vector.maskedload": (_Rule("read", 0, "element", certain=False),),
+    "vector.maskedstore": (_Rule("write", 0, "element", -1, certain=False),),
+    "vector.expandload": (_Rule("read", 0, "element", certain=False),),
+    "vector.compressstore": (_Rule("write", 0, "element", -1, certain=False),),
+    "vector.gather": (_Rule("read", 0, "anywhere"),),
+    "vector.scatter": (_Rule("write", 0, "anywhere"),),
+    "vector.transfer_read": (_Rule("read", 0, "transfer"),),
+    "vector.transfer_write": (_Rule("write", 1, "transfer", 0),),
     "gpu.alloc": (_Rule("alloc", 0),),
     "gpu.dealloc": (_Rule("free", -1),),
-    "gpu.memcpy": (_writes(-2, None, "whole"), _reads(-1)),
-    "gpu.memset": (_writes(-2, None, "whole"),),
-    "gpu.subgroup_mma_load_matrix": (_reads(0, "anywhere"),),
-    "gpu.subgroup_mma_store_matrix": (_writes(1, None, "anywhere"),),
-    "nvgpu.ldmatrix": (_reads(0, "anywhere"),),
-    "bufferization.clone": (_reads(0), _Rule("alloc", 0)),
-    "bufferization.materialize_in_destination": (_reads(0), _writes(1, None, "whole")),
-    "bufferization.to_tensor": (_reads(0),),
+    "gpu.memcpy": (_Rule("write", -2), _Rule("read", -1)),
+    "gpu.memset": (_Rule("write", -2),),
+    "gpu.subgroup_mma_load_matrix": (_Rule("read", 0, "anywhere"),),
+    "gpu.subgroup_mma_store_matrix": (_Rule("write", 1, "anywhere"),),
+    "nvgpu.ldmatrix": (_Rule("read", 0, "anywhere"),),
+    "bufferization.clone": (_Rule("read", 0), _Rule("alloc", 0)),
+    "bufferization.materialize_in_destination": (_Rule("read", 0), _Rule("write", 1)),
+    "bufferization.to_tensor": (_Rule("read", 0),),
 }
 """Ops that do something to memrefs. Rules for operands that are tensors in the op at hand do nothing."""
 

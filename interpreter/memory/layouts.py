@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import reduce
+from math import prod
 from typing import Literal, TypeVar
 
 from ...dsl.diagnostics import fail
@@ -72,18 +73,42 @@ def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[
     return tuple(strides)
 
 
-def element_bytes(kind: ir.Type) -> int | None:
+def known_bytes(kind: ir.Type) -> int | None:
     """The bytes of an element in memory; None for a type of which that is not known."""
     if isinstance(kind, ir.IndexType):
         return 8
     if isinstance(kind, ir.VectorType):
-        inner = element_bytes(kind.element_type)
-        count = 1
-        for extent in kind.shape:
-            count *= extent
-        return None if inner is None else inner * count
+        inner = known_bytes(kind.element_type)
+        return None if inner is None else inner * prod(kind.shape)
     width = getattr(kind, "width", None)
     return None if width is None else -(-width // 8)
+
+
+def element_bytes(kind: ir.Type) -> int:
+    """Bytes of one element in memory, one at least."""
+    return known_bytes(kind) or 1
+
+
+def bytes_of(kind: ir.Type) -> int:
+    """The size of a static memref. Raises W0355 for a dynamic one."""
+    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
+        raise fail(
+            "W0355", f"a buffer of type {kind} has no size that is known when the kernel is built", hint="take static tile sizes"
+        )
+    return prod(kind.shape) * element_bytes(kind.element_type)
+
+
+def as_tensor(view: ir.Value) -> ir.Value:
+    """The view as a tensor to write into, at the insertion point."""
+    kind = ir.MemRefType(view.type)
+    tensor_type = ir.RankedTensorType.get(list(kind.shape), kind.element_type)
+    op = ir.Operation.create(
+        "bufferization.to_tensor",
+        results=[tensor_type],
+        operands=[view],
+        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
+    )
+    return op.results[0]
 
 
 def value_name(value: ir.Value) -> str:

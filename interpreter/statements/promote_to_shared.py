@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from ..ir.mlir import i64, ir, linalg, producer, stands_in, users
+from ..ir.mlir import ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
-from ..memory.shared import SHARED_LIMIT, allocate, as_tensor, bytes_of, element_bytes
+from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
 from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
 from ..session.rewriter import Rewriter
 from ..session.statement import Operand, Results, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.origin import origin
+
+SHARED_LIMIT = 227 * 1024
+"""Bytes of shared memory that a block may have at most, on any GPU so far."""
+_ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
 
 @statement("promote-to-shared", returns=("buffer", "copy"))
@@ -73,7 +79,7 @@ class PromoteToShared(Statement):
         value = op.operands[position]
         shape = self._shape(rewrite, op, value)
         self._affordable(rewrite, shape, element_bytes(element_type(value)))
-        alloc, view = allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
+        alloc, view = _allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
         alloc.attributes["weft.name"] = ir.StringAttr.get(f"{origin(value) or self.operand.name}_shared")
         copy = _copied(op, position, view)
         if self.vector:
@@ -138,3 +144,37 @@ def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
         else:
             copied = op.operands[position] = linalg.copy(value, outs=[as_tensor(view)])
     return copied.owner.operation
+
+
+def _allocate(
+    op: ir.Operation, shape: Sequence[int], kind: ir.Type, *, transpose: bool, pad: int
+) -> tuple[ir.Operation, ir.Value]:
+    """Allocate a tile of `shape` in shared memory, in the block loop around `op`; the allocation, laid out as it
+    lies in memory, and its view of the tile's own shape, so that no indexing map has to change."""
+    stored = [*shape[:-2], shape[-1], shape[-2]] if transpose else list(shape)
+    space = ir.Attribute.parse("#gpu.address_space<workgroup>")
+    with _start_of_block_loop(op):
+        full = ir.MemRefType.get([*stored[:-1], stored[-1] + pad], kind, memory_space=space)
+        alloc = memref.AllocOp(full, [], [])
+        view: ir.Value = alloc.result
+        if pad:
+            view = _first(view, stored)
+        if transpose:
+            *outer, row, column = range(len(shape))
+            view = transposed(view, [*outer, column, row])
+    return alloc.operation, view
+
+
+def _first(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """The first `shape` elements along each dimension of a buffer whose rows are padded."""
+    kind, rank = ir.MemRefType(value.type), len(shape)
+    layout = ir.StridedLayoutAttr.get(0, strided(kind)[0])
+    result = ir.MemRefType.get(list(shape), kind.element_type, layout=layout, memory_space=kind.memory_space)
+    return memref.SubViewOp(result, value, [], [], [], [0] * rank, list(shape), [1] * rank).result
+
+
+def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
+    """The start of the outermost loop's body around `op`: one allocation for the whole life of the block."""
+    around = takewhile(lambda each: each.name != "func.func", ancestors(op))
+    loops = [each for each in around if each.name in ("scf.forall", "scf.for", "scf.parallel")]
+    return ir.InsertionPoint(next(o for o in children(loops[-1]) if o.name not in _ALLOCATING) if loops else op)

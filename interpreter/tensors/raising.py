@@ -23,8 +23,7 @@ from ..ir.mlir import (
     tensor,
 )
 from ..ir.structured import body_of, is_structured, operand_names, place_of, segments, structure
-from ..memory.layouts import is_plain
-from ..memory.shared import as_tensor
+from ..memory.layouts import as_tensor, is_plain
 from ..padding.gathers import empty
 from ..session.rewriter import Rewriter
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from ..ir.cloning import replace_operands
 from ..ir.mlir import ir, made_by, memref, operations, producer, stands_in, tensor, users
 from ..ir.structured import is_structured, replace, segments, shape_of
-from ..memory.layouts import is_plain
-from ..memory.shared import as_tensor
+from ..memory.layouts import as_tensor, is_plain
 from ..padding import gathers
 
 _MATERIALIZE = "bufferization.materialize_in_destination"

@@ -6,8 +6,7 @@ import numpy as np
 
 from ..interpreter.ir.mlir import ir
 from ..interpreter.ir.structured import is_structured, structure
-from ..interpreter.memory.layouts import is_shared, strided
-from ..interpreter.memory.shared import bytes_of
+from ..interpreter.memory.layouts import bytes_of, is_shared, strided
 from ..runtime.simulator.machine.banks import BANKS, WORD
 
 

@@ -14,9 +14,9 @@ from typing import Literal
 from ...indices.dependence import in_kernel
 from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from ...indices.values import Values
-from ...ir.mlir import ir
+from ...ir.mlir import ir, maker
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
-from ...memory.layouts import Space, element_bytes, kept_dimensions, memory_space, mixed, static_strides, value_name
+from ...memory.layouts import Space, kept_dimensions, known_bytes, memory_space, mixed, static_strides, value_name
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 
 
@@ -210,7 +210,7 @@ class Views:
         if not made_of:
             self.root(value, foreign=True)
             return self._views[value]
-        known = None if _in_kernel(value) else self._whole_choices(value)
+        known = None if in_kernel(maker(value)) else self._whole_choices(value)
         if known is None:
             return _forget(tuple(v for root in self.roots(value) for v in self.of(root)))
         choice = self.values.opaque(NOTHING, 0, len(known) - 1)  # one for all threads of a launch
@@ -254,7 +254,7 @@ class Views:
         """`memref.view`: elements of another type in memory of bytes, from a byte on."""
         flat = self.flatten(source)
         kind = ir.MemRefType(op.results[0].type)
-        unit = element_bytes(kind.element_type)
+        unit = known_bytes(kind.element_type)
         if flat.axes is None or unit is None:
             return View(source.root, None, False, source.when)
         dynamic = list(op.operands)[2:]
@@ -333,8 +333,3 @@ def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
     """Any place of the same roots."""
     roots = {id(v.root): v.root for v in views}
     return tuple(View(root, None, chosen=True) for root in roots.values())
-
-
-def _in_kernel(value: ir.Value) -> bool:
-    owner = value.owner
-    return in_kernel(owner.operations[0].operation if isinstance(owner, ir.Block) else owner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir.mlir import ancestors, ir, operations
-from ...memory.shared import bytes_of
+from ...memory.layouts import bytes_of
 from ...session.rewriter import Rewriter
 from ...session.statement import Handle, Results, Statement, handle, integer, statement
 from ..bufferize import ensure_bufferized
