@@ -1,4 +1,6 @@
-"""One iteration of an all-parallel structured op, inlined as loads, the body, and stores: scalars, or n-wide where aligned."""
+"""Iterations of an all-parallel structured op as loads, the body, and stores: scalars, or n-wide where aligned; all of them,
+where one thread does the op alone.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,16 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, apply_map
 from ..ir.cloning import clone_until
-from ..ir.mlir import DYNAMIC, arith, ir, is_used, made_by, memref, vector
-from ..ir.structured import ATOMIC, indexing_maps, is_parallel_op
+from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, vector
+from ..ir.structured import ATOMIC, body_of, generic, indexing_maps, is_parallel_op, structure
+from ..mapping.legality import MAX_VECTOR_BITS
+from ..mapping.mapping import extents
+from ..mapping.processors import loop_over
 from ..memory.layouts import strided
 from ..memory.views import behind
 from ..padding.identities import combination
 from ..session.rewriter import describe
-from .alignment import aligned_rows
-from .wide_gathers import MaskedLoad, masked_loads
+from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,10 @@ class StructuredOp:
 
     @classmethod
     def of(cls, op: ir.Operation) -> StructuredOp:
-        block = op.regions[0].blocks[0]
+        block = body_of(op)
         terminator = list(block.operations)[-1]
         atomic = _summand(op) if ATOMIC in op.attributes else None
         return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic)
-
-    def input_numbers(self) -> range:
-        return range(len(self.operands) - self.outputs)
 
     def output_numbers(self) -> range:
         return range(len(self.operands) - self.outputs, len(self.operands))
@@ -161,7 +162,7 @@ def _summand(op: ir.Operation) -> int:
         raise fail(
             "W0397",
             f"{describe(op)} is marked `{ATOMIC}` and {'reduces' if adds else 'does more than add an input to its output'}",
-            hint="the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+            "the mark is for what `fuse` makes of the sum of `split-k … atomic`",
         )
     return term.arg_number
 
@@ -177,3 +178,79 @@ def _forwarded(op: StructuredOp) -> int | None:
 
 def _extract(whole: ir.Value, lane: int) -> ir.Value:
     return vector.ExtractOp(whole, [], [lane]).result
+
+
+VECTOR = "weft.vector"
+"""On an op without a map: how many elements an access of it may have."""
+
+
+def is_alone(op: ir.Operation) -> bool:
+    marked = VECTOR in op.attributes or ATOMIC in op.attributes
+    return marked and op.name.startswith("linalg.") and "weft.map" not in op.attributes
+
+
+def goes_along(op: ir.Operation) -> bool:
+    """Whether an op meets each element of its result once, and walks all its operands in the order of its own dimensions: there is
+    nothing to keep for later, and accesses are as wide as memory allows."""
+    if not is_parallel_op(op):
+        return False
+    places = [[r.position for r in m.results if isinstance(r, ir.AffineDimExpr)] for m in structure(op).maps]
+    return all(place == sorted(place) for place in places)
+
+
+def widest(op: ir.Operation) -> int:
+    """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven, or nothing
+    asks for more."""
+    if VECTOR not in op.attributes:
+        return 1
+    structured = StructuredOp.of(op)
+    space = structure(op).extents
+    last = space[-1] if space else None
+    lanes = ir.IntegerAttr(op.attributes[VECTOR]).value
+    written = structured.output_numbers()
+    numbers = [n for n, v in enumerate(structured.operands) if in_memory(v) and (n in written or structured.used(n))]
+    while lanes > 1:
+        wide = any(structured.wide(n, lanes) for n in numbers) or structured.masked(lanes)
+        if last is not None and last % lanes == 0 and wide:
+            return lanes
+        lanes //= 2
+    return 1
+
+
+def in_memory(operand: ir.Value) -> bool:
+    """Whether an operand is in shared or global memory, and not a temporary or a thread's own array."""
+    base = behind(operand)
+    if not isinstance(base.type, ir.MemRefType) or isinstance(base.owner, ir.Block):
+        return isinstance(base.type, ir.MemRefType)
+    return made_by(base, "memref.alloc") is not None and base.type.memory_space is not None
+
+
+def do_alone(op: ir.Operation) -> None:
+    """Emit all iterations of an op at the insertion point, in the thread at hand."""
+    structured, lanes = StructuredOp.of(op), widest(op)
+    space = extents(op)
+    units = [*space[:-1], last // lanes if isinstance(last := space[-1], int) else last] if space else []
+
+    def nest(at: tuple[Sum, ...]) -> None:
+        if len(at) < len(units):
+            return loop_over(units[len(at)], lambda e: nest((*at, e)))
+        return emit_unit(structured, at, lanes)
+
+    nest(())
+
+
+def copy_alone(source: ir.Value, target: ir.Value, maps: Sequence[ir.AffineMap] | None = None) -> ir.Operation:
+    """A copy that a single thread does, at the insertion point, as wide as alignment allows.
+
+    `maps`: of source and target, identities if not given.
+    """
+    kind = ir.MemRefType(source.type)
+    maps = maps or [ir.AffineMap.get_identity(kind.rank)] * 2
+    op = generic([source], [target], maps, ["parallel"] * maps[0].n_dims, lambda own: own[:1])
+    op.attributes[VECTOR] = i64(most_lanes(kind.element_type))
+    return op
+
+
+def most_lanes(kind: ir.Type) -> int:
+    """Elements in the widest access."""
+    return max(MAX_VECTOR_BITS // max(getattr(kind, "width", 64), 8), 1)

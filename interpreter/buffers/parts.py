@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from ..indices.arithmetic import Bound, Sum, inside
 from ..indices.ranges import divisible
 from ..ir.mlir import ir
-from ..mapping.owned import loop_over, when
-from .alignment import aligned_rows
+from ..mapping.processors import loop_over, when
 from .elements import StructuredOp, emit
+from .wide_accesses import aligned_rows
 
 
 @dataclass(frozen=True)

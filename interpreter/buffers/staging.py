@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from ..indices.arithmetic import Bound, Sum, less
 from ..ir.mlir import ir, producer
-from ..mapping.legality import refusal
 from ..mapping.mapping import Mapping
-from ..mapping.owned import Processors, loop_over, when
+from ..mapping.processors import Processors, loop_over, when
 from ..memory.layouts import element_bytes
+from ..session.rewriter import refuse
 from .elements import Address
 from .views import own_array
 
@@ -86,11 +86,11 @@ class Staging:
         if tile not in self._arrays:
             kind = ir.MemRefType(tile.type)
             if elements * element_bytes(kind.element_type) > MOST_BYTES:
-                raise refusal(
+                raise refuse(
                     "W0365",
                     f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are stored",
                     op,
-                    hint=f"take smaller tiles, or more threads: at most {MOST_BYTES} bytes a thread are staged",
+                    f"take smaller tiles, or more threads: at most {MOST_BYTES} bytes a thread are staged",
                 )
             alloc = ir.OpResult(tile).owner.operation
             self._arrays[tile] = own_array(alloc, ir.MemRefType.get([elements], kind.element_type))
@@ -105,12 +105,12 @@ def is_stage(tile: ir.Value) -> bool:
 
 def _share(op: ir.Operation, trips: Bound, by: Processors, mapping: Mapping) -> Share:
     if not isinstance(by.count, int) or not isinstance(trips, int):
-        raise refusal(
+        raise refuse(
             "W0365",
             "how many elements of this tile a thread keeps in registers is known only at run time",
             op,
+            "give the map a count, or leave out `pipeline`",
             f"`{mapping}`: the number of threads is not part of the kernel",
-            hint="give the map a count, or leave out `pipeline`",
         )
     size = max(-(-trips // by.count), 1) if mapping.dist == "block" else 1
     if mapping.dist == "block-cyclic" and mapping.chunk is not None:

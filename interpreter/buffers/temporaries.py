@@ -2,23 +2,28 @@
 
 A part is a thread's own if every op that touches it stands in equal loops over threads, is not mapped itself, and nothing inside
 these loops is: the same thread does the same iteration of each, and threads along axes that no map takes do nothing (`realise.py`).
+
+What a loop over threads allocates, and loops (or ops) inside hand to several, moves into the block's shared memory: a loop over
+warps allocates a row, which the lanes inside fill and read. Each iteration of the loops around the allocation gets a part of its
+own of one shared buffer, so that iterations stay independent of each other, whoever does them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
-from ..ir.mlir import ir, operations, users
+from ..indices.arithmetic import Sum
+from ..ir.mlir import ahead_of, ir, is_used, memref, operations, users
+from ..ir.structured import body_of
 from ..launch.kernel import Outlined
-from ..mapping.mapping import nested_maps
-from ..mapping.space import Mapped
+from ..mapping.mapping import Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
 from ..memory.layouts import bytes_of, is_shared, space_of
 from ..session.rewriter import describe
-from .sharing import drop_deallocs, handed_on, share
 from .staging import is_stage
 from .tiles import ThreadTile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
-from .views import drop_dead_view, own_array, retype, takes_any_layout
+from .views import all_users, drop_dead_view, named_like, own_array, retype, subview, takes_any_layout
 
 REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
@@ -63,7 +68,7 @@ def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
     return fail(
         "W0380",
         f"the {'x'.join(map(str, kind.shape))} accumulator cannot live in each thread's registers: {reason}",
-        hint="map every loop that looks at it alike, one tile per thread",
+        "map every loop that looks at it alike, one tile per thread",
     )
 
 
@@ -124,3 +129,60 @@ def _privatise(alloc: ir.Operation, tiles: Sequence[ThreadTile], kind: ir.MemRef
         tile.view.erase()
         drop_dead_view(source)
     alloc.erase()
+
+
+def drop_deallocs(alloc: ir.Operation) -> None:
+    """A kernel frees nothing. Views that nobody looks through go, too."""
+    for user in users(alloc.results[0]):
+        if user.name == "memref.dealloc" or (user.name == "memref.subview" and not is_used(user.results[0])):
+            user.erase()
+
+
+def handed_on(alloc: ir.Operation) -> Mapping | None:
+    """The map by which a loop or an op hands to several what is allocated around it; None where nothing does."""
+    around = {op for op, _ in enclosing_maps(alloc)}
+    for user in all_users(alloc.results[0]):
+        own = mapping_of(user)
+        inside = [] if own is None else [own]
+        inside += [mapping for op, mapping in enclosing_maps(user) if op not in around]
+        if inside:
+            return inside[-1]
+    return None
+
+
+def share(alloc: ir.Operation) -> str:
+    """Put what is allocated in loops over threads into shared memory; what was done, in a few words. Raises W0355."""
+    kind = ir.MemRefType(alloc.results[0].type)
+    bytes_of(kind)
+    nest = thread_nest(alloc)
+    indices: list[Sum] = []
+    parts: list[int] = []
+    with ahead_of(alloc):
+        for loop in nest:
+            mapping = mapping_of(loop)
+            for variable, dimension in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True):
+                most, step = dimension.most_trips, dimension.step
+                if most is None or not isinstance(step, int) or mapping is None or mapping.space == "grid":
+                    raise fail(
+                        "W0355",
+                        f"{describe(alloc)} stands in a loop over threads, threads inside share it, and how many parts of it "
+                        f"a block needs is not known: `{mapping}` on {describe(loop)}",
+                        "tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
+                    )
+                index, _ = (Sum.of(variable) + Sum.of(dimension.lower).times(-1)).divide(step)
+                indices.append(index)
+                parts.append(max(most, 1))
+        whole = [*parts, *kind.shape]
+        space = ir.Attribute.parse("#gpu.address_space<workgroup>")
+        outer = nest[0]
+        with ahead_of(outer):
+            made = memref.AllocOp(ir.MemRefType.get(whole, kind.element_type, None, space), [], [])
+        shared = named_like(alloc, made.result)
+        starts = [*(i.emit() for i in indices), *[0] * kind.rank]
+        mine = subview(shared, [starts, [*[1] * len(parts), *kind.shape], [1] * len(whole)], kind)
+    drop_deallocs(alloc)
+    retype(alloc.results[0], ir.MemRefType(mine.type))
+    alloc.results[0].replace_all_uses_with(mine)
+    alloc.erase()
+    shape = "x".join(map(str, kind.shape))
+    return f"temporary {shape} of each of {math.prod(parts)} iterations: in shared memory, {bytes_of(shared.type)} bytes"

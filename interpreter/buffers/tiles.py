@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
-from ..ir.structured import drop_handles, place_of
-from ..mapping.mapping import enclosing_maps
-from ..mapping.space import Mapped, loop_dimensions, trip_counts
-from .symbolic import spelled
+from ..ir.structured import body_of, drop_handles, place_of
+from ..mapping.mapping import Mapped, enclosing_maps, loop_dimensions, mapping_of, trip_counts
+from ..memory.effects import is_pure
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class ThreadTile:
     @property
     def innermost(self) -> ir.Block:
         """The body of the innermost loop."""
-        return self.nest[-1].regions[0].blocks[0]
+        return body_of(self.nest[-1])
 
     @property
     def spelled(self) -> str:
@@ -63,16 +62,12 @@ def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]
         nest = thread_nest(user)
         if user.name != "memref.subview" or not nest:
             yield None, user
-        elif _only_cut_further(user, nest):
-            yield from _leaves(user.results[0])
+            continue
+        inner = users(user.results[0])
+        if inner and all(u.name == "memref.subview" and len(thread_nest(u)) > len(nest) for u in inner):
+            yield from _leaves(user.results[0])  # only cut further, by loops nested deeper
         else:
             yield ThreadTile(user, nest), user
-
-
-def _only_cut_further(view: ir.Operation, nest: tuple[ir.Operation, ...]) -> bool:
-    """Whether a tile is looked at through tiles that loops nested deeper take of it, and in no other way."""
-    inner = users(view.results[0])
-    return bool(inner) and all(u.name == "memref.subview" and len(thread_nest(u)) > len(nest) for u in inner)
 
 
 def ownership(tile: ThreadTile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
@@ -158,10 +153,29 @@ def _lift(value: ir.Value, before: ir.Operation) -> None:
 
 def end_of(loop: ir.Operation) -> ir.InsertionPoint:
     """Where a loop's body ends, before its terminator."""
-    return ir.InsertionPoint(list(loop.regions[0].blocks[0].operations)[-1])
+    return ir.InsertionPoint(list(body_of(loop).operations)[-1])
 
 
 def is_slice(view: ir.Operation) -> bool:
     """Whether a subview takes neighbours along every axis of its source, and drops none."""
     source, taken = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
     return source.rank == taken.rank and set(place_of(view)[2]) <= {1}
+
+
+def spelled(value: ir.Value, *loops: ir.Operation) -> str:
+    """What `value` computes, from values that pure ops do not make.
+
+    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be compared.
+    """
+    op = producer(value)
+    if op is None:
+        assert isinstance(value, ir.BlockArgument)
+        for depth, loop in enumerate(loops):
+            if value.owner.owner.operation == loop:
+                mapping, number = mapping_of(loop), value.arg_number  # its axis, or its place where it has none
+                return f"iv{depth}.{mapping.axes[number] if mapping is not None and number < len(mapping.axes) else number}"
+        return f"value{hash(value)}"
+    if not is_pure(op):
+        return f"value{hash(value)}"
+    attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
+    return f"{op.name}({', '.join(spelled(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"

@@ -1,4 +1,4 @@
-"""Views of a buffer: which allocation stands behind one, which tiles a loop takes of it, and what their types become."""
+"""Views of a buffer: which allocation stands behind one, what their types become, and how upstream's folding is prepared."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import Bound
+from ..indices.ranges import range_of
 from ..ir.functions import name_of, set_name
-from ..ir.mlir import DYNAMIC, ancestors, ir, is_used, made_by, memref, producer, users
-from ..ir.structured import drop_handles
-from ..mapping.space import subview_parts
-from ..memory.layouts import strided
+from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
+from ..ir.structured import drop_handles, parts_of, replace, spelled
+from ..memory.layouts import is_plain, strided, transposed
 from ..memory.views import VIEWS, behind, is_view
 
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
@@ -32,7 +32,7 @@ def in_own_array(value: ir.Value) -> bool:
 
 def own_array(alloc: ir.Operation, kind: ir.MemRefType) -> ir.Value:
     """A thread's own array where `alloc` stands, and of its name."""
-    with ir.InsertionPoint(alloc), alloc.location:
+    with ahead_of(alloc):
         return named_like(alloc, memref.AllocaOp(kind, [], []).result)
 
 
@@ -85,22 +85,16 @@ def _view_type(view: ir.Operation, source: ir.MemRefType) -> ir.MemRefType:
     old = ir.MemRefType(view.results[0].type)
     layout = source.layout if VIEWS[view.name] == "same" and old.shape == source.shape else old.layout
     if view.name == "memref.subview":
-        return subview_type(subview_parts(view), old, source)
+        return subview_type(parts_of(view), old, source)
     if view.name in ("memref.collapse_shape", "memref.expand_shape"):
-        layout = _reshaped_layout(old, source)
+        before, after = ([math.prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)] for kind in (source, old))
+        strides, offset = strided(source)
+        if offset != 0 and source.has_static_shape and strides == before:  # it lies in one piece, wherever that begins
+            layout = ir.StridedLayoutAttr.get(offset, after)
     elif view.name == "memref.transpose":
         strides, offset = strided(source)
         layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
     return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
-
-
-def _reshaped_layout(old: ir.MemRefType, source: ir.MemRefType) -> ir.Attribute:
-    """Of what lies in one piece, wherever that begins, the reshaped view does, too."""
-    before, after = ([math.prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)] for kind in (source, old))
-    strides, offset = strided(source)
-    if offset == 0 or not source.has_static_shape or strides != before:
-        return old.layout
-    return ir.StridedLayoutAttr.get(offset, after)
 
 
 def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
@@ -121,9 +115,7 @@ def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: i
 
 def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefType) -> ir.Value:
     """A subview at the insertion point, of the shape of `old`."""
-    dynamic = [[part for part in each if not isinstance(part, int)] for each in parts]
-    static = [[part if isinstance(part, int) else DYNAMIC for part in each] for each in parts]
-    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *dynamic, *static).result
+    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
 
 
 _ANY_LAYOUT = ("linalg.", "memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store", *VIEWS)
@@ -144,3 +136,75 @@ def takes_any_layout(view: ir.Operation, *, strides: bool) -> bool:
 
 _FOLLOWING = ("same", "subview", "transpose", "reshape")
 """Views whose types say where they begin as it follows from where their source does."""
+
+
+def keep_reshapes(function: ir.Operation) -> None:
+    """Make a `memref.reinterpret_cast` of each reshape of a static buffer without gaps that puts dimensions together.
+
+    Folded, `memref.collapse_shape` becomes divisions and remainders of subscripts; where the buffer lies in one piece, the view is
+    the buffer with other sizes and strides. `memref.expand_shape`, which takes a dimension apart, becomes sums.
+    """
+    for op in operations(function, "memref.collapse_shape"):
+        if becomes_a_cast(op):
+            made = ir.MemRefType(op.results[0].type)
+            strides, _ = strided(made)
+            with ahead_of(op):
+                view = memref.ReinterpretCastOp(made, op.operands[0], [], [], [], [0], list(made.shape), list(strides))
+            replace(op, [view.result])
+
+
+def becomes_a_cast(view: ir.Operation) -> bool:
+    """Whether a view is a reshape that needs no division."""
+    ends = (view.operands[0].type, view.results[0].type)
+    return view.name == "memref.collapse_shape" and all(is_plain(k) and ir.MemRefType(k).has_static_shape for k in ends)
+
+
+def settle_offsets(function: ir.Operation) -> None:
+    """Make numbers of the offsets of subviews that can only be one number, and types of their layouts that say so.
+
+    Folding puts a subview of a subview together and works out its offsets; where they come to numbers, the view's type should name
+    one, too, and keeps its `offset: ?`: the verifier refuses what the pass has made.
+    """
+    for view in operations(function, "memref.subview"):
+        offsets, sizes, strides = parts_of(view)
+        ranges = [range_of(offset) for offset in offsets]
+        settled = [offset if low is None or low != high else low for offset, (low, high) in zip(offsets, ranges, strict=True)]
+        if settled != offsets and takes_any_layout(view, strides=False):
+            with ahead_of(view):
+                made = subview(view.operands[0], [settled, sizes, strides], ir.MemRefType(view.results[0].type))
+            replace(view, [made])
+            retype(made, ir.MemRefType(made.type))
+
+
+def sink_transposes(function: ir.Operation) -> None:
+    """A subview of a transposed buffer → the transpose of a subview: the transposes end up next to the accesses.
+
+    There they cancel each other before an access is folded into the other views: a wide access needs unit stride throughout.
+    """
+    for view in operations(function, "memref.subview"):
+        turned = made_by(view.operands[0], "memref.transpose")
+        kind = ir.MemRefType(view.results[0].type)
+        if turned is not None and kind.rank == ir.MemRefType(view.operands[0].type).rank:
+            order = permutation_of(turned)
+            back = [order.index(axis) for axis in range(len(order))]
+            straight = ir.MemRefType.get([kind.shape[d] for d in back], kind.element_type, None, kind.memory_space)
+            with ahead_of(view):
+                cut = subview(turned.operands[0], [[part[d] for d in back] for part in parts_of(view)], straight)
+                made = transposed(cut, order)
+            replace(view, [made])
+            retype(made, ir.MemRefType(made.type))
+
+
+def fold_transposes(function: ir.Operation) -> bool:
+    """Loads and stores through a transpose, the one view that upstream does not fold → permuted subscripts. False where there was
+    none."""
+    folded = False
+    for access in operations(function, "memref.load", "memref.store", "vector.load", "vector.store"):
+        buffer = int(access.name.endswith("store"))
+        while (view := made_by(access.operands[buffer], "memref.transpose")) is not None:
+            subscripts = list(access.operands)[buffer + 1 :]
+            access.operands[buffer] = view.operands[0]
+            for subscript, position in zip(subscripts, permutation_of(view), strict=True):
+                access.operands[buffer + 1 + position] = subscript
+            folded = True
+    return folded

@@ -19,17 +19,26 @@ from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, sh
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg
 from ..loops.forall import make_forall
-from ..mapping.mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, Mapping, enclosing_maps, mapping_of, nested_maps
-from ..mapping.space import Mapped, extents, most_trips, subview_offsets, subview_sizes
+from ..mapping.mapping import (
+    AS_MANY_AS_ITERATIONS,
+    ATTRIBUTE,
+    Mapped,
+    Mapping,
+    enclosing_maps,
+    extents,
+    mapping_of,
+    most_trips,
+    nested_maps,
+    subview_offsets,
+    subview_sizes,
+)
 from ..memory.effects import read, written
 from ..memory.views import behind
 from ..session.rewriter import describe
-from .alone import VECTOR, most_lanes
-from .elements import StructuredOp
+from .elements import VECTOR, StructuredOp, most_lanes
 from .parts import Part
-from .symbolic import spelled
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_slice, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_slice, spelled, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 
 
@@ -89,7 +98,7 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
     if not is_parallel_op(copy):
         raise fail(
             "W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions",
-            hint="the mark is for what `bufferize` makes: tile the op, and map its loop",
+            "the mark is for what `bufferize` makes: tile the op, and map its loop",
         )  # fmt: skip
     found = next(_owners(root, copy), None)
     if found is None:
@@ -112,11 +121,11 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
 
 def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:
     """Whom the copy may follow, at which operand: who fills its temporary or reads it; else who reads what it copies into."""
-    inputs = StructuredOp.of(copy).input_numbers()
+    inputs = StructuredOp.of(copy).output_numbers().start
     bases = list(enumerate(map(behind, copy.operands)))
     temporaries = [(number, base) for number, base in bases if is_temporary(base)]
-    for number, base in temporaries or bases[inputs.stop :]:
-        owner = _owner(root, copy, base, writes=number in inputs)
+    for number, base in temporaries or bases[inputs:]:
+        owner = _owner(root, copy, base, writes=number < inputs)
         if owner is not None:
             yield number, base, owner
 
@@ -135,7 +144,7 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> str:
                 "W0357",
                 f"which part of its temporary {describe(copy)} is to copy is not to be seen, and how many threads could share it "
                 f"is known only at run time: `{owner}`",
-                hint="give the map a count; tiles that divide the result need no copy",
+                "give the map a count; tiles that divide the result need no copy",
             )
         mapping = Mapping(first.space, first.axes[:1], (count,), dist="cyclic")
     copy.attributes[ATTRIBUTE] = mapping.attribute()
@@ -174,19 +183,12 @@ def _copy_tiles(
     tile = clone_nest(ThreadTile(tiles[0].view, tiles[0].nest[around:]), copy)
     with end_of(tile.nest[-1]):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
-        lanes = _most_lanes(temporary, owner.mapped[0])
+        kept = producer(temporary)  # wide if `promote-to-registers` made it, or `vectorize` its owner's ops
+        asked = (v for op in operations(owner.mapped[0]) if VECTOR in op.attributes for v in op.operands)
+        wide = (kept is not None and REGISTERS in kept.attributes) or temporary in map(behind, asked)
+        lanes = most_lanes(element_type(temporary)) if wide else 1
         Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
     return True
-
-
-def _most_lanes(temporary: ir.Value, owner: ir.Operation) -> int:
-    """Elements in the widest access of a temporary: one, unless `promote-to-registers` made it, or `vectorize` its owner's ops."""
-    alloc = producer(temporary)
-    wide = (op for op in operations(owner) if VECTOR in op.attributes)
-    asked = any(temporary in map(behind, op.operands) for op in wide)
-    if not asked and (alloc is None or REGISTERS not in alloc.attributes):
-        return 1
-    return most_lanes(element_type(temporary))
 
 
 def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
@@ -253,7 +255,7 @@ def _walked(
 
 def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
     """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops."""
-    if view.block != owner.loops[-1].regions[0].blocks[0]:
+    if view.block != body_of(owner.loops[-1]):
         return False
     while view.name == "memref.subview" and is_slice(view):
         source = view.operands[0]

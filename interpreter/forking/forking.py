@@ -195,8 +195,7 @@ class _Block:
         for effect in found:
             if effect.buffer in self._freed:
                 raise refuse("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
-                               notes=(f"freed by {describe(self._freed[effect.buffer])}",),
-                               hint="free it behind its last use")  # fmt: skip
+                               "free it behind its last use", f"freed by {describe(self._freed[effect.buffer])}")  # fmt: skip
             if effect.kind == "free":
                 self._freed[effect.buffer] = op
 

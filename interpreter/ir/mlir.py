@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -297,3 +298,10 @@ def move_in_front(value: ir.Value, loop: ir.Operation) -> None:
     for operand in op.operands:
         move_in_front(operand, loop)
     op.move_before(loop)
+
+
+@contextmanager
+def ahead_of(op: ir.Operation) -> Iterator[None]:
+    """What is made inside stands in front of an op, and has its place in the payload."""
+    with ir.InsertionPoint(op), op.location:
+        yield

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .affine_maps import dimension_of, dimensions_of
-from .mlir import DYNAMIC, ir, linalg, producer
+from .mlir import DYNAMIC, ir, linalg, producer, tensor
 
 Iterator = Literal["parallel", "reduction"]
 
@@ -267,10 +267,35 @@ def place_of(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
     return offsets, sizes, strides
 
 
-def offsets_of(op: ir.Operation) -> list[ir.Value | int]:
-    """The offsets, as numbers where they are."""
+def parts_of(op: ir.Operation) -> list[list[int | ir.Value]]:
+    """Offsets, sizes and strides as the op spells them: numbers where they are, else values."""
     values = iter(list(op.operands)[2 if _inserts(op) else 1 :])
-    return [next(values) if offset == DYNAMIC else offset for offset in place_of(op)[0]]
+    return [[next(values) if number == DYNAMIC else number for number in numbers] for numbers in place_of(op)]
+
+
+def spelled(*parts: Sequence[int | ir.Value]) -> list[list]:
+    """Offsets, sizes and strides as upstream's builders take them: those that are values, then all, with `DYNAMIC` for these."""
+    values = [[one for one in part if not isinstance(one, int)] for part in parts]
+    return values + [[one if isinstance(one, int) else DYNAMIC for one in part] for part in parts]
+
+
+def part_of(
+    value: ir.Value,
+    sizes: Sequence[int | ir.Value],
+    offsets: Sequence[int | ir.Value] | None = None,
+    strides: Sequence[int] | None = None,
+) -> ir.Value:
+    """`sizes` elements of a tensor, from `offsets` on, or from the first; made at the insertion point."""
+    rank = len(sizes)
+    parts = spelled(offsets or [0] * rank, sizes, strides or [1] * rank)
+    return tensor.ExtractSliceOp(ir.RankedTensorType.get(parts[4], element_type(value)), value, *parts).result
+
+
+def insert(
+    part: ir.Value, into: ir.Value, offsets: Sequence[int | ir.Value], sizes: Sequence[int | ir.Value]
+) -> ir.Operation:
+    """A `tensor.parallel_insert_slice`, made at the insertion point."""
+    return tensor.ParallelInsertSliceOp(part, into, *spelled(offsets, sizes, [1] * len(sizes))).operation
 
 
 def starts_whole(op: ir.Operation) -> bool:

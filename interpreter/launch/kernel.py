@@ -16,7 +16,8 @@ from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
-from ..ir.mlir import ancestors, gpu, ir, made_within, operations, producer
+from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
+from ..ir.structured import body_of
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
@@ -45,7 +46,7 @@ class Outlined:
 
     @property
     def entry(self) -> ir.Block:
-        return self.function.regions[0].blocks[0]
+        return body_of(self.function)
 
 
 def outline(
@@ -56,14 +57,15 @@ def outline(
     `views_inside`: views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two
     views of one buffer are seen to overlap.
     """
-    external = _external_values(root)
+    used = dict.fromkeys(operand for op in operations(root) for operand in op.operands)
+    external = [value for value in used if not made_within(value, root)]  # in order of first use
     operands = _arguments(external, views_inside)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
             raise fail(
                 "W0361",
                 f"a kernel takes no argument of type {operand.type}",
-                hint="bufferize the payload, or launch a loop inside",
+                "bufferize the payload, or launch a loop inside",
             )
     module = ir.Module.create(root.location)
     taken = taken or Taken()
@@ -101,7 +103,7 @@ def install(
     holder.detach_from_parent()
     host_module.body.append(holder)
     host_module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
-    with ir.InsertionPoint(root), root.location:
+    with ahead_of(root):
         sizes: dict[Bound, ir.Value] = {}
 
         def size(bound: Bound) -> ir.Value:
@@ -111,12 +113,6 @@ def install(
         launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, list(outlined.operands))
     root.erase()
     return launch.operation
-
-
-def _external_values(root: ir.Operation) -> list[ir.Value]:
-    """Values that the loop uses and does not make, in order of first use."""
-    used = dict.fromkeys(operand for op in operations(root) for operand in op.operands)
-    return [value for value in used if not made_within(value, root)]
 
 
 def _recomputable(outside: ir.Value, views: bool) -> ir.Operation | None:
@@ -172,11 +168,11 @@ def host_function(root: ir.Operation) -> ir.Operation:
         if around.name == "func.func":
             return around
         if around.name in ("gpu.func", "gpu.launch"):
-            raise fail("W0359", f"{describe(root)} stands in a kernel already", hint="launch the outermost loop only")
+            raise fail("W0359", f"{describe(root)} stands in a kernel already", "launch the outermost loop only")
         if not around.context.is_registered_operation(around.name):
             what = f"{describe(root)} stands in {describe(around)}, an op that is not registered"
-            raise fail("W0359", what, hint="a kernel is launched from a function, from its loops and branches")
-    raise fail("W0359", f"{describe(root)} stands in no function", hint="a kernel is launched by a host function")
+            raise fail("W0359", what, "a kernel is launched from a function, from its loops and branches")
+    raise fail("W0359", f"{describe(root)} stands in no function", "a kernel is launched by a host function")
 
 
 def _fresh(base: str, taken: Set[str], also: Names) -> str:

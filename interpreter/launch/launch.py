@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,9 @@ from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.readiness import check_distributed, check_launch, mapped_things
 from ..session.rewriter import spelled
-from .fission import split_at_barriers
 from .kernel import Outlined, host_function, install, outline
 from .lowering import lower
-from .realise import Realiser
+from .realise import Realiser, split_at_barriers
 
 
 @dataclass(frozen=True)
@@ -150,10 +149,7 @@ def _realised(kernel: Outlined, known: Known) -> tuple[Outlined, _Realised]:
             if op.location in before:
                 op.location = places[before.index(op.location)]
         names = {spelled(one): spelled(other) for one, other in zip(before, places, strict=True)}
-        done = dataclasses.replace(done, remarks=tuple(_placed(remark, names) for remark in done.remarks))
+        place = "|".join(rf"(?<= at ){re.escape(name)}(?!\d)" for name in names)  # as `rewriter.describe` names it
+        remarks = tuple(re.sub(place, lambda found: names[found[0]], remark) for remark in done.remarks)
+        done = dataclasses.replace(done, remarks=remarks)
     return dataclasses.replace(kernel, module=module, function=function), done
-
-
-def _placed(remark: str, names: Mapping[str, str]) -> str:
-    """A remark that names places (`rewriter.describe`), of what stands elsewhere."""
-    return re.sub("|".join(rf"(?<= at ){re.escape(name)}(?!\d)" for name in names), lambda found: names[found[0]], remark)

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from itertools import chain, count
 
 from ...dsl.diagnostics import fail
-from ..buffers.folding import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
+from ..buffers.views import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
 from ..indices.arithmetic import constant_of
 from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
-from ..ir.mlir import arith, i64, ir, linalg, made_by, operations, run_passes, scf
-from ..ir.structured import copy_marks
+from ..ir.mlir import ahead_of, arith, i64, ir, linalg, made_by, operations, run_passes, scf
+from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import bytes_of, is_shared
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
@@ -55,7 +55,7 @@ def lower(kernel: Outlined) -> int:
         raise fail(
             "W0358",
             f"{describe(left[0])} has no lowering to loops",
-            hint="decompose it before the launch (`run-pass`, `transform`)",
+            "decompose it before the launch (`run-pass`, `transform`)",
         )
     return _attribute_shared(kernel)
 
@@ -67,7 +67,7 @@ def _run(kernel: Outlined, passes: str) -> None:
 def copies_to_linalg(root: ir.Operation) -> None:
     """`memref.copy` → `linalg.copy`, which has a lowering to loops."""
     for copy in operations(root, "memref.copy"):
-        with ir.InsertionPoint(copy), copy.location:
+        with ahead_of(copy):
             made = linalg.copy(copy.operands[0], outs=[copy.operands[1]])
         copy_marks(copy, made.operation if hasattr(made, "operation") else made.owner.operation)
         copy.erase()
@@ -105,12 +105,16 @@ def _attribute_shared(kernel: Outlined) -> int:
             raise fail(
                 "W0355",
                 f"{describe(alloc)} would allocate global memory in every block",
-                hint="promote it to shared memory",
+                "promote it to shared memory",
             )
         total = -(-total // _ALIGNMENT) * _ALIGNMENT + bytes_of(kind)
         argument = kernel.entry.add_argument(kind, alloc.location)
         alloc.results[0].replace_all_uses_with(argument)
-        names.append(ir.DictAttr.get(_own_name(name_of(alloc.results[0]), taken)))
+        name = name_of(alloc.results[0])
+        if name is not None:  # each name once
+            name = next(one for one in chain([name], (f"{name}_{n}" for n in count(2))) if one not in taken)
+            taken.add(name)
+        names.append(ir.DictAttr.get({} if name is None else {NAME: ir.StringAttr.get(name)}))
         alloc.erase()
     for dealloc in operations(kernel.function, "memref.dealloc"):
         dealloc.erase()
@@ -118,21 +122,12 @@ def _attribute_shared(kernel: Outlined) -> int:
         raise fail(
             "W0355",
             f"the block's shared buffers take {total} bytes, and static shared memory has {MAX_STATIC_SHARED}",
-            hint="take smaller tiles (dynamic shared memory, up to 227 KB on newer chips, is not supported yet)",
+            "take smaller tiles (dynamic shared memory, up to 227 KB on newer chips, is not supported yet)",
         )
     if names:
         kernel.function.attributes["workgroup_attributions"] = i64(len(names))
         kernel.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(names)
     return total
-
-
-def _own_name(name: str | None, taken: set[str]) -> dict[str, ir.Attribute]:
-    """What an attribution is called: `{weft.name = "A_shared"}`, each name once; empty for a buffer that nobody named."""
-    if name is None:
-        return {}
-    unique = next(one for one in chain([name], (f"{name}_{number}" for number in count(2))) if one not in taken)
-    taken.add(unique)
-    return {NAME: ir.StringAttr.get(unique)}
 
 
 # ---- arrays of a thread's own -------------------------------------------------------------------------------------------
@@ -166,10 +161,10 @@ def _most_trips(loop: ir.Operation) -> int | None:
 
 
 def _guard(loop: ir.Operation, most: int) -> None:
-    body = loop.regions[0].blocks[0]
+    body = body_of(loop)
     inside = [op.operation for op in body.operations][:-1]
     limit = loop.operands[1]
-    with ir.InsertionPoint(loop), loop.location:
+    with ahead_of(loop):
         loop.operands[1] = arith.ConstantOp(ir.IndexType.get(), most).result
     with ir.InsertionPoint.at_block_begin(body), loop.location:
         here = arith.cmpi(arith.CmpIPredicate.slt, body.arguments[0], limit)

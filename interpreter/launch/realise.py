@@ -1,24 +1,106 @@
-"""Realise maps: a mapped loop or op becomes the iterations that one processor owns."""
+"""Lower maps: a mapped loop or op becomes the iterations that one processor owns.
+
+Before that a loop over threads is split at the barriers in it, so that every thread of the block passes them:
+
+    scf.forall (warps) { A to lanes; barrier; B to lanes }   →   scf.forall (warps) { A }; barrier; scf.forall (warps) { B }
+
+Iterations are independent, so what stands before the barrier may be done in all of them first. A buffer that is filled before
+and read behind it is one of each iteration in shared memory (`temporaries.py`); indices and views are computed on both sides.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from ..buffers.alone import do_alone, is_alone
-from ..buffers.elements import StructuredOp, emit_unit
+from ..buffers.elements import StructuredOp, do_alone, emit_unit, is_alone
 from ..buffers.staging import Staging, is_stage
+from ..buffers.temporaries import drop_deallocs, share
+from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of
-from ..ir.mlir import children, ir
+from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
+from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
-from ..mapping.hardware import Hardware
-from ..mapping.mapping import AXES, Mapping, mapping_of
-from ..mapping.owned import for_each_owned, when
-from ..mapping.space import extents, loop_dimensions
+from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
+from ..mapping.processors import Hardware, for_each_owned, when
+from ..memory.effects import only_computes
 from ..memory.views import behind
-from ..session.rewriter import describe
+from ..session.rewriter import describe, refuse
 from .kernel import Outlined
+
+BARRIER = "gpu.barrier"
+
+
+def hands_on(loop: ir.Operation) -> bool:
+    """Whether a loop over threads or warps holds loops or ops that are distributed once more."""
+    mapping = mapping_of(loop)
+    inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps")
+    return inside and any(nested_maps(loop))
+
+
+def is_separable(loop: ir.Operation) -> bool:
+    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again."""
+    return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])
+
+
+def split_at_barriers(root: ir.Operation) -> list[str]:
+    """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or W0362."""
+    remarks: list[str] = []
+    for loop in reversed(list(operations(root, "scf.forall"))):
+        barriers = [op for op in children(loop)[:-1] if op.name == BARRIER]
+        if barriers and hands_on(loop):
+            if not is_separable(loop):
+                raise refuse(
+                    "W0362",
+                    "a barrier in a loop over threads is not reached by all threads, and the loop cannot be split there: a value "
+                    "that is read in front of it is used behind it",
+                    barriers[0],
+                    "put it between the loops",
+                )
+            remarks += _split(loop)
+    return remarks
+
+
+def _split(loop: ir.Operation) -> list[str]:
+    remarks: list[str] = []
+    for alloc in children(loop)[:-1]:
+        if alloc.name == "memref.alloc":
+            drop_deallocs(alloc)
+            if len({_part_of(user, loop) for user in all_users(alloc.results[0]) if not _is_computed(user)}) > 1:
+                remarks.append(share(alloc))
+    ops = children(loop)[:-1]
+    parts = [_part_of(op, loop) for op in ops]
+    barriers = iter([op for op in ops if op.name == BARRIER])
+    for part in range(max(parts) + 1):
+        clone = loop.clone(ir.InsertionPoint(loop)).operation
+        for op, place in reversed(list(zip(children(clone)[:-1], parts, strict=True))):
+            unused = not is_used(*op.results)
+            if (_is_computed(op) or op.name == "memref.alloc") and not unused:
+                continue
+            if op.name == BARRIER or place != part or (op.results and unused):
+                op.erase()
+        barrier = next(barriers, None)
+        if barrier is not None:
+            barrier.clone(ir.InsertionPoint(loop))
+    loop.erase()
+    return remarks
+
+
+def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
+    """How many barriers of the loop's body stand in front of an op that is in it."""
+    passed = 0
+    for item in children(loop)[:-1]:
+        if is_within(op, item):
+            break
+        passed += item.name == BARRIER
+    return passed
+
+
+def _is_computed(op: ir.Operation) -> bool:
+    """Whether the op may be done on both sides of a barrier: it makes values, and touches no memory."""
+    return len(op.results) > 0 and only_computes(op)
+
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
@@ -37,7 +119,7 @@ class Realiser:
         """Realise `op` if it is mapped, and whatever is mapped inside. `taken`: what the maps around it distribute."""
         mapping = mapping_of(op)
         if mapping is None and is_alone(op):
-            with ir.InsertionPoint(op), op.location:
+            with ahead_of(op):
                 do_alone(op)
             return op.erase()
         if mapping is None:
@@ -79,7 +161,7 @@ class Realiser:
 
     def _forall(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
         dimensions = loop_dimensions(op)
-        body = op.regions[0].blocks[0]
+        body = body_of(op)
         moved: list[ir.Operation] = []
 
         def emit(iterations: Sequence[Sum]) -> None:
@@ -143,14 +225,10 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
     gathers = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (masked one by one)"
     in_body = [] if any(structured.used(n) for n in buffers) else [gathers]
-    return f"{_called(op, structured)}: " + ", ".join([*(loads or in_body), *stores])
-
-
-def _called(op: ir.Operation, structured: StructuredOp) -> str:
-    """What the report calls an op: by the named buffer that it fills, else by itself."""
-    base = behind(structured.operands[structured.output_numbers().start])
+    base = behind(structured.operands[structured.output_numbers().start])  # called by the named buffer that it fills
     name = None if isinstance(base.owner, ir.Block) else name_of(base)
-    return describe(op) if name is None else f"{name} ({describe(op)})"
+    called = describe(op) if name is None else f"{name} ({describe(op)})"
+    return f"{called}: " + ", ".join([*(loads or in_body), *stores])
 
 
 def _has_map(op: ir.Operation) -> bool:

@@ -1,12 +1,21 @@
-"""Making a `scf.forall`: an empty one, or one in the place of loops of any spelling, so that all are mapped the same way."""
+"""Parallel loops in another form: loops of any spelling as a `scf.forall`, several dimensions as one, strips and their iterations.
+
+Affine loops and accesses become `scf` and `memref` in one loop, and not in the whole module (upstream's `lower-affine`). The
+subscripts stay `affine.apply`s, which the analysis reads; only what demands an affine loop around it has to go.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
-from ..indices.arithmetic import Bound, known
-from ..ir.mlir import ir, scf
-from ..ir.structured import move_marks
+from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, conjunction, constant, delinearise, known, minimum
+from ..indices.arithmetic import inside as inside_of
+from ..indices.ranges import largest
+from ..ir.affine_maps import constraints
+from ..ir.mlir import affine, ahead_of, arith, children, ir, memref, operations, scf, vector
+from ..ir.structured import body_of, copy_marks, loop_inits, move_marks, replace
+from ..mapping.mapping import LoopDimension, loop_dimensions, product
 
 
 def make_forall(
@@ -14,7 +23,7 @@ def make_forall(
 ) -> ir.Operation:
     """An empty loop, at the ambient insertion point; its shared outputs start with `shared`."""
     loop = scf.ForallOp(list(lower), list(upper), list(step), list(shared)).operation
-    block = loop.regions[0].blocks[0]
+    block = body_of(loop)
     if not list(block.operations):
         with ir.InsertionPoint(block):
             scf.InParallelOp()
@@ -23,7 +32,7 @@ def make_forall(
 
 def end_of(forall: ir.Operation) -> ir.Operation:
     """The terminator, in front of which the body stands."""
-    return list(forall.regions[0].blocks[0].operations)[-1].operation
+    return list(body_of(forall).operations)[-1].operation
 
 
 def one_forall(
@@ -32,12 +41,12 @@ def one_forall(
     """A loop with these bounds, and the handles of the first, in the place of perfectly nested loops without results; index
     arithmetic that stands between them goes inside."""
     root = nest[0]
-    with ir.InsertionPoint(root), root.location:
+    with ahead_of(root):
         forall = make_forall(lower, upper, step)
     move_marks(root, forall)
-    end, arguments = end_of(forall), iter(forall.regions[0].blocks[0].arguments)
+    end, arguments = end_of(forall), iter(body_of(forall).arguments)
     for loop in nest:
-        body = loop.regions[0].blocks[0]
+        body = body_of(loop)
         for variable in body.arguments:
             variable.replace_all_uses_with(next(arguments))
         for op in list(body.operations)[:-1]:
@@ -49,7 +58,7 @@ def one_forall(
 
 def as_forall(loop: ir.Operation) -> ir.Operation:
     """Put a `scf.forall` in the place of a `scf.parallel` that reduces nothing; attributes (handles) come along."""
-    rank = len(loop.regions[0].blocks[0].arguments)
+    rank = len(body_of(loop).arguments)
     bounds = [known(o) for o in loop.operands]
     return one_forall([loop], bounds[:rank], bounds[rank : 2 * rank], bounds[2 * rank : 3 * rank])
 
@@ -57,3 +66,191 @@ def as_forall(loop: ir.Operation) -> ir.Operation:
 def reduces_nothing(op: ir.Operation) -> bool:
     """Whether `op` is a `scf.parallel` without reductions."""
     return op.name == "scf.parallel" and not op.results
+
+
+def coalesce(loop: ir.Operation) -> ir.Operation:
+    """A `scf.forall` of one dimension in the place of one of several; on tensors, too. Its own handle is not carried over.
+
+    Where trip counts are known only at run time, but not above a number (the strips of a loop that is cut), that number stands for
+    them, and the body is guarded: divisions by constants, and as many iterations as threads can be made for.
+    """
+    dimensions = loop_dimensions(loop)
+    body = body_of(loop)
+    with ahead_of(loop):
+        trips = [d.trips() for d in dimensions]
+        box = _box(loop, trips)
+        total = product(box)
+        flat = make_forall([0], [total], [1], loop_inits(loop))
+    inside, end = body_of(flat), end_of(flat)
+    with ir.InsertionPoint(end), loop.location:
+        known = total if isinstance(total, int) else None
+        indices = delinearise(Sum.of(inside.arguments[0], known), box)
+        for variable, dimension, index in zip(body.arguments, dimensions, indices, strict=False):
+            variable.replace_all_uses_with(dimension.induction(index))
+        larger = [(i, n) for i, n, extent in zip(indices, trips, box, strict=True) if extent != n]
+        inner = [c for i, n in larger for c in inside_of(i, n)]
+        target = end
+        if inner:  # the box has more iterations than the loop
+            guard = scf.IfOp(conjunction(inner))
+            with ir.InsertionPoint(guard.then_block):
+                target = scf.YieldOp([]).operation
+    for old, new in zip(list(body.arguments)[len(dimensions) :], list(inside.arguments)[1:], strict=True):
+        old.replace_all_uses_with(new)
+    *ops, terminator = children(loop)
+    for op in ops:
+        op.move_before(target)
+    terminator.move_before(end)
+    end.erase()
+    replace(loop, flat.results)
+    return flat
+
+
+def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
+    """Extents that the indices are taken apart by: numbers, if each trip count has a greatest one."""
+    most = [largest(n) for n in trips]
+    if loop.results or all(isinstance(n, int) for n in trips) or None in most:
+        return list(trips)
+    return [n for n in most if n is not None]
+
+
+def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, ir.Operation]:
+    """Tile a `scf.forall` without results: the loop over strips, and the one inside. No size: a dimension stays inside, whole.
+
+    The last strip ends at the loop's own bound; where the size divides, the inner trip count is the size, a number.
+    """
+    dimensions = loop_dimensions(loop)
+    body = body_of(loop)
+    cuts = [position for position, size in enumerate(sizes) if size]
+    with ahead_of(loop):
+        trips = [d.trips() for d in dimensions]
+        counts: list[Bound] = [ceildiv(trips[p], sizes[p] or 1) for p in cuts]
+        outer = make_forall([0] * len(cuts), counts, [1] * len(cuts))
+    strip = body_of(outer)
+    starts = [Sum()] * len(dimensions)
+    for argument, position in zip(strip.arguments, cuts, strict=True):
+        starts[position] = Sum.of(argument).times(sizes[position] or 1)
+    with ir.InsertionPoint(end_of(outer)), loop.location:
+        strips = zip(trips, starts, sizes, strict=True)
+        inner_trips = [  # a strip's size, or what is left at the end
+            n if not size else size if isinstance(n, int) and n % size == 0 else minimum(Sum.of(n) + start.times(-1), size)
+            for n, start, size in strips
+        ]
+        inner = make_forall([0] * len(dimensions), inner_trips, [1] * len(dimensions))
+    points = body_of(inner)
+    with ir.InsertionPoint(end_of(inner)), loop.location:
+        for variable, argument, start, dimension in zip(
+            body.arguments, points.arguments, starts, dimensions, strict=True
+        ):
+            variable.replace_all_uses_with(dimension.induction(start + Sum.of(argument)))
+    for op in children(loop)[:-1]:
+        op.move_before(end_of(inner))
+    loop.erase()
+    return outer, inner
+
+
+def spelled(dimensions: Sequence[LoopDimension]) -> str:
+    """`4 × ? × 7`, for the step's report."""
+    return " × ".join("?" if d.static_trips is None else str(d.static_trips) for d in dimensions)
+
+
+def without_affine_loops(root: ir.Operation) -> ir.Operation:
+    """Rewrite `root` and what it holds, innermost first; the loop that stands where `root` stood.
+
+    Handles (`weft.*` attributes) come along. An `affine.parallel` with reductions stays: nothing maps it.
+    """
+    made = root
+    for op in reversed(list(operations(root))):  # the root comes last
+        made = _rewrite(op)
+    return made
+
+
+def _rewrite(op: ir.Operation) -> ir.Operation:
+    with ahead_of(op):
+        match op.name:
+            case "affine.for":
+                return _for(op)
+            case "affine.parallel" if not op.results:
+                return _parallel(op)
+            case "affine.if":
+                return _if(op)
+            case "affine.load" | "affine.vector_load":
+                subscripts = apply_map(_map(op, "map"), list(op.operands)[1:])
+                if op.name == "affine.load":
+                    made = memref.LoadOp(op.operands[0], subscripts).operation
+                else:
+                    made = vector.LoadOp(op.results[0].type, op.operands[0], subscripts).operation
+            case "affine.store" | "affine.vector_store":
+                subscripts = apply_map(_map(op, "map"), list(op.operands)[2:])
+                store = memref.StoreOp if op.name == "affine.store" else vector.StoreOp
+                made = store(op.operands[0], op.operands[1], subscripts).operation
+            case _:
+                return op
+    return _replace(op, made)
+
+
+def _replace(op: ir.Operation, made: ir.Operation) -> ir.Operation:
+    copy_marks(op, made)
+    replace(op, made.results)
+    return made
+
+
+def _map(op: ir.Operation, name: str) -> ir.AffineMap:
+    return ir.AffineMapAttr(op.attributes[name]).value
+
+
+def _extreme(mapping: ir.AffineMap, operands: Sequence[ir.Value], *, most: bool) -> ir.Value:
+    """The largest lower bound, or the smallest upper bound."""
+    if len(mapping.results) == 1:
+        return apply_map(mapping, operands)[0]
+    kind = affine.AffineMaxOp if most else affine.AffineMinOp
+    return kind(mapping, list(operands)).result
+
+
+def _for(op: ir.Operation) -> ir.Operation:
+    lows, highs, inits = (int(n) for n in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    operands = list(op.operands)
+    low = _extreme(_map(op, "lowerBoundMap"), operands[:lows], most=True)
+    high = _extreme(_map(op, "upperBoundMap"), operands[lows : lows + highs], most=False)
+    step = constant(ir.IntegerAttr(op.attributes["step"]).value)
+    starts = operands[lows + highs : lows + highs + inits]
+    return _with_regions(op, "scf.for", [low, high, step, *starts])
+
+
+def _with_regions(op: ir.Operation, name: str, operands: Sequence[ir.Value]) -> ir.Operation:
+    """The op of `scf` that stands for one of `affine`, with its blocks; a `scf.yield` for each `affine.yield`."""
+    made = ir.Operation.create(name, [r.type for r in op.results], operands, regions=len(op.regions))
+    for source, target in zip(op.regions, made.regions, strict=True):
+        for block in list(source.blocks):
+            end = block.operations[-1].operation
+            with ahead_of(end):
+                scf.YieldOp(list(end.operands))
+            end.erase()
+            block.append_to(target)
+    return _replace(op, made)
+
+
+def _parallel(op: ir.Operation) -> ir.Operation:
+    """A `scf.forall`; each dimension's bounds are a group of the map's results."""
+    lower, upper = _map(op, "lowerBoundsMap"), _map(op, "upperBoundsMap")
+    operands = list(op.operands)
+    own, others = operands[: lower.n_inputs], operands[lower.n_inputs :]
+    lows = [_extreme(group, own, most=True) for group in _groups(op, "lowerBoundsGroups", lower)]
+    highs = [_extreme(group, others, most=False) for group in _groups(op, "upperBoundsGroups", upper)]
+    steps = [ir.IntegerAttr(s).value for s in ir.ArrayAttr(op.attributes["steps"])]
+    return one_forall([op], [known(n) for n in lows], [known(n) for n in highs], steps)
+
+
+def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[ir.AffineMap]:
+    sizes = ir.DenseIntElementsAttr(op.attributes[name])
+    numbers = iter(range(len(mapping.results)))
+    return [mapping.get_submap(list(islice(numbers, int(sizes[position])))) for position in range(len(sizes))]
+
+
+def _if(op: ir.Operation) -> ir.Operation:
+    mapping, equalities = constraints(op.attributes["condition"])
+    zero, predicates = constant(0), arith.CmpIPredicate
+    conditions = [
+        arith.CmpIOp(predicates.eq if equality else predicates.sge, form, zero).result
+        for equality, form in zip(equalities, apply_map(mapping, list(op.operands)), strict=True)
+    ]
+    return _with_regions(op, "scf.if", [conjunction(conditions)])

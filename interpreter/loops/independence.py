@@ -13,6 +13,7 @@ from itertools import combinations
 from ...dsl.diagnostics import WeftError
 from ..indices.arithmetic import known
 from ..ir.mlir import ir, operations, producer, run_passes
+from ..ir.structured import body_of
 from ..launch.kernel import TO_LOOPS, outline
 from ..memory.layouts import value_name
 from ..memory.views import may_share
@@ -99,7 +100,7 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     from ..proof.kernels.reader import Reader
     from ..proof.races.conflicts import conflicts_between_blocks
 
-    body = kernel.regions[0].blocks[0]
+    body = body_of(kernel)
     reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
     for argument in body.arguments:
         if isinstance(argument.type, ir.MemRefType):
@@ -109,13 +110,13 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     reader.find_written(kernel)
     loop = _loop_in(body)
     for _ in range(dimension):
-        reader.values.bind(loop.regions[0].blocks[0].arguments[0], reader.values.opaque(NOTHING), NOTHING)
-        loop = _loop_in(loop.regions[0].blocks[0])
+        reader.values.bind(body_of(loop).arguments[0], reader.values.opaque(NOTHING), NOTHING)
+        loop = _loop_in(body_of(loop))
     low, high, step = (reader.values.linear(v) for v in list(loop.operands)[:3])
     if not step.is_constant:
         step = reader.values.opaque(NOTHING, 1)  # a loop's step is positive
     variable = low + reader.values.product(reader.values.hardware("block_id", "x"), step)
-    inner = loop.regions[0].blocks[0]
+    inner = body_of(loop)
     reader.values.bind(inner.arguments[0], variable)
     reader.block(inner, (PlaceStep(0, 0, (less(variable, high),)),))
     found = conflicts_between_blocks(reader.finish())

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import WeftError
 from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
-from ..ir.mlir import children, ir, is_within, move_in_front, operations, producer, tensor
-from ..ir.structured import is_parallel_op, is_structured, move_marks, segments, shape_of
-from ..mapping.mapping import mapping_of
-from ..mapping.space import loop_dimensions
+from ..ir.mlir import ahead_of, children, ir, is_within, move_in_front, operations, producer
+from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
+from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter, describe
-from .affine_ops import without_affine_loops
-from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing
+from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
 from .independence import Collision, collision, is_loop
 
 _EFFECTS = ("memref.store", "affine.store", "vector.store")
@@ -38,14 +36,14 @@ def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
     """Refuse a target that has a map: W0340."""
     mapping = mapping_of(op)
     if mapping is not None:
-        raise rewrite.error("W0340", f"this is mapped already: `{mapping}`", at="target", payload=op, hint=hint)
+        raise rewrite.error("W0340", f"this is mapped already: `{mapping}`", op, hint)
 
 
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they are."""
     if op.name not in _EFFECTS:
         return op
-    with ir.InsertionPoint(op), op.location:
+    with ahead_of(op):
         loop = make_forall([0], [1], [1])
         move_marks(op, loop)
         op = without_affine_loops(op)
@@ -68,15 +66,15 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
     if not single and any(shape_of(output) for output in outputs):
         return op
     first, rank = len(op.operands) - len(op.results), max(len(space.axes), 1)
-    with ir.InsertionPoint(op), op.location:
+    with ahead_of(op):
         loop = make_forall([0] * rank, [1] * rank, [1] * rank, list(op.operands)[first:])
         copy = op.clone(ip=ir.InsertionPoint(end_of(loop))).operation
-        shared = list(loop.regions[0].blocks[0].arguments)[rank:]
+        shared = list(body_of(loop).arguments)[rank:]
         with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]):
             for number, (result, output) in enumerate(zip(copy.results, shared, strict=True)):
                 copy.operands[first + number] = output
-                shape = [n or 0 for n in shape_of(result)]
-                tensor.ParallelInsertSliceOp(result, output, [], [], [], [0] * len(shape), shape, [1] * len(shape))
+                shape = extents_of(result)
+                insert(result, output, [0] * len(shape), shape)
         loop.attributes[tag] = copy.attributes[tag]
         del copy.attributes[tag]
         for old, new in zip(op.results, loop.results, strict=True):
@@ -92,12 +90,14 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
 def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     if op.results:
         return op
-    spelled, plain = op.name, _plain(op)
+    spelled, plain = op.name, not any(  # loads and stores; a loop over tiles of structured ops is parallel by construction
+        inner.name.startswith(("linalg.", "tensor.", "gpu.")) or "weft.map" in inner.attributes for inner in operations(op)
+    )
     if plain or op.name != "scf.forall":
         op = without_affine_loops(op)
     if reduces_nothing(op):
         op = as_forall(op)
-    rank = len(op.regions[0].blocks[0].arguments)
+    rank = len(body_of(op).arguments)
     for dimension in range(rank if plain else 0):
         found = collision(rewrite.module, op, dimension)
         if found is not None and not found.assumed:
@@ -105,14 +105,6 @@ def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     if spelled != op.name:
         rewrite.remark(f"the {spelled} became a {op.name}")
     return op
-
-
-def _plain(loop: ir.Operation) -> bool:
-    """Loads and stores; no tiles of structured ops, whose loops are parallel by construction."""
-    return not any(
-        inner.name.startswith(("linalg.", "tensor.", "gpu.")) or "weft.map" in inner.attributes
-        for inner in operations(loop)
-    )
 
 
 # ---- sequential loops ----------------------------------------------------------------------------------------------------
@@ -132,10 +124,10 @@ def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir
         raise rewrite.error(
             "W0341",
             f"{dimensions} axes for {len(nest)} perfectly nested loop{'s' * (len(nest) > 1)}",
+            nest[-1],
+            "give as many axes as there are loops around each other, and map the inner loop by itself",
             at="space",
-            payload=nest[-1],
             notes=(why,),
-            hint="give as many axes as there are loops around each other, and map the inner loop by itself",
         )
     forall = one_forall(nest, *map(list, zip(*([known(o) for o in loop.operands] for loop in nest), strict=True)))
     count = f"{len(nest)} perfectly nested {spelled} loops are" if len(nest) > 1 else f"the {spelled} is"
@@ -161,7 +153,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
         return None, "there is no loop inside"
     if inner.results:
         return None, f"the inner loop carries values from one iteration to the next: {describe(inner)}"
-    variables = {variable for loop in nest for variable in loop.regions[0].blocks[0].arguments}
+    variables = {variable for loop in nest for variable in body_of(loop).arguments}
     if any(_depends(bound, variables, nest[0]) for bound in inner.operands):
         return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
     for bound in inner.operands:
@@ -204,4 +196,4 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
         if found.reduction
         else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole"
     )
-    return rewrite.error("W0343", message, at="target", payload=loop, notes=notes, hint=hint)
+    return rewrite.error("W0343", message, loop, hint, at="target", notes=notes)

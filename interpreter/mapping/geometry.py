@@ -12,8 +12,18 @@ from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, ceildiv
 from ..ir.mlir import ir
 from ..session.rewriter import describe
-from .mapping import AS_MANY_AS_ITERATIONS, ATTRIBUTE, AXES, SYMBOLIC, WARP
-from .space import LoopDimension, Mapped, loop_dimensions, most_trips, trip_counts
+from .mapping import (
+    AS_MANY_AS_ITERATIONS,
+    ATTRIBUTE,
+    AXES,
+    SYMBOLIC,
+    WARP,
+    LoopDimension,
+    Mapped,
+    loop_dimensions,
+    most_trips,
+    trip_counts,
+)
 
 MAX_THREADS = 1024
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
@@ -77,7 +87,7 @@ class GridSize:
                 raise fail(
                     "W0354",
                     "the number of blocks depends on a value that the kernel computes",
-                    hint="give a count and a distribution, e.g. `blocks(x: 64) cyclic`",
+                    "give a count and a distribution, e.g. `blocks(x: 64) cyclic`",
                 )
             return values[bound]
 
@@ -108,8 +118,8 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
             raise fail(
                 "W0352",
                 f"the maps of this launch disagree on the threads along {axis}: {first} and {second}",
+                f"give both the same count along {axis}, and the smaller one a distribution",
                 notes=(_spelled(a), _spelled(b)),
-                hint=f"give both the same count along {axis}, and the smaller one a distribution",
             )
     block = {axis: next(iter(counts)) for axis, counts in asked.items() if counts}
     _grid_threads(mapped, block)
@@ -123,8 +133,8 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
             raise fail(
                 "W0353",
                 "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over threads",
+                "map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
                 notes=(_spelled(one),),
-                hint="map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
             )
     block = {axis: block.get(axis, 1) for axis in AXES}
     _check_block(block)
@@ -145,8 +155,8 @@ def _counts(one: Mapped) -> list[int]:
             raise fail(
                 "W0354",
                 f"the {space} along {axis} would be as many as the loop's iterations, and those are known only at run time",
+                f"give a count and a distribution, e.g. `{space}({axis}: {_USUAL[space]}) cyclic`",
                 notes=(_spelled(one),),
-                hint=f"give a count and a distribution, e.g. `{space}({axis}: {_USUAL[space]}) cyclic`",
             )
         counts.append(max(trips or 1, 1) if count == AS_MANY_AS_ITERATIONS else count)
     return counts
@@ -177,14 +187,14 @@ def _check_block(block: dict[str, int]) -> None:
         raise fail(
             "W0346",
             f"a block of {shape} is {total} threads, and a block has at most {MAX_THREADS}",
-            hint="give smaller counts and a distribution: `threads(y: 16, x: 16) cyclic`",
+            "give smaller counts and a distribution: `threads(y: 16, x: 16) cyclic`",
         )
     for axis, size in block.items():
         if size > MAX_BLOCK[axis]:
             raise fail(
                 "W0346",
                 f"a block has at most {MAX_BLOCK[axis]} threads along {axis}, not {size}",
-                hint="use x for the long one",
+                "use x for the long one",
             )
 
 
@@ -204,8 +214,8 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                 raise fail(
                     "W0346",
                     f"a grid has at most {MAX_GRID[axis]} blocks along {axis}, not {size}",
+                    "put the long dimension on x, or give a count and a distribution",
                     notes=(_spelled(one),),
-                    hint="put the long dimension on x, or give a count and a distribution",
                 )
     return blocks
 
@@ -219,8 +229,8 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
     raise fail(
         "W0354",
         "the blocks would be as many as this op's iterations, and its extents are known only at run time",
+        "tile the op, and map the loop",
         notes=(_spelled(one),),
-        hint="tile the op, and map the loop",
     )
 
 
@@ -264,8 +274,8 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
             raise fail(
                 "W0352",
                 f"a block of {shape} threads is no whole number of warps of {WARP}",
+                f"make the threads of the block a multiple of {WARP}",
                 notes=where,
-                hint=f"make the threads of the block a multiple of {WARP}",
             )
         if one.mapping.space == "lanes":
             if at_run_time and one.mapping.dist is None:
@@ -273,8 +283,8 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
                     "W0345",
                     "the last warp of a block whose size is known only at run time may have fewer than "
                     f"{WARP} lanes, and without a distribution each lane gets one iteration",
+                    "say which iterations a lane gets: `lanes cyclic`",
                     notes=where,
-                    hint="say which iterations a lane gets: `lanes cyclic`",
                 )
             continue
         count = math.prod(one.mapping.counts)
@@ -283,6 +293,6 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
             raise fail(
                 "W0352",
                 f"the maps of this launch disagree on the warps of a block: {count}, and {there}",
+                f"{count} warps are {count * WARP} threads: give all maps counts that make as many",
                 notes=where,
-                hint=f"{count} warps are {count * WARP} threads: give all maps counts that make as many",
             )

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...dsl.diagnostics import fail
 from ..ir.mlir import ir
 from ..ir.structured import is_parallel_op, is_structured, structure
-from ..session.rewriter import describe
+from ..session.rewriter import describe, refuse
 from .geometry import MAX_THREADS
-from .mapping import SYMBOLIC, WARP, Mapping, enclosing_maps, nested_maps
-from .space import Mapped, loop_dimensions, most_trips, trip_counts
+from .mapping import (
+    SYMBOLIC,
+    WARP,
+    Mapped,
+    Mapping,
+    enclosing_maps,
+    loop_dimensions,
+    most_trips,
+    nested_maps,
+    trip_counts,
+)
 
 MAX_VECTOR_BITS = 128
 
@@ -43,54 +52,54 @@ def _check_target(op: ir.Operation) -> None:
             if carried
             else "nothing says that its iterations are independent"
         )
-        raise refusal(
+        raise refuse(
             "W0343",
             "a sequential loop is not distributed",
             op,
+            "map the loop that `tile` makes of the parallel dimensions; every thread runs this one",
             f"{why}: iteration 1 takes what iteration 0 leaves",
-            hint="map the loop that `tile` makes of the parallel dimensions; every thread runs this one",
         )
     if is_structured(op):
         dimension = structure(op).iterators.index("reduction")
-        raise refusal(
+        raise refuse(
             "W0343",
             f"dimension {dimension} of this op is a reduction, and a map would hand its iterations to different processors",
             op,
+            "tile the parallel dimensions, and map the loop; or have one processor do it whole: `threads(x: 1)`",
             f"iterations d{dimension} = 0 and d{dimension} = 1 update the same element of the result",
-            hint="tile the parallel dimensions, and map the loop; or have one processor do it whole: `threads(x: 1)`",
         )
     if op.name in ("scf.parallel", "affine.parallel") and op.results:
-        raise refusal(
+        raise refuse(
             "W0343",
             "a parallel loop with a reduction is not distributed: its processors would have to combine their results",
             op,
+            "write the partial results to memory, and reduce them in an op of its own",
             "iterations 0 and 1 contribute to the same result",
-            hint="write the partial results to memory, and reduce them in an op of its own",
         )
-    raise refusal(
+    raise refuse(
         "W0344",
         "only a parallel loop or an op without reductions can be mapped",
         op,
-        hint="tile it, and map the loop; or map the loop around it",
+        "tile it, and map the loop; or map the loop around it",
     )
 
 
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
     if mapping.every:
         if mapping.space != "threads":
-            raise refusal(
-                "W0349", f"`*` is every thread of a block: `{mapping.space}(*)` means nothing", op, hint="`threads(*)`"
+            raise refuse(
+                "W0349", f"`*` is every thread of a block: `{mapping.space}(*)` means nothing", op, "`threads(*)`"
             )
         return
     if mapping.space == "warps" and SYMBOLIC in mapping.counts and len(mapping.axes) > 1:
-        raise refusal(
+        raise refuse(
             "W0349",
             f"`{mapping}`: how a number of warps that is known only at run time splits over axes is not fixed",
             op,
-            hint="one axis, `warps(x: ?)`, of a loop that is coalesced; or counts",
+            "one axis, `warps(x: ?)`, of a loop that is coalesced; or counts",
         )
     if len(set(mapping.axes)) != len(mapping.axes):
-        raise refusal("W0341", f"an axis is named twice in `{mapping}`", op, hint="name each of x, y, z at most once")
+        raise refuse("W0341", f"an axis is named twice in `{mapping}`", op, "name each of x, y, z at most once")
     given = len(mapping.axes)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
     linear = op.name != "scf.forall" and given == 1
@@ -98,11 +107,11 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
         kind = "loop" if op.name == "scf.forall" else "op"
         wanted = f"{rank} dimension{'s' * (rank != 1)}"
         also = " (or one, for all of them in a row)" if op.name != "scf.forall" else ""
-        raise refusal(
+        raise refuse(
             "W0341",
             f"`{mapping}` has {given} {'axis' if given == 1 else 'axes'}, and the {kind} has {wanted}",
             op,
-            hint=_axes_hint(rank, given, also),
+            _axes_hint(rank, given, also),
         )
 
 
@@ -117,35 +126,35 @@ def _check_numbers(mapping: Mapping) -> None:
     for axis, count in zip(mapping.axes, mapping.counts, strict=True):
         if count == 0 or count < SYMBOLIC:
             raise fail(
-                "W0347", f"a count of {count} processors along {axis} distributes nothing", hint="a count is at least 1"
+                "W0347", f"a count of {count} processors along {axis} distributes nothing", "a count is at least 1"
             )
     if mapping.dist == "block-cyclic" and (mapping.chunk is None or mapping.chunk < 1):
         raise fail(
             "W0347",
             f"block-cyclic({mapping.chunk}) has no iterations in a chunk",
-            hint="a chunk is at least 1 iteration; 1 is `cyclic`",
+            "a chunk is at least 1 iteration; 1 is `cyclic`",
         )
     for number in (*mapping.counts, mapping.chunk or 1, mapping.group or 1):
         if number > LARGEST_COUNT:
             raise fail(
                 "W0347",
                 f"{number} is more than any launch has",
-                hint=f"counts, chunks and groups go up to {LARGEST_COUNT}",
+                f"counts, chunks and groups go up to {LARGEST_COUNT}",
             )
     if mapping.group is not None and mapping.group < 1:
-        raise fail("W0347", f"grouped({mapping.group}) has no rows in a group", hint="a group is at least 1 row")
+        raise fail("W0347", f"grouped({mapping.group}) has no rows in a group", "a group is at least 1 row")
     known = [c for c in mapping.counts if c > 0]
     if mapping.space == "warps" and math.prod(known) * WARP > MAX_THREADS:
         raise fail(
             "W0346",
             f"`{mapping}` is {math.prod(known)} warps of {WARP} threads, and a block has at most {MAX_THREADS} threads",
-            hint=f"at most {MAX_THREADS // WARP} warps, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+            f"at most {MAX_THREADS // WARP} warps, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
     if mapping.space == "threads" and math.prod(known) > MAX_THREADS:
         raise fail(
             "W0346",
             f"`{mapping}` is {math.prod(known)} threads, and a block has at most {MAX_THREADS}",
-            hint="smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+            "smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
 
 
@@ -163,7 +172,7 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
         why, hint = "the size of the grid is known only at run time", "leave `order` out, or give the payload its sizes"
     else:
         return
-    raise refusal("W0364", f"`{mapping}`: {why}", op, hint=hint)
+    raise refuse("W0364", f"`{mapping}`: {why}", op, hint)
 
 
 def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
@@ -183,11 +192,11 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
             if trips is None
             else f"{trips} iteration{'s' * (trips > 1)}"
         )
-        raise refusal(
+        raise refuse(
             "W0345",
             f"{where} there are {many} and {have}, and without a distribution each processor gets one iteration",
             op,
-            hint="say which iterations a processor gets: `block`, `cyclic` or `block-cyclic(n)`",
+            "say which iterations a processor gets: `block`, `cyclic` or `block-cyclic(n)`",
         )
 
 
@@ -196,32 +205,32 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
     if lanes == 1:
         return
     if op.name == "scf.forall":
-        raise refusal(
+        raise refuse(
             "W0348",
             "`vector` is for an op: the iterations of a loop are no elements",
             op,
-            hint="map the copy or the op itself, or `vectorize` the tile",
+            "map the copy or the op itself, or `vectorize` the tile",
         )
     if lanes < 1 or lanes & (lanes - 1):
-        raise refusal("W0348", f"a vector of {lanes} elements is no power of two", op, hint="take 2, 4, 8 or 16")
+        raise refuse("W0348", f"a vector of {lanes} elements is no power of two", op, "take 2, 4, 8 or 16")
     last = ([1, *structure(op).extents])[-1]
     if last is None or last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
-        raise refusal(
+        raise refuse(
             "W0348",
             f"vectors of {lanes} do not divide a row {row}",
             op,
-            hint="take a vector that divides the row, or none",
+            "take a vector that divides the row, or none",
         )
     for operand in op.operands:
         if isinstance(operand.type, ir.ShapedType):
             width = getattr(operand.type.element_type, "width", 64)
             if width * lanes > MAX_VECTOR_BITS:
-                raise refusal(
+                raise refuse(
                     "W0348",
                     f"{lanes} elements of {operand.type.element_type} are {width * lanes} bits, more than one access has",
                     op,
-                    hint=f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out",
+                    f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out",
                 )
 
 
@@ -234,27 +243,23 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         raise fail(
             "W0342",
             f"{' and '.join(shared)} {'is' if len(shared) == 1 else 'are'} taken by the loop around it",
-            notes=notes,
-            hint="take another axis"
+            "take another axis"
             if "lanes" not in shared
             else "one of the two over `lanes`, the outer one over `warps`",
+            notes=notes,
         )
     grouped = [m for m in (within, around) if m.space in ("warps", "lanes")]
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
         raise fail(
             "W0342",
             f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over threads",
+            "warps outside and lanes inside, or threads along two axes",
             notes=notes,
-            hint="warps outside and lanes inside, or threads along two axes",
         )
     if within.space in ("blocks", "grid") and around.space != "blocks":
         raise fail(
             "W0342",
             "a loop over blocks cannot stand in a loop over threads",
+            "blocks outside, threads inside",
             notes=notes,
-            hint="blocks outside, threads inside",
         )
-
-
-def refusal(code: str, message: str, op: ir.Operation, *notes: str, hint: str | None = None) -> WeftError:
-    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=describe(op)))

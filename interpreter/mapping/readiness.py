@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ..ir.mlir import children, ir, operations
 from ..ir.structured import ATOMIC, WRITEBACK
 from ..memory.effects import accesses, is_pure
-from ..session.rewriter import describe
+from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
-from .legality import check_map, refusal
-from .mapping import Mapping, enclosing_maps, mapping_of, nested_maps
-from .space import Mapped, most_trips
+from .legality import check_map
+from .mapping import Mapped, Mapping, enclosing_maps, mapping_of, most_trips, nested_maps
 
 
 def check_launch(root: ir.Operation) -> None:
     """W0350, W0356, W0359: what is launched is a mapped, outermost, bufferized loop; its maps are still legal."""
     if mapping_of(root) is None:
-        raise refusal(
+        raise refuse(
             "W0350",
             "this loop has no map, so nothing says which processors run it",
             root,
-            hint="`map LOOP to blocks(y, x)` before the launch",
+            "`map LOOP to blocks(y, x)` before the launch",
         )
     for outer, around in enclosing_maps(root):
-        raise refusal(
+        raise refuse(
             "W0359",
             "this loop runs inside a mapped loop",
             root,
+            "launch the outer loop",
             f"`{around}` on {describe(outer)}",
-            hint="launch the outer loop",
         )
     for op in operations(root):
         values = [*op.operands, *op.results]
         if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in values):
-            raise refusal(
-                "W0356", "a launch needs memrefs, and this op is still on tensors", op, hint="`bufferize` first"
+            raise refuse(
+                "W0356", "a launch needs memrefs, and this op is still on tensors", op, "`bufferize` first"
             )
 
 
@@ -83,7 +81,10 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         if mapping is not None and mapping.every and mapping.dist is None:
             _check_every(op, mapping, geometry)
     _collect_undistributed(root, undistributed)
-    if not undistributed or _single_thread(geometry, undistributed):
+    # a loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and parallel
+    # loops are refused all the same: one thread for the whole of them is hardly what is meant
+    scalar = not any(op.name.startswith(("linalg.", "scf.")) for op in undistributed)
+    if not undistributed or (scalar and geometry.static_block() == (1, 1, 1)):
         return
     undistributed.sort(key=_is_made)  # what the user wrote comes first
     first = undistributed[0]
@@ -99,12 +100,12 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         "loop of the reduction, which takes the fill along",
         "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
     }
-    raise refusal(
+    raise refuse(
         "W0351",
         f"{describe(first)} is distributed by no map: every thread of the block would do it",
         first,
+        made if _is_made(first) else hints.get(first.name, own),
         *(f"also: {describe(op)}" for op in undistributed[1:6]),
-        hint=made if _is_made(first) else hints.get(first.name, own),
     )
 
 
@@ -113,23 +114,16 @@ def _is_made(op: ir.Operation) -> bool:
     return WRITEBACK in op.attributes
 
 
-def _single_thread(geometry: Geometry, undistributed: Sequence[ir.Operation]) -> bool:
-    """A loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and parallel
-    loops are refused all the same: one thread for the whole of them is hardly what is meant."""
-    scalar = not any(op.name.startswith(("linalg.", "scf.")) for op in undistributed)
-    return scalar and geometry.static_block() == (1, 1, 1)
-
-
 def _check_every(op: ir.Operation, mapping: Mapping, geometry: Geometry) -> None:
     trips = most_trips(Mapped(op, mapping))
     total = None if None in trips else math.prod(t for t in trips if t is not None)
     if total is None or total > geometry.threads or geometry.static_block().count(None):
         many = "a number of iterations known only at run time" if total is None else f"{total} iterations"
-        raise refusal(
+        raise refuse(
             "W0345",
             f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one iteration",
             op,
-            hint="say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
+            "say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
         )
 
 
@@ -143,12 +137,12 @@ def _check_blocks(root: ir.Operation) -> None:
         beside = [o for o in children(outer) if o != op and (mapping_of(o) is not None or not _harmless(o))]
         if mapping_of(outer) is None or beside:
             between = beside[0] if beside else outer
-            raise refusal(
+            raise refuse(
                 "W0360",
                 "two loops over blocks must nest perfectly",
                 op,
+                "map only one of them to blocks, or tile the op once",
                 f"{describe(between)} stands between them: several blocks would do it",
-                hint="map only one of them to blocks, or tile the op once",
             )
 
 
@@ -158,11 +152,11 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
     leaf = mapping is not None and not any(nested_maps(op))
     if leaf and (op.name != "scf.forall" or (mapping is not None and mapping.space != "blocks")):
         for barrier in operations(op, "gpu.barrier"):
-            raise refusal(
+            raise refuse(
                 "W0362",
                 "a barrier in a loop over threads is not reached by all threads",
                 barrier,
-                hint="put it between the loops",
+                "put it between the loops",
             )
         return
     if mapping is None and op.name not in _CONTROL:

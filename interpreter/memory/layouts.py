@@ -28,7 +28,7 @@ def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str
     except RuntimeError as error:
         message = f"the layout of {kind} has no strides" if what is None else f"{what} is {kind}: its layout has no strides"
         hint = "write the layout as `strided<[8, 1]>`, or leave it out: upstream's `normalize-memrefs` does that"
-        raise refuse("W0398", message, at, hint=hint) from error
+        raise refuse("W0398", message, at, hint) from error
     return list(strides), offset
 
 
@@ -87,6 +87,15 @@ def known_bytes(kind: ir.Type) -> int | None:
 def element_bytes(kind: ir.Type) -> int:
     """Bytes of one element in memory, one at least."""
     return known_bytes(kind) or 1
+
+
+MOST_REGISTERS = 255
+"""What an instruction can name, and so a thread can have."""
+
+
+def registers_of(kind: ir.Type) -> int:
+    """How many registers of 4 bytes an array of a thread's own takes."""
+    return -(-bytes_of(kind) // 4)
 
 
 def bytes_of(kind: ir.Type) -> int:
@@ -205,7 +214,7 @@ def memory_space(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space:
         raise fail(
             "W0641",
             f"the memory space {kind.memory_space} is not known: {kind}",
-            hint="name global, shared (workgroup) or private memory, in the spelling of gpu, nvvm, spirv, or LLVM's numbers",
+            "name global, shared (workgroup) or private memory, in the spelling of gpu, nvvm, spirv, or LLVM's numbers",
         )
     return space
 

@@ -4,16 +4,21 @@ A gather is a `linalg.generic` without inputs, marked `weft.gather`, whose body 
 mask of its own `linalg.index`es. Only its result is mapped, so that it tiles and fuses with any tile sizes
 (prototypes: masked_gather, im2col_gather). It follows its consumer into every tile until `promote-to-shared` makes it a copy
 into shared memory or bufferization inlines it into the consumer's body.
+
+What is pieced together (`pieces`) is read by tests of the index, and the image's element where they hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ...dsl.diagnostics import fail
+from ..indices.arithmetic import constant
 from ..ir.cloning import clone_body, clone_until
-from ..ir.mlir import arith, ir, linalg, made_by, producer, scf, tensor
+from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
 from ..ir.structured import body_of, copy_marks, element_type, extents_of, generic, segments, shape_of, yielded
+from .pieces import BoxSpan, Computed, Filled, Image, Piece, Placed, StridedWindow
 
 MARK = "weft.gather"
 """On a gather: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
@@ -23,29 +28,20 @@ Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
 """Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
 
 
-def constant(value: Neutral, kind: ir.Type) -> ir.Value:
+def number(value: Neutral, kind: ir.Type) -> ir.Value:
     """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
     return arith.ConstantOp(kind, attribute(value, kind)).result
 
 
 def attribute(value: Neutral, kind: ir.Type) -> ir.Attribute:
-    """The attribute of `constant(value, kind)`. Raises W0399 for a type that is neither an integer nor a float."""
-    if not isinstance(kind, (ir.IntegerType, ir.IndexType, ir.FloatType)):
+    """The attribute of `number(value, kind)`. Raises W0399 for a type that is neither an integer nor a float."""
+    if isinstance(kind, ir.FloatType):
+        return ir.FloatAttr.get(kind, float(0 if value is None else value))
+    if not isinstance(kind, (ir.IntegerType, ir.IndexType)):
         raise fail("W0399", f"elements of type {kind} are no numbers that Weft can make")
-    number = _number(value, kind)
-    return ir.FloatAttr.get(kind, number) if isinstance(number, float) else ir.IntegerAttr.get(kind, number)
-
-
-def _number(value: Neutral, kind: ir.Type) -> int | float:
-    if isinstance(kind, (ir.IntegerType, ir.IndexType)):
-        width = kind.width if isinstance(kind, ir.IntegerType) else 64
-        special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
-        return int(special.get(value, value))  # type: ignore[arg-type]
-    return float(0 if value is None else value)
-
-
-def index(value: int) -> ir.Value:
-    return arith.ConstantOp(ir.IndexType.get(), value).result
+    width = kind.width if isinstance(kind, ir.IntegerType) else 64
+    special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
+    return ir.IntegerAttr.get(kind, int(special.get(value, value)))  # type: ignore[arg-type]
 
 
 def empty(shape: Sequence[int], kind: ir.Type) -> ir.Value:
@@ -59,12 +55,19 @@ def is_empty(value: ir.Value) -> bool:
 
 def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Sequence[int]) -> ir.Value | None:
     """`idx < bound` for each dimension that was padded, and-ed; None if none was."""
+    each = zip(indices, shape, padded, strict=True)
+    return _all(
+        arith.cmpi(arith.CmpIPredicate.slt, idx, constant(bound))
+        for idx, bound, full in each
+        if bound not in (full, None)
+    )
+
+
+def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
+    """The tests and-ed, each as it is made; None if there are none."""
     mask: ir.Value | None = None
-    for idx, bound, full in zip(indices, shape, padded, strict=True):
-        if bound == full or bound is None:
-            continue
-        here = arith.cmpi(arith.CmpIPredicate.slt, idx, index(bound))
-        mask = here if mask is None else arith.andi(mask, here)
+    for test in tests:
+        mask = test if mask is None else arith.andi(mask, test)
     return mask
 
 
@@ -95,7 +98,7 @@ def guarded(
         scf.YieldOp([inside()])
     with ir.InsertionPoint(choice.else_block):
         other = (
-            outside if isinstance(outside, ir.Value) else outside() if callable(outside) else constant(outside, kind)
+            outside if isinstance(outside, ir.Value) else outside() if callable(outside) else number(outside, kind)
         )
         scf.YieldOp([other])
     return choice.results[0]
@@ -123,7 +126,7 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value
 def zeros(like: ir.Value) -> ir.Value:
     """A tensor of the type of `like`, all 0, which is made anew in every tile."""
     kind = element_type(like)
-    return computed(extents_of(like), kind, lambda *_: constant(None, kind))
+    return computed(extents_of(like), kind, lambda *_: number(None, kind))
 
 
 def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir.Value:
@@ -132,7 +135,7 @@ def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir
 
     def element(at: Iterator[ir.Value], inside: list[ir.Value]) -> ir.Value:
         mask = within(list(at), shape, padded)
-        return inside[0] if mask is None else arith.select(mask, inside[0], constant(outside, kind))
+        return inside[0] if mask is None else arith.select(mask, inside[0], number(outside, kind))
 
     return computed(padded, kind, element, [value])
 
@@ -185,3 +188,116 @@ def is_gather(op: ir.Operation) -> bool:
     return MARK in op.attributes
 
 
+@dataclass(frozen=True)
+class Subscript:
+    """An index along one axis.
+
+    Args:
+        at: makes the value of the index plus a number.
+        low, high: the smallest and the largest it can be.
+        shift: what is added to the index.
+        made: its value, where that has been made already.
+    """
+
+    at: Callable[[int], ir.Value]
+    low: int
+    high: int
+    shift: int = 0
+    made: ir.Value | None = None
+
+    @property
+    def value(self) -> ir.Value:
+        return self.made or self.at(self.shift)
+
+    def moved(self, by: int) -> Subscript:
+        if not by:
+            return self
+        return replace(self, low=self.low + by, high=self.high + by, shift=self.shift + by, made=None)
+
+    def times(self, stride: int) -> Subscript:
+        value = self.value
+        return Subscript(lambda n: _applied(value, stride, n), self.low * stride, self.high * stride)
+
+    def over(self, stride: int) -> Subscript:
+        value = self.value
+        return Subscript(lambda n: _applied(value, 1, n, stride), self.low // stride, self.high // stride)
+
+
+def subscript(value: ir.Value, extent: int) -> Subscript:
+    """The index `value`, which stays within 0 … extent - 1."""
+    return Subscript(lambda n: _applied(value, 1, n), 0, extent - 1)
+
+
+def _applied(value: ir.Value, factor: int, addend: int, divisor: int = 1) -> ir.Value:
+    """`value floordiv divisor · factor + addend`."""
+    if (factor, addend, divisor) == (1, 0, 1):
+        return value
+    d0 = ir.AffineDimExpr.get(0)
+    whole = d0 if divisor == 1 else ir.AffineExpr.get_floor_div(d0, divisor)
+    return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [whole * factor + addend]), [value]).result
+
+
+def read(piece: Piece, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
+    """The element of a piece at `where`, made at the insertion point. Reads of tensors stand under the guards they need."""
+    if isinstance(piece, Image):
+        return tensor.ExtractOp(piece.value, [s.value for s in where]).result
+    if isinstance(piece, Filled):
+        return _scalar(piece.value)
+    if isinstance(piece, Computed):
+        return clone_body(piece.body, [s.value for s in where])[0]
+    if isinstance(piece, StridedWindow):
+        inner = [
+            s.moved(o) if n == 1 else s.times(n).moved(o)
+            for s, o, n in zip(where, piece.offsets, piece.strides, strict=True)
+        ]
+        return read(piece.inside, inner, kind)
+    return _chosen(piece, where, kind)
+
+
+def _scalar(value: ir.Value) -> ir.Value:
+    """A scalar from outside; a constant in the body of a `tensor.pad` is made again."""
+    owner = producer(value)
+    return owner.clone().operation.results[0] if owner is not None and stands_in(owner, "tensor.pad") else value
+
+
+def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
+    """Inside or around: only tests that can fail are made."""
+    inner = [s.moved(-span.offset) for s, span in zip(where, piece.spans, strict=True)]
+    boxes = [(span.start - span.offset, span.stop - span.offset) for span in piece.spans]
+    if any(low >= high or s.high < low or s.low >= high for s, (low, high) in zip(inner, boxes, strict=True)):
+        return read(piece.around, where, kind)
+    inner = [replace(s, made=s.value) for s in inner]
+    each = zip(inner, piece.spans, boxes, strict=True)
+    mask = _all(test for s, span, box in each for test in _tests(s, span, *box))
+    inner = [
+        replace(s, low=max(s.low, low), high=min(s.high, high - 1)) for s, (low, high) in zip(inner, boxes, strict=True)
+    ]
+    inner = [s if span.stride == 1 else s.over(span.stride) for s, span in zip(inner, piece.spans, strict=True)]
+    outside = (
+        _scalar(piece.around.value) if isinstance(piece.around, Filled) else lambda: read(piece.around, where, kind)
+    )
+    return guarded(mask, kind, lambda: read(piece.inside, inner, kind), outside)
+
+
+def _tests(s: Subscript, span: BoxSpan, low: int, high: int) -> list[ir.Value]:
+    """What has to hold of an index for it to lie in the box."""
+    tests: list[ir.Value] = []
+    if s.low < low == 0 and s.high >= high:  # one comparison: as an unsigned number what is negative is larger than every size
+        tests.append(arith.cmpi(arith.CmpIPredicate.ult, s.value, constant(high)))
+        low, high = s.low, s.high + 1
+    if s.low < low:
+        tests.append(arith.cmpi(arith.CmpIPredicate.sge, s.value, constant(low)))
+    if s.high >= high:
+        tests.append(arith.cmpi(arith.CmpIPredicate.slt, s.value, constant(high)))
+    if span.stride > 1:
+        rest = ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(ir.AffineDimExpr.get(0), span.stride)])
+        remainder = affine.AffineApplyOp(rest, [s.value]).result
+        tests.append(arith.cmpi(arith.CmpIPredicate.eq, remainder, constant(0)))
+    return tests
+
+
+def assembled(piece: Piece, shape: Sequence[int], kind: ir.Type) -> ir.Value:
+    """The piece as a gather of `shape`, made at the insertion point; nothing is copied."""
+    return computed(
+        shape, kind, lambda at, _: read(piece, [subscript(i, n) for i, n in zip(at, shape, strict=True)], kind)
+    )

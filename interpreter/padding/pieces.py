@@ -4,6 +4,8 @@
 read as one thing: where an element comes from, by its index. A gather then reads the image where it lies, and no padded copy is
 made. Paddings by the same constant become one box; a negative width crops, and is an offset; paddings by different values, and by
 what depends on the index, are chosen between one after the other.
+
+Paddings that nothing reads through stay copies, and the ops that bufferization makes of them say why.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.mlir import DYNAMIC, ir, is_used, made_by, producer
-from ..ir.structured import body_of, element_type, extents_of, place_of, shape_of
+from ..ir.mlir import DYNAMIC, ir, is_used, made_by, operations, producer, stands_in, users
+from ..ir.structured import body_of, element_type, extents_of, is_structured, place_of, segments, shape_of
+from ..session.rewriter import describe
 
 
 @dataclass(frozen=True)
@@ -253,3 +256,46 @@ def _alike(one: Piece, other: Piece) -> bool:
     makers = [made_by(piece.value, "arith.constant") for piece in (one, other)]
     constants = [op.attributes["value"] for op in makers if op is not None]
     return one.value == other.value or (len(constants) == 2 and constants[0] == constants[1])
+
+
+MARK = "weft.padded_copy"
+"""On the `linalg.map` that fills the copy: why it is one, and what to do."""
+
+Reason = tuple[str, str]
+_BY_ITSELF = "`bufferize`, and map and launch the `linalg.map` that fills the copy"
+
+
+def padded_copies(module: ir.Module) -> dict[str, Reason]:
+    """The `tensor.pad`s of function bodies, by place, and why each of them is not read through."""
+    found = [op for op in operations(module.operation, "tensor.pad") if is_used(op.results[0])]
+    return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
+
+
+def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
+    """Say on the `linalg.map` that upstream makes of each of them what it is."""
+    for op in operations(module.operation, "linalg.map") if copies else ():
+        reason = copies.get(str(op.location))
+        if reason is not None:
+            op.attributes[MARK] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in reason])
+
+
+def _reason(op: ir.Operation) -> Reason:
+    if None in shape_of(op.operands[0]) or None in pad_widths(op):
+        return "its sizes or widths are no known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
+    readers = users(op.results[0])
+    if any(reader.name in ("func.return", "bufferization.materialize_in_destination") for reader in readers):
+        return "it is a result of the function", _BY_ITSELF
+    reader = next((reader for reader in readers if is_structured(reader)), None)
+    if readers[0].name in ("scf.forall", "scf.for"):
+        return f"{describe(readers[0])} starts from it, and writes over the copy", _BY_ITSELF
+    if readers[0].name in ("tensor.collapse_shape", "tensor.expand_shape"):
+        place = describe(readers[0]).removeprefix(f"{readers[0].name} ")
+        return f"the op {place} takes it in another shape", _BY_ITSELF
+    if reader is None:
+        return f"{describe(readers[0])} reads it, and only linalg ops read through a padding", _BY_ITSELF
+    if any(reader.operands[number] == op.results[0] for number in range(segments(reader)[0])):
+        return (
+            f"{describe(reader)} reads it, and is not scheduled",
+            "`tile`, `map` or `fuse` that: the padding is a mask then",
+        )
+    return f"{describe(reader)} starts from it, and writes over the copy", _BY_ITSELF

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from ..indices.algebra import Algebra, LaunchShape
 from ..indices.linear import Linear, Symbol
-from ..ir import mlir
-from ..ir.affine_maps import dimension_of, dimensions_of
-from ..ir.mlir import ir, stands_in, tensor
+from ..ir.mlir import ahead_of, ir, made_by, operations, producer, stands_in
 from ..ir.structured import (
     Structure,
+    dimension_of,
+    dimensions_of,
     element_type,
     extents_of,
     from_origin,
@@ -24,18 +24,17 @@ from ..ir.structured import (
     is_structured,
     loop_inits,
     loop_outputs,
+    part_of,
     replace,
     segments,
     shape_of,
     sliced,
     structure,
 )
-from ..session.rewriter import Rewriter
+from ..session.rewriter import refuse
 from . import gathers
-from .gathers import Neutral
-from .identities import fillings
-from .masking import beyond, generalized, mask_update, runs_anywhere
-from .piece_reads import assembled
+from .gathers import Neutral, assembled
+from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
 from .pieces import Image, Piece, StridedWindow, behind_pad, makers, read_through, remove_dead
 
 
@@ -55,7 +54,7 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
             continue
         if piece is None or None in shape:
             continue
-        with ir.InsertionPoint(op), op.location:
+        with ahead_of(op):
             op.operands[position] = _read(piece, value, extents_of(value))
         passed = makers(value)
         view = isinstance(piece, Image) or (isinstance(piece, StridedWindow) and isinstance(piece.inside, Image))
@@ -75,15 +74,13 @@ def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
     if isinstance(piece, Image) and piece.value.type == value.type:
         return piece.value
     if isinstance(piece, StridedWindow) and isinstance(piece.inside, Image):
-        return tensor.ExtractSliceOp(
-            value.type, piece.inside.value, [], [], [], piece.offsets, shape, piece.strides
-        ).result
+        return part_of(piece.inside.value, shape, piece.offsets, piece.strides)
     return assembled(piece, shape, element_type(value))
 
 
 def absorb_all_pads(module: ir.Module) -> None:
     """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
-    for op in mlir.operations(module.operation):
+    for op in operations(module.operation):
         if not is_structured(op) or gathers.is_gather(op) or not any(behind_pad(value) for value in op.operands):
             continue
         if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
@@ -97,16 +94,16 @@ def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | No
     )
 
 
-def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
+def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     """Replace `op` (on tensors) by one with iteration space `extents`; return it. Tags move along.
 
     Where no filling of its inputs leaves a reduction as it is, its update is masked. Raises W0322 for a dynamic extent.
     """
     space = structure(op)
     if any(n is None for n in (*space.extents, *extents)):
-        raise rewrite.error(
-            "W0322", "a ragged tile needs static extents", payload=op, notes=(f"dimensions {space.spelled()}",),
-            hint="choose tile sizes that divide the static dimensions, or leave them whole with `_`",
+        raise refuse(
+            "W0322", "a ragged tile needs static extents", op,
+            "choose tile sizes that divide the static dimensions, or leave them whole with `_`", f"dimensions {space.spelled()}",
         )  # fmt: skip
     if not gathers.is_gather(op):
         absorb_pads(op)
@@ -118,9 +115,9 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
     masked = ragged if not anywhere else reduced if filled is None else []
     if masked:
         op = generalized(op)
-    with ir.InsertionPoint(op), op.location:
+    with ahead_of(op):
         operands = [
-            _operand(rewrite, op, i, required_shape(space, i, shape_of(v), extents), neutral[i], filled is not None)
+            _operand(op, i, required_shape(space, i, shape_of(v), extents), neutral[i], filled is not None)
             for i, v in enumerate(op.operands)
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
@@ -130,7 +127,10 @@ def pad(rewrite: Rewriter, op: ir.Operation, extents: Sequence[int | None]) -> i
         copy.operands[i] = value
     for result, init in zip(copy.results, operands[space.inputs :], strict=True):
         result.set_type(init.type)
-    _cut_back(op, copy)
+    with ir.InsertionPoint.after(copy), copy.location:  # the part that lies inside takes the place of the op
+        ends = zip(op.results, copy.results, strict=True)
+        inside = [new if old.type == new.type else part_of(new, extents_of(old)) for old, new in ends]
+    replace(op, inside)
     if masked:
         mask_update(copy, beyond(space, extents, masked), keep=bool(reduced))
     return copy
@@ -158,19 +158,18 @@ def _start(value: ir.Value) -> ir.Attribute | None:
         loop = value.owner.owner.operation
         outputs = loop_outputs(loop) if loop.name == "scf.forall" else []
         return _start(loop_inits(loop)[outputs.index(value)]) if value in outputs else None
-    op = mlir.producer(value)
+    op = producer(value)
     return _filling(op) if op is not None else None
 
 
 def _filling(op: ir.Operation) -> ir.Attribute | None:
     """The constant that an op fills its output with."""
-    source = mlir.made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
+    source = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
     return None if source is None else source.attributes["value"]
 
 
-def _operand(
-    rewrite: Rewriter, op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral, filled: bool
-) -> ir.Value:
+def _operand(op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral, filled: bool) -> ir.Value:
+    """An operand with shape `shape`. `filled`: where a reduction walks over it, it has to be `outside` there, not just anything."""
     value, space = op.operands[position], structure(op)
     if not isinstance(value.type, ir.RankedTensorType) or shape == shape_of(value):
         return value
@@ -178,44 +177,30 @@ def _operand(
         old != new and any(space.iterators[d] == "reduction" for d in dimensions_of(e))
         for e, old, new in zip(space.maps[position].results, shape_of(value), shape, strict=True)
     )
-    return pad_value(rewrite, value, shape, outside, must_hold=must_hold, needed=_reads(op, position, space))
+    old, maker = shape_of(value), producer(value)
+    if not _reads(op, position, space) or gathers.is_empty(value):
+        return gathers.empty(shape, element_type(value))
+    if maker is not None and from_origin(maker) and shape_of(maker.operands[0]) == shape:
+        return _held(maker.operands[0], maker, old, outside, must_hold)  # rounded up for another reader before
+    if maker is None or not is_structured(maker) or _is_staged(maker):
+        return gathers.gather(value, shape, outside)
+    extents = None if gathers.is_gather(maker) and not segments(maker)[0] else _producer_extents(maker, shape)
+    if extents is None:
+        with ahead_of(maker):
+            return gathers.gather(value, shape, outside)
+    padded = pad(maker, extents)
+    return _held(padded.results[0], padded, old, outside, must_hold)
 
 
 def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
     return position < space.inputs or is_read(op, position)
 
 
-def pad_value(
-    rewrite: Rewriter,
-    value: ir.Value,
-    shape: tuple[int, ...],
-    outside: Neutral,
-    *,
-    must_hold: bool,
-    needed: bool = True,
-) -> ir.Value:
-    """`value` with shape `shape`. `must_hold`: outside its old shape it has to be `outside`, not just anything."""
-    kind, old = element_type(value), shape_of(value)
-    producer = mlir.producer(value)
-    if not needed or gathers.is_empty(value):
-        return gathers.empty(shape, kind)
-    if producer is not None and from_origin(producer) and shape_of(producer.operands[0]) == shape:
-        return _held(producer.operands[0], producer, old, outside, must_hold)  # rounded up for another reader before
-    if producer is None or not is_structured(producer) or _is_staged(producer):
-        return gathers.gather(value, shape, outside)
-    extents = None if gathers.is_gather(producer) and not segments(producer)[0] else _producer_extents(producer, shape)
-    if extents is None:
-        with ir.InsertionPoint(producer), producer.location:
-            return gathers.gather(value, shape, outside)
-    padded = pad(rewrite, producer, extents)
-    return _held(padded.results[0], padded, old, outside, must_hold)
-
-
 def _held(
     value: ir.Value, after: ir.Operation, old: Sequence[int | None], outside: Neutral, must_hold: bool
 ) -> ir.Value:
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
-    maker = mlir.producer(value)
+    maker = producer(value)
     filling = None if maker is None else _filling(maker)
     if not must_hold or (filling is not None and filling == gathers.attribute(outside, element_type(value))):
         return value
@@ -223,33 +208,17 @@ def _held(
         return gathers.masked(value, old, outside)
 
 
-def _is_staged(producer: ir.Operation) -> bool:
+def _is_staged(maker: ir.Operation) -> bool:
     """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
-    makers = (mlir.made_by(value, "bufferization.to_tensor") for value in list(producer.operands)[segments(producer)[0] :])
+    makers = (made_by(value, "bufferization.to_tensor") for value in list(maker.operands)[segments(maker)[0] :])
     return any(op is not None and ir.MemRefType(op.operands[0].type).memory_space is not None for op in makers)
 
 
-def _producer_extents(producer: ir.Operation, shape: Sequence[int]) -> tuple[int | None, ...] | None:
+def _producer_extents(maker: ir.Operation, shape: Sequence[int]) -> tuple[int | None, ...] | None:
     """The producer's iteration space that yields `shape`; None where it can't simply be rounded up."""
-    space = structure(producer)
+    space = structure(maker)
     indexing = space.maps[-1]
-    if len(producer.results) != 1 or not indexing.is_projected_permutation or None in space.extents:
+    if len(maker.results) != 1 or not indexing.is_projected_permutation or None in space.extents:
         return None
     new = {dimension_of(e): n for e, n in zip(indexing.results, shape, strict=True)}
     return None if None in new else tuple(new.get(d, n) for d, n in enumerate(space.extents))
-
-
-def _cut_back(op: ir.Operation, copy: ir.Operation) -> None:
-    """Put the parts of `copy`'s results that lie inside the old shapes in the place of `op`."""
-    with ir.InsertionPoint.after(copy), copy.location:
-        cut = [
-            new if old.type == new.type else slice_of(new, extents_of(old), old.type)
-            for old, new in zip(op.results, copy.results, strict=True)
-        ]
-    replace(op, cut)
-
-
-def slice_of(value: ir.Value, shape: Sequence[int], kind: ir.Type) -> ir.Value:
-    """The first `shape` elements of `value` along each dimension."""
-    rank = len(shape)
-    return tensor.ExtractSliceOp(kind, value, [], [], [], [0] * rank, list(shape), [1] * rank).result

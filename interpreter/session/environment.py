@@ -1,4 +1,6 @@
-"""Names of a running schedule: what they stand for, and what became of the handles that were consumed."""
+"""Names of a running schedule: what they stand for, what became of the handles that were consumed, and the fields of a statement
+as its dataclass holds them.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dsl import tree
-from ...dsl.diagnostics import fail, quoted
+from ...dsl.diagnostics import WeftError, fail, quoted
+from ...dsl.expressions import evaluator
 from ...dsl.scopes import Gone, consumed
-from .statement import Handle
+from ...dsl.signature import Field, Signature, field_value
+from .rewriter import Handle, Operand
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]
         if field in value.results:
             return value.results[field], tuple(rest)
         hint = f"it has {quoted(f'{ref.name}.{name}' for name in value.results)}"
-        raise fail("W0222", f"`{ref.name}` has no result `{field}`", span=ref.span, hint=hint)
+        raise fail("W0222", f"`{ref.name}` has no result `{field}`", hint, span=ref.span)
     if is_handle(value) or value == ():
         return value, ref.fields
     raise fail("W0221", f"`{ref.name}` is a value, not a handle", span=ref.span)
@@ -69,9 +73,42 @@ def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> t
     value, rest = resolve(ref, env)
     if isinstance(value, Handle):
         if value.number in dead and not value.absent:
-            raise consumed(ref.spelling, ref.span, dead[value.number])
+            raise WeftError(consumed(ref.spelling, ref.span, dead[value.number], None))
         return value, rest
     what, hint = f"{len(value)} handles" if isinstance(value, tuple) else "several results", "walk over them with `foreach`"
     if isinstance(value, NamedResults):
         hint = f"name one: {quoted(f'{ref.name}.{name}' for name in value.results)}"
-    raise fail("W0221", f"`{ref.spelling}` stands for {what}", span=ref.span, hint=hint)
+    raise fail("W0221", f"`{ref.spelling}` stands for {what}", hint, span=ref.span)
+
+
+def evaluate_fields(
+    node: tree.StatementNode, signature: Signature, env: Environment, dead: Mapping[int, Gone]
+) -> dict[str, Any]:
+    """The keyword arguments of the statement's dataclass. Raises `WeftError` at the field that is wrong."""
+    values: dict[str, Any] = {}
+    for field in signature.fields:
+        given = node.fields.get(field.name)
+        if field.kind == "handles":
+            live = {n: v for n, v in env.items() if isinstance(v, Handle) and v.number not in dead and not v.absent}
+            values[field.name] = live
+        elif isinstance(given, tree.HandleRef):
+            values[field.name] = _handle(field, given, env, dead)
+        elif given is not None:
+            values[field.name] = field_value(field, given, evaluator(env))
+        elif not field.optional:
+            raise fail("W0230", f"`{signature.keyword}` needs its {field.word}", span=node.span)
+    return values
+
+
+def _handle(field: Field, ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> Handle | Operand | str:
+    if field.kind in ("raw", "word"):
+        return ref.spelling
+    handle, rest = single(ref, env, dead)
+    if field.kind == "operand":
+        if len(rest) != 1:
+            hint = f"write `{ref.name}.lhs`, say"
+            raise fail("W0224", f"`{ref.spelling}` names no operand", hint, span=ref.span)
+        return Operand(handle, rest[0], ref.spelling)
+    if rest:
+        raise fail("W0222", f"`{ref.name}` has no result `{rest[0]}`", span=ref.span)
+    return handle

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import count, fail, quoted
@@ -12,7 +13,20 @@ from ...dsl.expressions import evaluate
 from ...dsl.parameters import bind_parameters
 from ...dsl.scopes import Gone
 from .environment import Environment, NamedResults, single
-from .layered import extended
+
+K = TypeVar("K")
+V = TypeVar("V")
+MOST = 64
+
+
+def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
+    """The mapping with these entries, which replace its own: a few in front of a long one that others share."""
+    if not new:
+        return mapping
+    top, base = mapping.maps if isinstance(mapping, ChainMap) else ({}, mapping)
+    if len(top) + len(new) > MOST:
+        return {**base, **top, **new}
+    return ChainMap({**top, **new}, cast(dict[K, V], base))
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,7 @@ def enter(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """Leave the last frame, which is done; a `foreach` goes on with its next value."""
     last = frames[-1]
     if last.call and last.let is not None:
-        raise fail("W0225", "the schedule returns nothing", span=last.let.span, hint="end it with `return`")
+        raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
     turns = last.turns
     return frames[:-1] if turns is None else turn(frames[:-1], replace(turns, number=turns.number + 1))
 
@@ -71,7 +85,7 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
             said = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
             notes = (f"the results are {quoted(results) or 'none'}",)
             hint = "`_` throws a result away; `let t = …` keeps all, as `t.name`"
-            raise fail("W0226", said, span=let.span, notes=notes, hint=hint)
+            raise fail("W0226", said, hint, span=let.span, notes=notes)
     elif not values:
         raise fail("W0226", "this statement returns nothing to name", span=let.span)
     elif len(values) > 1:

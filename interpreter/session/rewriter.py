@@ -1,23 +1,55 @@
-"""What a statement gets to work with: the module, its handles, and the ways to rewrite and to refuse."""
+"""What a statement gets to work with: handles, the module, and the ways to rewrite and to refuse."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...dsl.diagnostics import Diagnostic, Span, WeftError
 from ...dsl.tree import Node
 from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
 from ..ir.structured import is_structured
-from .statement import Handle, HandleKind
-from .statement import Statement as StatementBase
 
 if TYPE_CHECKING:
     from ..focus.modules import Taken
+    from .statement import Statement
+
+HandleKind = Literal["op", "loop", "launch"]
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not a pointer to it.
+
+    `number` makes the tag (`weft.h3`). `absent` is what `match?` gives where nothing matched: statements on it do nothing.
+    """
+
+    number: int
+    kind: HandleKind = "op"
+    absent: bool = False
+
+    @property
+    def tag(self) -> str:
+        return f"weft.h{self.number}"
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`step.lhs`: an operand of the op that `handle` names, by its name. `spelling` is how the user wrote it."""
+
+    handle: Handle
+    name: str
+    spelling: str
+
+
+def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
+    """The handles among the values of a statement's fields, that of an operand included."""
+    named = {name: v.handle if isinstance(v, Operand) else v for name, v in values.items()}
+    return {name: v for name, v in named.items() if isinstance(v, Handle)}
 
 
 class Rewriter:
@@ -29,11 +61,11 @@ class Rewriter:
         numbers: where fresh handle numbers come from.
         taken: names in the session's module, of which `module` may be a part.
         unproven: kernels that are not proven race-free are let through, and called so.
-        known: what the session remembers of kernels that it has made (`distribution/known.py`).
+        known: what the session remembers of kernels that it has made (`launch/launch.py`).
     """
 
     def __init__(
-        self, module: ir.Module, statement: StatementBase, numbers: itertools.count[int], taken: Taken | None = None,
+        self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
         *, unproven: bool = False, known: dict[Hashable, Any] | None = None,
     ) -> None:
         self.module = module
@@ -130,48 +162,57 @@ class Rewriter:
         self,
         code: str,
         message: str,
+        payload: ir.Operation | None = None,
+        hint: str | None = None,
         *,
         at: str | None = None,
         notes: Iterable[str] = (),
-        hint: str | None = None,
-        payload: ir.Operation | ir.OpView | None = None,
     ) -> WeftError:
-        """An error of this statement, to be raised. `payload`: the op it is about (its name and location are shown)."""
-        where = describe(payload) if payload is not None else None
-        return WeftError(
-            Diagnostic(code, message, self.span(at), self.statement.node.keyword, tuple(notes), hint, where)
-        )
+        """An error of this statement, to be raised.
+
+        Args:
+            payload: the op it is about: its name and location are shown.
+            at: the field that is wrong; if not given the one that names the op, or the whole statement.
+        """
+        span, where = self.span(at or self._naming(payload)), None if payload is None else describe(payload)
+        return WeftError(Diagnostic(code, message, span, self.statement.node.keyword, tuple(notes), hint, where))
+
+    def _naming(self, op: ir.Operation | None) -> str | None:
+        """The field whose handle names an op."""
+        named = {} if op is None else handles_of(vars(self.statement))
+        return next((field for field, handle in named.items() if op is not None and handle.tag in op.attributes), None)
 
     def expect_structured(self, op: ir.Operation, code: str) -> None:
         """Refuse a target that is no structured op."""
         if not is_structured(op):
             what = f"`{self.statement.node.keyword}` takes a structured (linalg) op, and this is {op.name}"
-            raise self.error(code, what, at="target", payload=op)
-
-    def placed(
-        self,
-        error: WeftError,
-        *,
-        at: str | None = None,
-        payload: ir.Operation | ir.OpView | None = None,
-        notes: Iterable[str] = (),
-    ) -> WeftError:
-        """An error that was raised without a place, as one of this statement, which may have more to note."""
-        where = describe(payload) if payload is not None else None
-        own = {"span": self.span(at), "statement": self.statement.node.keyword}
-        return WeftError(
-            *(dataclasses.replace(d, **own, payload=d.payload or where, notes=(*d.notes, *notes)) for d in error.diagnostics)
-        )
+            raise self.error(code, what, op)
 
     @contextmanager
-    def placing(self) -> Iterator[None]:
-        """Errors that know no place are this statement's."""
+    def placing(
+        self,
+        payload: ir.Operation | None = None,
+        *,
+        at: str | None = None,
+        fields: Mapping[str, str] | None = None,
+        notes: Iterable[str] = (),
+    ) -> Iterator[None]:
+        """Errors that are raised inside and know no place are this statement's, as `error` makes them; it may have more to note.
+
+        `fields`: which field is wrong, by code, where it is not the same for all.
+        """
         try:
             yield
         except WeftError as error:
             if all(d.span is not None for d in error.diagnostics):
                 raise
-            raise self.placed(error) from error
+            own, where = self.statement.node.keyword, None if payload is None else describe(payload)
+            at = at or self._naming(payload)
+            spans = [self.span((fields or {}).get(d.code, at)) for d in error.diagnostics]
+            raise WeftError(*(
+                replace(d, span=span, statement=own, payload=d.payload or where, notes=(*d.notes, *notes))
+                for d, span in zip(error.diagnostics, spans, strict=True)
+            )) from error
 
 
 WAS = "weft.was"
@@ -186,9 +227,7 @@ def describe(op: ir.Operation | ir.OpView) -> str:
     return name if text == "unknown" else f"{name} at {text}"
 
 
-def refuse(
-    code: str, message: str, op: ir.Operation | ir.OpView | None, *, hint: str | None = None, notes: tuple[str, ...] = ()
-) -> WeftError:
+def refuse(code: str, message: str, op: ir.Operation | ir.OpView | None, hint: str | None = None, *notes: str) -> WeftError:
     """An error about an op that no statement stands for, to be raised."""
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 

@@ -20,14 +20,11 @@ from ..focus.carving import Version
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
-from ..tensors.tidy import tidy
-from .control import passed, statement_text
-from .environment import Environment
-from .fields import evaluate_fields, handles_of
-from .frames import Frame, bind, enter, returned
-from .layered import extended
-from .rewriter import Rewriter, upstream_messages
-from .state import SKIP, Made, State, Step, after, statement_at
+from ..tensors.bufferization import tidy
+from .environment import Environment, evaluate_fields
+from .frames import Frame, bind, enter, extended, returned
+from .rewriter import Rewriter, handles_of, upstream_messages
+from .state import SKIP, Made, State, Step, after, passed, statement_at, statement_text
 from .statement import Handle, Statement, registry
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
@@ -52,7 +49,7 @@ class Session:
     Args:
         module: the payload; the session works on a copy of it.
         file: the parsed and checked file; its main schedule is run.
-        values: the parameters of the main schedule, bound (`dsl.parameters`).
+        values: the parameters of the main schedule, bound (`dsl.binding`).
         unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
 
     `run()` goes to the end, `step()` does one statement, `undo()`/`redo()` move between what was done.
@@ -291,7 +288,7 @@ class Session:
         statement = cls(node=node, **values)
         _tell(f"`{text}` ({node.span})")
         try:
-            rewrite, results, version = self._on_part(state, statement) or self._on_whole(state, statement)
+            rewrite, results, version = self._applied(state, statement)
         finally:
             _tell("")
         seconds = time.perf_counter() - started
@@ -308,22 +305,17 @@ class Session:
                     made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
         return State(version, bind(rest, let, results), next(rewrite.numbers), dead, extended(state.made, made), step)
 
-    def _on_part(self, state: State, statement: Statement) -> Applied | None:
-        """Apply the statement to the part of a large module that it touches. None where it needs the whole: also for a refusal,
-        which may lie in what the part lacks, and is to be told of the whole in any case."""
-        if statement.reach == "module":
-            return None
-        for part, focus in statement.parts(state.version):
+    def _applied(self, state: State, statement: Statement) -> Applied:
+        """Apply the statement to the part of a large module that it touches, or to the whole where it needs that: also for a
+        refusal, which may lie in what the part lacks, and is to be told of the whole in any case."""
+        for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
                 rewrite, results = self._apply(part, focus.module, state.numbers, focus.version.content.taken)
                 return rewrite, results, Version(part=focus.check())
             except WeftError:
-                return None
+                break
             except NotLocalError:
                 continue
-        return None
-
-    def _on_whole(self, state: State, statement: Statement) -> Applied:
         module = clone_module(state.module)
         return *self._apply(statement, module, state.numbers), Version(module)
 

@@ -1,7 +1,7 @@
 """What a statement is, and the registry that finds them.
 
-A statement is one file in `statements/`: a frozen dataclass whose fields are what its grammar rule names, decorated
-with `@statement`. Its docstring is its reference (`weft statements`), and the lines under "Errors:" explain its codes
+A statement is one file in `statements/`: a class whose fields are what its grammar rule names, made a frozen dataclass by
+`@statement`. Its docstring is its reference (`weft statements`), and the lines under "Errors:" explain its codes
 (`weft explain`). The registry imports every module of that folder, so that a new file is all it takes.
 """
 
@@ -11,46 +11,20 @@ import dataclasses
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from ...dsl.diagnostics import Explanation, explanations
 from ...dsl.signature import Field, FieldKind, Signature
-from ...dsl.tree import StatementNode as StatementNode
+from ...dsl.tree import StatementNode
+from .rewriter import Handle as Handle
+from .rewriter import Operand as Operand
+from .rewriter import Rewriter, handles_of
 
 if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
-    from .rewriter import Rewriter
-
-HandleKind = Literal["op", "loop", "launch"]
-
-
-@dataclass(frozen=True)
-class Handle:
-    """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not a pointer to it.
-
-    `number` makes the tag (`weft.h3`). `absent` is what `match?` gives where nothing matched: statements on it do nothing.
-    """
-
-    number: int
-    kind: HandleKind = "op"
-    absent: bool = False
-
-    @property
-    def tag(self) -> str:
-        return f"weft.h{self.number}"
-
-
-@dataclass(frozen=True)
-class Operand:
-    """`step.lhs`: an operand of the op that `handle` names, by its name. `spelling` is how the user wrote it."""
-
-    handle: Handle
-    name: str
-    spelling: str
-
 
 Results = Mapping[str, Any]
 """The named results, in order: a `Handle` each (or a tuple of handles, for `match*`)."""
@@ -69,9 +43,7 @@ class Statement:
         """Parts of a large module that hold what the statement touches, the cheapest first, and the statement to apply there."""
         tags: list[str] | None = None
         if self.reach == "handles":
-            given = [getattr(self, f.name) for f in self.signature.fields]
-            named = [v.handle if isinstance(v, Operand) else v for v in given]
-            tags = [h.tag for h in named if isinstance(h, Handle) and not h.absent]
+            tags = [h.tag for h in handles_of(vars(self)).values() if not h.absent]
         for focus in version.parts(tags):
             yield self, focus
 
@@ -114,10 +86,12 @@ S = TypeVar("S", bound=type[Statement])
 _REGISTRY: dict[str, type[Statement]] = {}
 
 
-def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False) -> Any:
-    """Register a statement class under its keyword; its fields and docstring become its `Signature`."""
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False) -> Callable[[S], S]:
+    """Make a class a statement, registered under its keyword; its fields and docstring become its `Signature`."""
 
     def register(cls: S) -> S:
+        cls = dataclass(frozen=True, kw_only=True)(cls)
         fields = tuple(
             dataclasses.replace(f.metadata["weft"], name=f.name)
             for f in dataclasses.fields(cls)

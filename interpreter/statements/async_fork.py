@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...dsl.diagnostics import WeftError
 from ..ir.mlir import i64, operations
-from ..session.rewriter import Rewriter
-from ..session.statement import Results, Statement, integer, names, statement
+from ..session.statement import Results, Rewriter, Statement, integer, names, statement
 
 if TYPE_CHECKING:
     from ..forking.forking import Forked
@@ -18,7 +15,6 @@ SHOWN = 3
 
 
 @statement("async-fork", returns=("wait",))
-@dataclass(frozen=True, kw_only=True)
 class AsyncFork(Statement):
     """Order launches, copies, allocations and frees by tokens, exactly where one needs what another does to memory.
 
@@ -84,11 +80,8 @@ class AsyncFork(Statement):
         from ..forking.forking import async_fork
         from ..proof.hosts.effects import compiled_kernels
 
-        try:
+        with rewrite.placing(fields={"W0435": "noalias"}):
             forked = async_fork(rewrite.module, self.noalias)
-        except WeftError as error:
-            at = "noalias" if error.diagnostics[0].code == "W0435" else None
-            raise rewrite.placed(error, at=at) from error
         if self.streams is not None:
             for function in operations(rewrite.module.operation, "func.func"):
                 if any(operations(function, "gpu.wait")):

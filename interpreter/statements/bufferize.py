@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.mlir import GAP, TENSORS, NotLocalError, ir, operations
-from ..session.rewriter import Rewriter, upstream_messages
-from ..session.statement import Results, Statement, statement
+from ..session.rewriter import upstream_messages
+from ..session.statement import Results, Rewriter, Statement, statement
 from ..tensors.bufferization import bufferize_module, is_bufferized
 
 
 @statement("bufferize")
-@dataclass(frozen=True, kw_only=True)
 class Bufferize(Statement):
     """Turn the module from tensors to memrefs.
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..session.rewriter import Rewriter
-from ..session.statement import Handle, Results, Statement, consumed, statement
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, statement
 
 
 @statement("coalesce", returns=("loop",))
-@dataclass(frozen=True, kw_only=True)
 class Coalesce(Statement):
     """Make one dimension of all dimensions of a parallel loop, or of parallel loops that are perfectly nested.
 
@@ -44,16 +40,14 @@ class Coalesce(Statement):
     target: Handle = consumed()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops.coalescing import coalesce, spelled
+        from ..loops.forall import coalesce, spelled
         from ..loops.independence import is_loop
         from ..loops.nests import expect_unmapped, merge_nested, parallel_nest
-        from ..mapping.space import loop_dimensions
+        from ..mapping.mapping import loop_dimensions
 
         op = rewrite.find(self.target)
         if not is_loop(op):
-            raise rewrite.error(
-                "W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", at="target", payload=op
-            )
+            raise rewrite.error("W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", op)
         expect_unmapped(rewrite, op, "coalesce it, then map the result")
         loop = parallel_nest(rewrite, op, None)
         if not loop.results:
@@ -63,9 +57,8 @@ class Coalesce(Statement):
             raise rewrite.error(
                 "W0363",
                 "this loop has one dimension, and no parallel loop is perfectly nested in it",
-                at="target",
-                payload=loop,
-                hint="leave `coalesce` out: one dimension goes onto one axis as it is",
+                loop,
+                "leave `coalesce` out: one dimension goes onto one axis as it is",
             )
         flat = coalesce(loop)
         rewrite.remark(f"{spelled(dimensions)} iterations in a row")

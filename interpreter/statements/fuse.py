@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...dsl.diagnostics import WeftError
 from ..ir.mlir import ancestors, ir, is_within, operations
 from ..ir.structured import ATOMIC, is_structured
 from ..padding.rounding import absorb_pads
-from ..session.rewriter import Rewriter, describe
-from ..session.statement import Handle, Results, Statement, handle, statement
+from ..session.rewriter import describe
+from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ..tensors import levels
 from ..tensors.fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
 
 
 @statement("fuse")
-@dataclass(frozen=True, kw_only=True)
 class Fuse(Statement):
     """Compute a producer tile by tile, inside the loop that consumes it.
 
@@ -68,14 +64,14 @@ class Fuse(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
         if loop.name not in ("scf.forall", "scf.for"):
-            raise rewrite.error("W0328", f"`fuse` goes into a loop, and this is {loop.name}", at="loop", payload=loop)
+            raise rewrite.error("W0328", f"`fuse` goes into a loop, and this is {loop.name}", loop)
         if is_within(producer, loop):
             rewrite.remark("already inside")
             return {}
         if levels.is_memref(producer):
             raise rewrite.error(
-                "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none",
-                at="producer", payload=producer, hint="fuse before `bufferize`, `map`s are kept",
+                "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none", producer,
+                "fuse before `bufferize`, `map`s are kept",
             )  # fmt: skip
         if ATOMIC in producer.attributes and loop.name == "scf.forall" and is_result_of(producer.operands[0], loop):
             self._add_up(rewrite, producer, loop)  # an atomic sum of what the loop makes
@@ -96,10 +92,8 @@ class Fuse(Statement):
         from .split_k.atomics import fuse_sum
 
         kind = total.results[0].type
-        try:
+        with rewrite.placing(total):
             fuse_sum(total, loop)
-        except WeftError as error:
-            raise rewrite.placed(error, at="producer", payload=total) from error
         rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
@@ -108,8 +102,8 @@ class Fuse(Statement):
 
         if loop.name == "scf.forall" and any(adds_into(loop, r) for r in producer.results):
             raise rewrite.error(
-                "W0458", f"iterations of the loop add to what {producer.name} makes, and each would make it anew",
-                at="producer", payload=producer, hint="tile and map it on its own, and launch it: it runs before the loop's launch",
+                "W0458", f"iterations of the loop add to what {producer.name} makes, and each would make it anew", producer,
+                "tile and map it on its own, and launch it: it runs before the loop's launch",
             )  # fmt: skip
 
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
@@ -119,27 +113,24 @@ class Fuse(Statement):
             raise rewrite.error(
                 "W0326",
                 f"the loop only starts from what {producer.name} produces, and its iterations read what the one before has made",
-                at="producer",
-                payload=producer,
-                hint="fuse it into the loop around, over the tiles of the result",
+                producer,
+                "fuse it into the loop around, over the tiles of the result",
             )
         if not inside:
             if any(is_result_of(v, loop) for v in producer.operands):
                 raise rewrite.error(
                     "W0326",
                     f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind its input",
-                    at="producer",
-                    payload=producer,
-                    hint="tile it, and fuse the op of this loop into its tiles",
+                    producer,
+                    "tile it, and fuse the op of this loop into its tiles",
                 )
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
             raise rewrite.error(
                 "W0326",
                 f"the loop does not read what {producer.name} produces",
-                at="producer",
-                payload=producer,
+                producer,
+                "tile the op that reads it, and fuse into that loop",
                 notes=readers,
-                hint="tile the op that reads it, and fuse into that loop",
             )
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
@@ -150,9 +141,8 @@ class Fuse(Statement):
                 raise rewrite.error(
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
-                    at="producer",
-                    payload=op,
-                    hint="fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or "
+                    op,
+                    "fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or "
                     "`split-k` map and launch it on its own",
                 )
 

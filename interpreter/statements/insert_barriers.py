@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ir.mlir import gpu, ir, operations
-from ..session.rewriter import Rewriter
-from ..session.statement import Results, Statement, statement
+from ..ir.mlir import ahead_of, gpu, ir, operations
+from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ class _Chosen:
 
 
 @statement("insert-barriers")
-@dataclass(frozen=True, kw_only=True)
 class InsertBarriers(Statement):
     """Put a barrier exactly where a dependence crosses threads.
 
@@ -158,7 +156,7 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
         if number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
             (space,) = choice.spaces[number]
             attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
-            with ir.InsertionPoint(barrier), barrier.location:
+            with ahead_of(barrier):
                 gpu.BarrierOp(address_spaces=attribute)
             barrier.erase()
     count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.structured import structure
-from ..session.rewriter import Rewriter
-from ..session.statement import Handle, Results, Statement, consumed, integers, statement
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement
 
 
 @statement("interchange", returns=("op",))
-@dataclass(frozen=True, kw_only=True)
 class Interchange(Statement):
     """Reorder the iteration dimensions of a structured op.
 
@@ -47,10 +43,10 @@ class Interchange(Statement):
             raise rewrite.error(
                 "W0337",
                 f"{list(self.order)} is no permutation of {space.rank} dimensions",
+                op,
+                f"name each of {', '.join(str(d) for d in range(space.rank))} once",
                 at="order",
-                payload=op,
                 notes=(f"dimensions {space.spelled()}",),
-                hint=f"name each of {', '.join(str(d) for d in range(space.rank))} once",
             )
         made = rewrite.new_handle(op)
         del op.attributes[self.target.tag]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
 from ..ir.mlir import i64
-from ..session.rewriter import Rewriter
-from ..session.statement import Handle, Results, Statement, consumed, flag, integer, statement
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ OF_BLOCK = 65536
 
 
 @statement("launch", returns=("launch",))
-@dataclass(frozen=True, kw_only=True)
 class LaunchStatement(Statement):
     """Realise all maps of a loop at once: a kernel, and its launch in the loop's place.
 
@@ -126,7 +123,7 @@ class LaunchStatement(Statement):
             analyse the kernel before it is lowered. Any other op that is not known is taken to touch any memory: what
             it could spoil is a conflict, called assumed.
 
-    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `distribution/kernel.py` for why not that one).
+    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `launch/kernel.py` for why not that one).
 
     Example:
         launch tiles
@@ -149,10 +146,8 @@ class LaunchStatement(Statement):
         root = rewrite.find(self.loop)
         proven = proof.stands(rewrite.module, root)
         alone = independent(root)
-        try:
+        with rewrite.placing(at="loop"):
             info = launch_loop(rewrite.module, root, taken=rewrite.taken, known=rewrite.known)
-        except WeftError as error:
-            raise rewrite.placed(error, at="loop") from error
         for remark in info.remarks:
             rewrite.remark(remark)
         if self.max_registers is not None:

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-
-from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
-from ..session.rewriter import Rewriter
-from ..session.statement import (
-    Handle,
-    Results,
-    Statement,
-    distribution,
-    handle,
-    integer,
-    space,
-    statement,
-)
+from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
 from ..tensors.levels import refuse_overlap
 
-_FIELDS = {
-    "W0341": "space",
-    "W0347": "space",
-    "W0348": "vector",
-    "W0349": "space",
-    "W0343": "target",
-    "W0344": "target",
-    "W0364": "group",
-}
+_FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "group"}
+"""Where the space is not what is wrong."""
 
 
 @statement("map")
-@dataclass(frozen=True, kw_only=True)
 class Map(Statement):
     """Say which processors do which iterations of a parallel loop, or of an op without reductions.
 
@@ -133,7 +111,7 @@ class Map(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..buffers.alone import VECTOR
+        from ..buffers.elements import VECTOR
         from ..loops.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
         from ..mapping.legality import check_map
         from ..mapping.mapping import ATTRIBUTE, Mapping
@@ -146,17 +124,9 @@ class Map(Statement):
         refuse_overlap(rewrite, op, "target")
         promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None  # by `promote-to-shared`
         mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group)
-        try:
+        no_chunk = mapping.chunk is not None and mapping.chunk < 1
+        with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)
-        except WeftError as error:
-            raise WeftError(*(self._placed(rewrite, d) for d in error.diagnostics)) from error
         op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}
-
-    def _placed(self, rewrite: Rewriter, diagnostic: Diagnostic) -> Diagnostic:
-        field = _FIELDS.get(diagnostic.code, "space")
-        if diagnostic.code == "W0347" and "chunk" in diagnostic.message:
-            field = "distribution"
-        at = field if field in self.node.fields else None
-        return dataclasses.replace(diagnostic, span=rewrite.span(at), statement=self.node.keyword)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..ir.mlir import ir, operations
-from ..session.rewriter import Rewriter, describe
-from ..session.statement import Handle, Results, Statement, handle, integer, statement, string, word
+from ..session.rewriter import describe
+from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement, string, word
 
 if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
@@ -112,7 +112,6 @@ class _Match(Statement):
 
 
 @statement("match", returns=("op",))
-@dataclass(frozen=True, kw_only=True)
 class Match(_Match):
     """Find the one op of a name.
 
@@ -153,7 +152,6 @@ class Match(_Match):
 
 
 @statement("match?", returns=("op",))
-@dataclass(frozen=True, kw_only=True)
 class MatchOptional(_Match):
     """Find the op of a name, which may be absent.
 
@@ -183,7 +181,6 @@ class MatchOptional(_Match):
 
 
 @statement("match*", returns=("ops",))
-@dataclass(frozen=True, kw_only=True)
 class MatchAll(_Match):
     """Find all ops of a name, none included, for `foreach`.
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.cloning import strip_tags, without_tags
-from ..session.rewriter import Rewriter, describe
-from ..session.statement import Handle, Results, Statement, handle, statement
+from ..session.rewriter import describe
+from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 
 
 @statement("print")
-@dataclass(frozen=True, kw_only=True)
 class Print(Statement):
     """Show the IR at this point of the schedule. Changes nothing.
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
-from ..ir.mlir import ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
+from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
 from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
-from ..session.rewriter import Rewriter
-from ..session.statement import Operand, Results, Statement, flag, integer, operand, statement
+from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
-from ..tensors.origin import origin
+from ..tensors.levels import origin
 
 SHARED_LIMIT = 227 * 1024
 """Bytes of shared memory that a block may have at most, on any GPU so far."""
@@ -23,7 +21,6 @@ _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
 
 @statement("promote-to-shared", returns=("buffer", "copy"))
-@dataclass(frozen=True, kw_only=True)
 class PromoteToShared(Statement):
     """Stage the tile of an operand in shared memory.
 
@@ -92,14 +89,14 @@ class PromoteToShared(Statement):
         names = operand_names(op)
         if self.operand.name not in names:
             raise rewrite.error(
-                "W0330", f"{op.name} has no operand `{self.operand.name}`", at="operand", payload=op,
+                "W0330", f"{op.name} has no operand `{self.operand.name}`", op,
                 notes=(f"its operands are {', '.join(names)}",),
             )  # fmt: skip
         position = names.index(self.operand.name)
         if position >= segments(op)[0]:
             raise rewrite.error(
-                "W0331", f"`{self.operand.name}` is written, and only inputs are staged", at="operand", payload=op,
-                hint="`promote-to-registers` keeps an accumulator close",
+                "W0331", f"`{self.operand.name}` is written, and only inputs are staged", op,
+                "`promote-to-registers` keeps an accumulator close",
             )  # fmt: skip
         return position
 
@@ -107,15 +104,14 @@ class PromoteToShared(Statement):
         shape = shape_of(value)
         if not shape or any(n is None for n in shape):
             raise rewrite.error(
-                "W0332", f"a tile of type {value.type} has no static shape to allocate", at="operand", payload=op,
-                hint="tile with static sizes first",
+                "W0332", f"a tile of type {value.type} has no static shape to allocate", op,
+                "tile with static sizes first",
             )  # fmt: skip
         if self.transpose and len(shape) < 2:
             raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
         if not stands_in(op, "scf.forall", "scf.for"):
             raise rewrite.error(
-                "W0333", "the op stands in no loop, so that the whole operand would be staged", at="operand",
-                payload=op, hint="`tile` it first",
+                "W0333", "the op stands in no loop, so that the whole operand would be staged", op, "`tile` it first",
             )  # fmt: skip
         return tuple(n or 0 for n in shape)
 
@@ -138,7 +134,7 @@ def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
             owner.operands[len(owner.operands) - 1] = as_tensor(view)
         del owner.attributes[GATHER]
         return owner
-    with ir.InsertionPoint(op), op.location:
+    with ahead_of(op):
         if levels.is_memref(op):
             copied, op.operands[position] = linalg.copy(value, outs=[view]), view
         else:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..session.rewriter import Rewriter
-from ..session.statement import Results, Statement, statement, string
+from ..session.statement import Results, Rewriter, Statement, statement, string
 
 
 @statement("run-pass")
-@dataclass(frozen=True, kw_only=True)
 class RunPass(Statement):
     """Run any upstream pass pipeline on the module.
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..ir.mlir import ir
 from ..ir.structured import ATOMIC, Structure, structure
 from ..padding.rounding import absorb_pads, pad, pad_extents
-from ..session.rewriter import Rewriter
-from ..session.statement import Handle, Results, Statement, consumed, sizes, statement
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
 from ..tensors.fusing import fuse_gathers
 
@@ -18,7 +16,6 @@ LARGEST = 2**48
 
 
 @statement("tile", returns=("loop", "op"), variadic=True)
-@dataclass(frozen=True, kw_only=True)
 class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 
@@ -91,39 +88,40 @@ class Tile(Statement):
         extents = pad_extents(space, whole)
         if any(n is not None and n > LARGEST for n in extents):
             raise rewrite.error(
-                "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", at="sizes", payload=op,
+                "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", op, at="sizes",
                 notes=(f"dimensions {space.spelled()}",),
             )  # fmt: skip
         if extents != space.extents:
             if levels.is_memref(op):
                 raise rewrite.error(
-                    "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", at="sizes", payload=op,
-                    notes=(f"dimensions {space.spelled()}",), hint="choose sizes that divide, or tile before `bufferize`",
+                    "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", op,
+                    "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions {space.spelled()}",),
                 )  # fmt: skip
-            op = pad(rewrite, op, extents)
+            op = pad(op, extents)
             rewrite.remark(f"ragged: {_times(space.extents)} rounded up to {_times(extents)}, guarded")
         results = self._tile(rewrite, op, space, whole)
-        rewrite.remark(_summary(space, extents, whole))
+        each = [(d, n, s) for d, (n, s) in enumerate(zip(extents, whole, strict=True)) if s]
+        trips = (f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})" for d, n, s in each)
+        rewrite.remark(f"tiles: {', '.join(trips)}")
         return results
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
-        from ..loops.coalescing import cut
+        from ..loops.forall import cut
         from ..loops.nests import expect_unmapped, parallel_nest
-        from ..mapping.space import loop_dimensions
+        from ..mapping.mapping import loop_dimensions
 
         expect_unmapped(rewrite, op, "tile it, then map the two loops")
         if not any(self.sizes):
-            raise rewrite.error("W0324", "no dimension is tiled", at="sizes", payload=op)
+            raise rewrite.error("W0324", "no dimension is tiled", op, at="sizes")
         loop = parallel_nest(rewrite, op, len(self.sizes))
         rank = len(loop_dimensions(loop))
         if loop.results or not rank:
             raise rewrite.error(
                 "W0320",
                 "this loop yields tensors or values, and only a loop over memory is tiled",
-                at="target",
-                payload=loop,
-                hint="tile the op inside, or `bufferize` first",
+                loop,
+                "tile the op inside, or `bufferize` first",
             )
         self._not_more_than(rewrite, loop, rank)
         outer, inner = cut(loop, (*self.sizes, *(None for _ in range(rank - len(self.sizes)))))
@@ -134,25 +132,25 @@ class Tile(Statement):
         if len(self.sizes) > rank:
             hint = "at most one size each; `_` leaves a dimension alone, and so does a missing one at the end"
             what = f"{len(self.sizes)} sizes for {rank} dimensions"
-            raise rewrite.error("W0323", what, at="sizes", payload=op, notes=notes, hint=hint)
+            raise rewrite.error("W0323", what, op, hint, at="sizes", notes=notes)
 
     def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
         rewrite.expect_structured(op, "W0320")
         space = structure(op)
         if ATOMIC in op.attributes and "reduction" in space.iterators:
             raise rewrite.error(
-                "W0458", "this sum is atomic: the blocks that make its parts add them up", at="target", payload=op,
-                hint="`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
+                "W0458", "this sum is atomic: the blocks that make its parts add them up", op,
+                "`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
             )  # fmt: skip
         self._not_more_than(rewrite, op, space.rank, f"dimensions {space.spelled()}")
         if 0 in space.extents:
             raise rewrite.error(
-                "W0338", "the op has a dimension without iterations, so that there is nothing to tile", at="target",
-                payload=op, notes=(f"dimensions {space.spelled()}",),
+                "W0338", "the op has a dimension without iterations, so that there is nothing to tile", op,
+                notes=(f"dimensions {space.spelled()}",),
             )  # fmt: skip
         if not any(self.sizes):
             raise rewrite.error(
-                "W0324", "no dimension is tiled", at="sizes", payload=op, notes=(f"dimensions {space.spelled()}",)
+                "W0324", "no dimension is tiled", op, at="sizes", notes=(f"dimensions {space.spelled()}",)
             )
         return space
 
@@ -185,15 +183,6 @@ class Tile(Statement):
             + "\n".join(rewrite.annotate(f"l{i}", h) for i, h in enumerate(handles))
         )
         return handles
-
-
-def _summary(space: Structure, extents: Sequence[int | None], sizes: Sequence[int | None]) -> str:
-    trips = [
-        f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})"
-        for d, (n, s) in enumerate(zip(extents, sizes, strict=True))
-        if s
-    ]
-    return "tiles: " + ", ".join(trips)
 
 
 def _times(extents: Sequence[int | None]) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..ir.mlir import ir
-from ..session.rewriter import Rewriter, upstream_messages
-from ..session.statement import Handle, Results, Statement, handles, raw, statement
+from ..session.rewriter import upstream_messages
+from ..session.statement import Handle, Results, Rewriter, Statement, handles, raw, statement
 
 _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")
 
 
 @statement("transform", returns=(), variadic=True)
-@dataclass(frozen=True, kw_only=True)
 class Transform(Statement):
     """Apply any upstream transform-dialect ops.
 

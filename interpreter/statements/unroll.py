@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.mlir import i64, ir
-from ..session.rewriter import Rewriter
-from ..session.statement import Handle, Results, Statement, handle, integer, statement
+from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
 
 ATTRIBUTE = "weft.unroll"
 MOST_TRIPS = 1024
@@ -14,7 +11,6 @@ MOST_TRIPS = 1024
 
 
 @statement("unroll")
-@dataclass(frozen=True, kw_only=True)
 class Unroll(Statement):
     """Have the compiler unroll a sequential loop: whole, or n iterations at a time.
 
@@ -78,7 +74,7 @@ class Unroll(Statement):
             what, hint = "this loop is unrolled already", "unroll it once"
         else:
             return
-        raise rewrite.error("W0370", what, at="target", payload=loop, hint=hint)
+        raise rewrite.error("W0370", what, loop, hint)
 
     @staticmethod
     def _check_whole(rewrite: Rewriter, loop: ir.Operation, trips: int | None) -> None:
@@ -86,7 +82,7 @@ class Unroll(Statement):
             unknown = "how many iterations this loop has is not known before it runs"
             many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
             hint = "say how many at a time: `unroll … by 4`"
-            raise rewrite.error("W0371", unknown if trips is None else many, at="target", payload=loop, hint=hint)
+            raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
 
     @staticmethod
     def _check_factor(rewrite: Rewriter, loop: ir.Operation, factor: int, trips: int | None) -> None:
@@ -99,4 +95,4 @@ class Unroll(Statement):
             hint = "at most as many as there are; without `by`, all of them"
         else:
             return
-        raise rewrite.error("W0372", what, at="factor", payload=loop, hint=hint)
+        raise rewrite.error("W0372", what, loop, hint, at="factor")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
 from ..ir.mlir import operations
-from ..session.rewriter import Rewriter
-from ..session.statement import Results, Statement, statement
+from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
 
 @statement("verify-sync")
-@dataclass(frozen=True, kw_only=True)
 class VerifySync(Statement):
     """Prove that the barriers that are there order all conflicts, or show two threads that nothing orders.
 

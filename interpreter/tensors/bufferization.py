@@ -5,19 +5,29 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 
 from __future__ import annotations
 
-from ..ir.mlir import ancestors, ir, linalg, made_by, operations, run_passes
-from ..ir.structured import WRITEBACK, takes_all
+from ..ir.cloning import crop_before_padding
+from ..ir.mlir import ahead_of, ancestors, ir, linalg, made_by, operations, run_passes, scf, stands_in
+from ..ir.structured import (
+    WRITEBACK,
+    body_of,
+    element_type,
+    extents_of,
+    loop_inits,
+    loop_outputs,
+    replace,
+    shape_of,
+    takes_all,
+    uncut,
+    yielded,
+)
+from ..padding import gathers
 from ..padding.gathers import MARK as GATHER
 from ..padding.gathers import is_gather
-from ..padding.padded_copies import name_padded_copies, padded_copies
+from ..padding.pieces import name_padded_copies, padded_copies
 from ..padding.rounding import absorb_all_pads
-from .carried import drop_carried_buffers
 from .clipping import clip_loops
-from .cropping import crop_before_padding
-from .destinations import fill_what_is_wanted, separate_destinations
-from .inlining import inline_gathers
-from .reshaping import allocate_expanded, fold_reshapes, start_reshaped
-from .tidy import tidy
+from .destinations import allocate_expanded, fill_what_is_wanted, fold_reshapes, separate_destinations, start_reshaped
+from .fusing import inline_gathers
 
 _WRITABLE = "bufferization.writable"
 _BUFFERIZE = (
@@ -124,7 +134,7 @@ def _copies(module: ir.Module) -> None:
         if _whole(source) == _whole(target):
             op.erase()
         elif any(around.name in ("scf.forall", "scf.for", "scf.parallel") for around in ancestors(op)):
-            with ir.InsertionPoint(op), op.location:
+            with ahead_of(op):
                 linalg.copy(source, outs=[target]).owner.attributes[WRITEBACK] = ir.UnitAttr.get()
             op.erase()
 
@@ -133,3 +143,58 @@ def _whole(buffer: ir.Value) -> ir.Value:
     """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
     op = made_by(buffer, "memref.subview")
     return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer
+
+
+def tidy(module: ir.Module) -> None:
+    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing; dead pure ops go."""
+    for op in operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
+        _fold(op)
+    run_passes(module, "cse")
+
+
+def _fold(op: ir.Operation) -> None:
+    source, result = uncut(op.operands[0]), op.results[0]
+    launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`clipping`)
+    if op.name == "tensor.extract_slice" and not (launched is not None and stands_in(launched, "func.func")):
+        op.operands[0] = source
+    source = op.operands[0]
+    if source.type == result.type and takes_all(op):
+        replace(op, [source])
+    elif op.name == "tensor.extract_slice" and gathers.is_empty(source) and None not in shape_of(result):
+        with ir.InsertionPoint(op):
+            small = gathers.empty(extents_of(result), element_type(result))
+        replace(op, [small])
+
+
+def drop_carried_buffers(module: ir.Module) -> None:
+    """Rebuild every `scf.for` that yields an iteration argument as it came, without that argument. Attributes stay.
+
+    Upstream's canonicalization does the same, but deletes one-trip loops, and the handles on them, along the way.
+    """
+    for loop in reversed(list(operations(module.operation, "scf.for"))):
+        if _unchanged(loop):
+            _rebuild(loop)
+
+
+def _unchanged(loop: ir.Operation) -> list[int]:
+    """Positions of iteration arguments that every iteration passes on as they are."""
+    kept = zip(yielded(loop), loop_outputs(loop), loop_inits(loop), strict=True)
+    return [i for i, (value, argument, init) in enumerate(kept) if value in (argument, init)]
+
+
+def _rebuild(loop: ir.Operation) -> None:
+    gone, inits, body = _unchanged(loop), loop_inits(loop), body_of(loop)
+    for i in reversed(gone):
+        body.arguments[1 + i].replace_all_uses_with(inits[i])
+        body.erase_argument(1 + i)
+    kept = [i for i in range(len(inits)) if i not in gone]
+    values, operands = [yielded(loop)[i] for i in kept], [*list(loop.operands)[:3], *(inits[i] for i in kept)]
+    attributes = {name: loop.attributes[name] for name in loop.attributes}
+    with ir.InsertionPoint(loop):
+        new = ir.Operation.create("scf.for", [v.type for v in values], operands, attributes, regions=1)
+    body.operations[-1].operation.erase()
+    body.append_to(new.regions[0])
+    with ir.InsertionPoint(body):
+        scf.YieldOp(values)
+    results = iter(new.results)
+    replace(loop, [inits[i] if i in gone else next(results) for i in range(len(inits))])

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..indices.arithmetic import constant_of
+from ..indices.arithmetic import constant_of, value
 from ..ir.cloning import index_dimension
-from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, tensor, users
+from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
 from ..ir.structured import (
     element_type,
     extents_of,
     from_origin,
+    insert,
     loop_inits,
     loop_outputs,
-    offsets_of,
+    part_of,
+    parts_of,
     place_of,
     replace,
     shape_of,
@@ -26,7 +28,6 @@ from ..ir.structured import (
     structure,
 )
 from ..padding import gathers
-from ..padding.rounding import slice_of
 from .destinations import written_over
 
 
@@ -81,7 +82,7 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
     for insertion in users(output):
         if insertion.name != "tensor.parallel_insert_slice" or insertion.operands[1] != output:
             continue
-        places = (*around, offsets_of(insertion))
+        places = (*around, parts_of(insertion)[0])
         for op, position in written_over(sliced(insertion.operands[0])):
             if gathers.is_gather(op):
                 found += [read for read in operations(op, "tensor.extract") if _reads_at(read, op, places)]
@@ -113,10 +114,7 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
 
 def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
     """The real-shaped tensor that a clipped output starts with."""
-    kind = element_type(init)
-    if gathers.is_empty(init):
-        return gathers.empty(shape, kind)
-    return slice_of(init, shape, ir.RankedTensorType.get(list(shape), kind))
+    return gathers.empty(shape, element_type(init)) if gathers.is_empty(init) else part_of(init, shape)
 
 
 def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
@@ -137,9 +135,9 @@ def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source:
         if op.name == "tensor.parallel_insert_slice":
             _clip_insertion(op, shape)
         elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
-            tile, empty = extents_of(op.results[0]), gathers.is_empty(init)
             with ir.InsertionPoint(op):
-                made = gathers.empty(tile, element_type(output)) if empty else _gather_at(output, mixed_offsets(op), tile, shape)
+                empty = gathers.is_empty(init)
+                made = gathers.empty(extents_of(op.results[0]), element_type(output)) if empty else _gathered(op, output, shape)
             replace(op, [made])
     # only where the accumulators come from: whatever else reads that tensor means its first contents
     for op in reads if source is not None else ():
@@ -147,31 +145,26 @@ def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source:
             op.operands[0] = output
 
 
-def _gather_at(image: ir.Value, offsets: Sequence[ir.Value], tile: Sequence[int], shape: Sequence[int]) -> ir.Value:
-    """A tile of an image at `offsets`, with anything beyond `shape`."""
+def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """The tile of an image that a slice takes, with anything beyond `shape`."""
+    offsets = [value(offset) for offset in parts_of(part)[0]]
     plus = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0) + ir.AffineDimExpr.get(1)])
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         where = [affine.AffineApplyOp(plus, [index, offset]).result for index, offset in zip(at, offsets, strict=True)]
         return gathers.read_at(image, where, gathers.within(where, shape, [n + 1 for n in shape]), None)
 
-    return gathers.computed(tile, element_type(image), element)
-
-
-def mixed_offsets(op: ir.Operation) -> list[ir.Value]:
-    """The offsets of a slice as values, static ones as constants made at the insertion point."""
-    return [gathers.index(offset) if isinstance(offset, int) else offset for offset in offsets_of(op)]
+    return gathers.computed(extents_of(part.results[0]), element_type(image), element)
 
 
 def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
     """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place."""
-    tile_value, dest = op.operands[0], op.operands[1]
     with ir.InsertionPoint(op.parent.operation):
-        offsets = mixed_offsets(op)
+        offsets = [value(offset) for offset in parts_of(op)[0]]
         inside = inside_of(offsets, place_of(op)[1], shape)
-        part = part_of(tile_value, inside)
+        part = part_of(op.operands[0], inside)
     with ir.InsertionPoint(op):
-        insert(part, dest, offsets, inside)
+        insert(part, op.operands[1], offsets, inside)
     op.erase()
 
 
@@ -181,17 +174,6 @@ def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence
         size if extent % size == 0 and _multiple_of(offset, size) else _remaining(offset, size, extent)
         for offset, size, extent in zip(offsets, sizes, shape, strict=True)
     ]
-
-
-def insert(
-    part: ir.Value, into: ir.Value, offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value]
-) -> ir.Operation:
-    """A `tensor.parallel_insert_slice` of `part` at `offsets`, made at the insertion point."""
-    return tensor.ParallelInsertSliceOp(
-        part, into, offsets, [v for v in sizes if not isinstance(v, int)], [],
-        [ir.ShapedType.get_dynamic_stride_or_offset()] * len(offsets),
-        [v if isinstance(v, int) else ir.ShapedType.get_dynamic_size() for v in sizes], [1] * len(offsets),
-    ).operation  # fmt: skip
 
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
@@ -207,15 +189,3 @@ def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:
     rest = ir.AffineDimExpr.get(0) * -1 + extent
     bounds = ir.AffineMap.get(1, 0, [ir.AffineConstantExpr.get(size), rest])
     return affine.AffineMinOp(bounds, [offset]).result
-
-
-def part_of(value: ir.Value, sizes: Sequence[int | ir.Value], offsets: Sequence[ir.Value] | None = None) -> ir.Value:
-    """`sizes` elements of a tile or tensor, from `offsets` on, or from the first."""
-    dynamic = ir.ShapedType.get_dynamic_size()
-    static = [s if isinstance(s, int) else dynamic for s in sizes]
-    kind = ir.RankedTensorType.get(static, element_type(value))
-    start = 0 if offsets is None else ir.ShapedType.get_dynamic_stride_or_offset()
-    return tensor.ExtractSliceOp(
-        kind, value, offsets or [], [s for s in sizes if not isinstance(s, int)], [],
-        [start] * len(sizes), static, [1] * len(sizes),
-    ).result  # fmt: skip

@@ -3,11 +3,17 @@
 `tensor.empty` is only a shape, and common subexpressions make one of all that are alike. Bufferization would then see two ops
 write one buffer, and copy what nobody has written. Here every op that needs no contents gets an empty tensor of its own, and
 within a loop only the op whose result is inserted keeps the slice it is inserted into.
+
+A result may be computed in another shape than it has: a convolution's, as a matrix. `expand_shape` of a loop's result would
+bufferize to a buffer of the loop's shape and a copy. So the loop is given the result's own buffer to write in, seen in its shape:
+before bufferization where that is an argument (`start_reshaped`), and behind it for the buffers that bufferization allocates,
+whatever they start with (`allocate_expanded`).
 """
 
 from __future__ import annotations
 
-from ..ir.mlir import ir, operations, producer, users
+from ..ir.cloning import replace_operands
+from ..ir.mlir import ahead_of, ir, made_by, memref, operations, producer, stands_in, tensor, users
 from ..ir.structured import (
     element_type,
     extents_of,
@@ -22,6 +28,7 @@ from ..ir.structured import (
     sliced,
     structure,
 )
+from ..memory.layouts import as_tensor, is_plain
 from ..padding import gathers
 
 
@@ -135,16 +142,84 @@ def _only_written(op: ir.Operation, number: int) -> bool:
 def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
     """The ops that make `value`, each with the operand that it is written over, the last one first."""
     chain: list[tuple[ir.Operation, int]] = []
-    while (step := _destination(value)) is not None:
-        chain.append(step)
-        value = step[0].operands[step[1]]
+    while (op := producer(value)) is not None and (is_structured(op) or op.name in ("scf.forall", "scf.for")):
+        first = segments(op)[0] if is_structured(op) else len(op.operands) - len(op.results)
+        chain.append((op, first + ir.OpResult(value).result_number))
+        value = op.operands[chain[-1][1]]
     return chain
 
 
-def _destination(value: ir.Value) -> tuple[ir.Operation, int] | None:
-    """The op that makes `value`, and the operand that it is written over."""
-    op = producer(value)
-    if op is None or not (is_structured(op) or op.name in ("scf.forall", "scf.for")):
+_MATERIALIZE = "bufferization.materialize_in_destination"
+
+
+def start_reshaped(module: ir.Module) -> None:
+    """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
+    for op in operations(module.operation, "tensor.expand_shape"):
+        made = made_by(op.operands[0], "scf.forall")
+        if made is None or None in shape_of(op.results[0]):
+            continue
+        first, number = _first_writer(made, ir.OpResult(op.operands[0]).result_number)
+        if gathers.is_empty(first.operands[number]):
+            with ir.InsertionPoint(first):
+                place = _argument_place(op.results[0], first)
+                if place is not None:
+                    kind = first.operands[number].type
+                    first.operands[number] = tensor.CollapseShapeOp(kind, place, op.attributes["reassociation"]).result
+
+
+def _first_writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
+    """Of the loops and ops that write a result one after the other, the first one, and its operand that the result starts from."""
+    outputs = len(op.results) if op.name == "scf.forall" else segments(op)[1]
+    number = len(op.operands) - outputs + result
+    before = producer(op.operands[number])
+    if before is None or before.block != op.block or not (before.name == "scf.forall" or is_structured(before)):
+        return op, number
+    return _first_writer(before, ir.OpResult(op.operands[number]).result_number)
+
+
+def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
+    """The argument that the result goes to and nothing else does with it, as a tensor; made at the insertion point."""
+    taken = users(result)
+    if len(taken) != 1 or taken[0].name != _MATERIALIZE or taken[0].block != loop.block:
         return None
-    first = segments(op)[0] if is_structured(op) else len(op.operands) - len(op.results)
-    return op, first + ir.OpResult(value).result_number
+    buffer = taken[0].operands[1]
+    if not isinstance(buffer.type, ir.MemRefType) or not isinstance(buffer.owner, ir.Block):
+        return None
+    for made in users(buffer):
+        if made.name == "bufferization.to_tensor":
+            return made.results[0] if made.block == loop.block and made.is_before_in_block(loop) else None
+        if made != taken[0]:
+            return None
+    return as_tensor(buffer)
+
+
+def allocate_expanded(module: ir.Module) -> None:
+    """Allocate what is expanded later in its expanded shape; those that fill it see it collapsed.
+
+    A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and no copy of
+    that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was scheduled.
+    """
+    for op in operations(module.operation, "memref.expand_shape"):
+        made, kind = made_by(op.operands[0], "memref.alloc"), op.results[0].type
+        if made is None or not is_plain(kind) or not ir.MemRefType(kind).has_static_shape:
+            continue
+        result = made.results[0]
+        if not stands_in(made, "func.func") or any(user.name == "func.return" for user in users(result)):
+            continue
+        with ahead_of(made):
+            copy = made.clone()
+            whole = copy.operation.results[0]
+            whole.set_type(kind)
+            seen = memref.CollapseShapeOp(result.type, whole, op.attributes["reassociation"]).result
+        for user in users(result):
+            replace_operands(user, {result: whole if user.name == "memref.dealloc" else seen})
+        made.erase()
+
+
+def fold_reshapes(module: ir.Module) -> None:
+    """A reshape of a reshape back to the type it came from is what it came from."""
+    for op in operations(module.operation, "memref.expand_shape", "memref.collapse_shape"):
+        other = "memref.collapse_shape" if op.name == "memref.expand_shape" else "memref.expand_shape"
+        before = made_by(op.operands[0], other)
+        if before is not None and before.operands[0].type == op.results[0].type:
+            replace(op, [before.operands[0]])

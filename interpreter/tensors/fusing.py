@@ -1,14 +1,33 @@
-"""Bring producers into loops, through upstream's `transform.structured.fuse_into_containing_op`."""
+"""Producers that go where they are read: into loops, through upstream's `transform.structured.fuse_into_containing_op`; gathers
+that were not promoted into the body of the op that reads them, so that nothing is materialized for them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..indices.arithmetic import apply_map
 from ..ir import mlir
-from ..ir.cloning import replace_operands
-from ..ir.mlir import ir, is_used, is_within, users
-from ..ir.structured import body_of, is_structured, loop_inits, loop_outputs, uncut
-from ..mapping.space import loop_dimensions
+from ..ir.cloning import clone_body, replace_operands
+from ..ir.mlir import ahead_of, ir, is_used, is_within, linalg, operations, producer, stands_in, users
+from ..ir.structured import (
+    Structure,
+    body_of,
+    copy_marks,
+    dimension_of,
+    generic,
+    is_structured,
+    loop_inits,
+    loop_outputs,
+    replace,
+    segments,
+    structure,
+    uncut,
+)
+from ..mapping.mapping import loop_dimensions
+from ..padding import gathers
 from ..padding.gathers import is_gather
-from ..session.rewriter import Rewriter
+from ..session.rewriter import WAS, Rewriter
 from ..session.statement import Handle
 
 _FUSING = "weft.fusing"
@@ -24,7 +43,7 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
     """
     old = rewrite.find(loop)
     if old.name != "scf.forall":
-        for op in [op for op in mlir.operations(rewrite.module.operation) if producer in op.attributes]:
+        for op in [op for op in operations(rewrite.module.operation) if producer in op.attributes]:
             if _own_copy(op, old) != op:
                 leave_outside(rewrite, op, producer)
     kept = {name: old.attributes[name] for name in old.attributes if name.startswith("weft.")}
@@ -75,7 +94,7 @@ def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
         _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
-        for op in list(mlir.operations(rewrite.module.operation)):
+        for op in list(operations(rewrite.module.operation)):
             if _FUSING in op.attributes:
                 del op.attributes[_FUSING]
                 if not is_within(op, inside):
@@ -96,7 +115,7 @@ def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
     outputs = (
         loop_outputs(loop) if loop.name == "scf.forall" else []
     )  # iterations of a `scf.for` see their predecessor's
-    for part in mlir.operations(loop, "tensor.extract_slice"):
+    for part in operations(loop, "tensor.extract_slice"):
         value = part.operands[0]
         maker = mlir.producer(loop_inits(loop)[outputs.index(value)] if value in outputs else value)
         if maker is not None and is_gather(maker) and not is_within(maker, loop):
@@ -116,3 +135,59 @@ def remove_if_dead(op: ir.Operation) -> bool:
         return False
     op.erase()
     return True
+
+
+def inline_gathers(module: ir.Module) -> bool:
+    """Inline every gather without inputs that a structured op reads. Returns whether there was one."""
+    some = False
+    for reader in [op for op in operations(module.operation) if is_structured(op)]:
+        while (position := _gathered_input(reader)) is not None:
+            reader, some = _inline(reader, position), True
+    return some
+
+
+def _gathered_input(op: ir.Operation) -> int | None:
+    """The position of the first input of a structured op that is a gather."""
+    makers = (producer(value) for value in list(op.operands)[: segments(op)[0]])
+    return next((n for n, maker in enumerate(makers) if maker is not None and gathers.is_gather(maker)), None)
+
+
+def _inline(op: ir.Operation, position: int) -> ir.Operation:
+    """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead. Returns that."""
+    gather, space, operands = op.operands[position].owner.operation, structure(op), list(op.operands)
+    others = [i for i in range(space.inputs) if i != position]
+    inputs, maps = [operands[i] for i in others], [space.maps[i] for i in others]
+    results = space.maps[space.inputs :]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        indices = [linalg.IndexOp(d).result for d in range(space.rank)]
+        where = apply_map(space.maps[position], indices)
+        own = [*arguments[: len(others)], *arguments[len(inputs) :]]
+        own.insert(position, gathers.element_of(gather, where))
+        return clone_body(body_of(op), own, indices)
+
+    with ahead_of(op):
+        if (window := _window(space, [*maps, *results])) is not None:
+            inputs, maps = [*inputs, window[0]], [*maps, window[1]]
+        made = generic(inputs, operands[space.inputs :], [*maps, *results], space.iterators, body)
+    copy_marks(op, made)
+    if op.name != "linalg.generic" and stands_in(op, "func.func"):
+        made.attributes[WAS] = ir.StringAttr.get(op.name)
+    replace(op, made.results)
+    remove_if_dead(gather)
+    return made
+
+
+def _window(space: Structure, maps: Sequence[ir.AffineMap]) -> tuple[ir.Value, ir.AffineMap] | None:
+    """An operand that only carries the extents which no remaining operand has (upstream's pooling ops have one, too).
+
+    Nothing reads it: it disappears with the first dead-code elimination after lowering to loops.
+    """
+    covered = {dimension_of(e) for m in maps for e in m.results}
+    missing = [d for d in range(space.rank) if d not in covered]
+    if not missing:
+        return None
+    kind = ir.IntegerType.get_signless(1)
+    shape = [space.extents[d] or 0 for d in missing]
+    results = [ir.AffineDimExpr.get(d) for d in missing]
+    return gathers.empty(shape, kind), ir.AffineMap.get(space.rank, 0, results)

@@ -7,10 +7,10 @@ from itertools import product
 from math import prod
 
 from ...interpreter.ir.affine_maps import dimension_of
+from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.mlir import arith, func, ir, linalg, operations, run_passes, run_transform
 from ...interpreter.ir.structured import structure
 from ...interpreter.memory.layouts import is_plain
-from ...interpreter.tensors.cropping import crop_before_padding
 
 BUFFERIZE = (
     "empty-tensor-to-alloc-tensor,"

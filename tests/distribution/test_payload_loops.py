@@ -9,7 +9,7 @@ import pytest
 from judged import Program, codes, program, refusal
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.loops.affine_ops import without_affine_loops
+from weft.interpreter.loops.forall import without_affine_loops
 from weft.interpreter.loops.independence import collision
 
 CONSTANTS = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 5, 7, 11, 23, 40))

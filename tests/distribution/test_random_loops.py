@@ -14,7 +14,7 @@ from loops import ROOT, loop_module, mapped, owner
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.launch.launch import launch_loop
-from weft.interpreter.loops.coalescing import coalesce, cut
+from weft.interpreter.loops.forall import coalesce, cut
 from weft.interpreter.loops.independence import collision
 
 SIZES = st.integers(1, 9)

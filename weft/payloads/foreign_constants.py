@@ -41,8 +41,7 @@ def read_constants(module: ir.Module, source: Source) -> None:
             attributes = constant.attributes()
             key = tuple(attributes[name] for name in ("sym_name", "initial_value", "type"))
             if key not in made:
-                place = ir.InsertionPoint(first)
-                made[key] = symbols.insert(ir.Operation.create("memref.global", attributes=attributes, ip=place))
+                made[key] = symbols.insert(ir.Operation.create("memref.global", attributes=attributes, ip=ir.InsertionPoint(first)))
             with ir.InsertionPoint(op):
                 got = memref.GetGlobalOp(op.results[0].type, ir.FlatSymbolRefAttr.get(made[key].value))
         op.results[0].replace_all_uses_with(got.result)
@@ -136,5 +135,4 @@ def _resources(text: str) -> dict[str, str]:
     start = text.rfind("{-#")
     if start < 0:
         return {}
-    entries = reversed(list(_ENTRY.finditer(text, start)))
-    return {found[1] if found[2] is None else found[2]: found[3] for found in entries}
+    return {found[1] if found[2] is None else found[2]: found[3] for found in reversed(list(_ENTRY.finditer(text, start)))}

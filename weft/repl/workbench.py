@@ -12,10 +12,9 @@ from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quote
 from ..dsl.parser import parse_items
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
-from ..interpreter.session.control import condition, elements, statement_text
 from ..interpreter.session.environment import Environment, named_handles
 from ..interpreter.session.session import Session, tell_statements
-from ..interpreter.session.state import SKIP, Step
+from ..interpreter.session.state import SKIP, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
@@ -237,8 +236,7 @@ def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[st
                     way = choice.then if condition(choice.condition, env) else choice.otherwise
                     yield from _items(way, env, schedules)
                 except WeftError:  # a handle that is not made yet, or a value of a called schedule
-                    ways = ([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise))
-                    one, other = sorted(ways, key=sum)
+                    one, other = sorted(([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise)), key=sum)
                     yield from one if one == other else (*one, _UNKNOWN)
             case tree.Foreach() as loop:
                 try:

@@ -10,8 +10,8 @@ from ...focus.carving import carve_around
 from ...focus.modules import take_apart
 from ...ir.cloning import clone_module
 from ...ir.mlir import gpu, ir, operations
-from ...launch.fission import hands_on, is_separable
 from ...launch.launch import Known, LaunchInfo, launch_loop
+from ...launch.realise import hands_on, is_separable
 from ...mapping.mapping import mapping_of
 from ...memory.effects import accesses
 from .kernels import kernel_model

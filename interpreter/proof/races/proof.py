@@ -57,7 +57,7 @@ class Judgement:
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
-    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`distribution/iterations.py`)."""
+    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`mapping/readiness.py`)."""
     try:
         findings = Findings(kernel_model(kernel, block=block, grid=grid), independent=independent)
     except WeftError as error:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ....dsl.diagnostics import WeftError
-from ...ir.mlir import ir, producer
+from ...ir.mlir import ahead_of, ir, producer
 from ...ir.structured import is_structured
-from ...session.rewriter import Rewriter
-from ...session.statement import Handle, Results, Statement, consumed, integers, statement
+from ...session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement
 from ...tensors import levels
 from ...tensors.fusing import remove_if_dead
 
 
 @statement("as-gemm", returns=("gemm",))
-@dataclass(frozen=True, kw_only=True)
 class AsGemm(Statement):
     """Turn a convolution into a matrix product one of whose operands is a view of the image.
 
@@ -85,23 +81,18 @@ class AsGemm(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ...padding.pieces import makers, remove_dead
         from .consumers import move_consumers, staying
-        from .image import source_of
         from .problem import read
-        from .product import product, runs
+        from .product import product, runs, source_of
 
         op = rewrite.find(self.target)
         if not is_structured(op):
-            raise rewrite.error(
-                "W0440", f"`as-gemm` takes a convolution, and this is {op.name}", at="target", payload=op
-            )
+            raise rewrite.error("W0440", f"`as-gemm` takes a convolution, and this is {op.name}", op)
         op = levels.expect_values(rewrite, self.target, "W0445", "convolution")
-        try:
+        with rewrite.placing(op):
             problem = read(op)
-        except WeftError as error:
-            raise rewrite.placed(error, at="target", payload=op) from error
         source = source_of(op.operands[problem.image])
         self._as_stated(rewrite, op, problem.windows, source.low, source.high)
-        with ir.InsertionPoint(op), op.location:
+        with ahead_of(op):
             made, result = product(op, problem, source)
         op.results[0].replace_all_uses_with(result)
         passed, start = makers(op.operands[problem.image]), producer(op.operands[2])
@@ -127,15 +118,15 @@ class AsGemm(Statement):
         axes, count = len(found), len(self.padding)
         if count not in (axes, 2 * axes):
             raise rewrite.error(
-                "W0446", f"a number for each of the {axes} axes that the window moves along, and not {count}",
-                at="padding", payload=op, hint=f"or {2 * axes} numbers: before each axis, then behind each",
+                "W0446", f"a number for each of the {axes} axes that the window moves along, and not {count}", op,
+                f"or {2 * axes} numbers: before each axis, then behind each", at="padding",
             )  # fmt: skip
         if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
             spelled = ", ".join(str(a) if a == b else f"{a} before and {b} behind" for a, b in found)
             raise rewrite.error(
                 "W0446",
                 f"the payload pads the image by [{spelled}], and the schedule says {list(self.padding)}",
+                op,
+                "padding changes the result: write it in the payload, with `tensor.pad`; `as-gemm` makes a mask of it",
                 at="padding",
-                payload=op,
-                hint="padding changes the result: write it in the payload, with `tensor.pad`; `as-gemm` makes a mask of it",
             )

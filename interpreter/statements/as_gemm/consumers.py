@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...ir.affine_maps import dimension_of
 from ...ir.cloning import clone_body
-from ...ir.mlir import ir, made_by, operations, producer, users
-from ...ir.structured import Structure, body_of, generic, is_structured, move_marks, shape_of, structure
-from .image import collapsed
-from .product import expanded, matrix
+from ...ir.mlir import ahead_of, ir, made_by, operations, producer, users
+from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, move_marks, shape_of, structure
+from .product import collapsed, expanded, matrix
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
         reads = _reads(op, space, value, together)
         if reads is None:
             break
-        with ir.InsertionPoint(op), op.location:
+        with ahead_of(op):
             matrix_value = ir.OpResult(value).owner.operands[0]
             made = _made(op, space, reads, value, matrix_value, together)
             result = expanded(made.results[0], shape_of(op.results[0]), together)

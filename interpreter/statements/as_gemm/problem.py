@@ -161,34 +161,34 @@ def _space(op: ir.Operation) -> Structure:
     if space.inputs == 4:
         raise fail(
             "W0440", f"{op.name} subtracts zero points from its operands, which a product does not",
-            hint="subtract them in an op in front of it, or tile and map the convolution itself",
+            "subtract them in an op in front of it, or tile and map the convolution itself",
         )  # fmt: skip
     windowed = "reduction" in space.iterators and not all(m.is_projected_permutation for m in space.maps)
     if windowed and operand_names(op) != ("lhs", "rhs", "acc") and (others := beside_products(op)):
         named = ", ".join(f"`{name}`" for name in others)
         raise fail(
             "W0440", f"the body of {op.name} does more than add up products of an image and a filter: {named}",
-            hint="leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
+            "leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
         )  # fmt: skip
     if operand_names(op) != ("lhs", "rhs", "acc"):
         raise fail(
             "W0440",
             f"{op.name} adds up no products of an image and a filter",
-            hint="pooling and elementwise ops are tiled and mapped as they are",
+            "pooling and elementwise ops are tiled and mapped as they are",
         )
     if 0 in space.extents:
         _expect_room(op, space)
         raise fail(
-            "W0443", "the convolution has a dimension of size 0, and computes nothing", notes=(f"dimensions {space.spelled()}",),
-            hint="leave it out of the payload",
+            "W0443", "the convolution has a dimension of size 0, and computes nothing", "leave it out of the payload",
+            notes=(f"dimensions {space.spelled()}",),
         )  # fmt: skip
     shapes = [shape_of(v) for v in op.operands]
     if any(n is None for shape in shapes for n in shape):
         raise fail(
             "W0442",
             "the convolution has dynamic sizes, and rows, columns and taps can't be told apart without numbers",
+            "give the payload static shapes, or tile and map the convolution itself",
             notes=(f"dimensions {space.spelled()}",),
-            hint="give the payload static shapes, or tile and map the convolution itself",
         )
     return space
 
@@ -205,7 +205,7 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
                     "W0443",
                     f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no window of it "
                     "stays inside, and the result is empty",
-                    hint="make the filter smaller, or pad the image",
+                    "make the filter smaller, or pad the image",
                 )
 
 
@@ -216,7 +216,7 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...
         raise fail(
             "W0440",
             f"{op.name} is no convolution: no window of a filter moves over one of its operands",
-            hint="a matrix product is tiled as it is",
+            "a matrix product is tiled as it is",
         )
     position = windowed[0]
     axes: list[LoopAxis] = []
@@ -235,7 +235,7 @@ def _steps(space: Structure, axes: Sequence[LoopAxis]) -> None:
             if factor < 1:
                 kind = "stride" if space.iterators[d] == "parallel" else "dilation"
                 raise fail(
-                    "W0443", f"a {kind} of {factor} along axis {number} of the image", hint=f"a {kind} is 1 or more"
+                    "W0443", f"a {kind} of {factor} along axis {number} of the image", f"a {kind} is 1 or more"
                 )
         low, high = axis.reach([n or 0 for n in space.extents])
         if low < 0 or high >= axis.size:
@@ -281,8 +281,8 @@ def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[LoopAxis]
         reason = "has a single filter, so that the product would be one of a matrix and a vector"
     if reason is not None:
         raise fail(
-            "W0441", f"{op.name} {reason}", notes=(f"dimensions {space.spelled()}",),
-            hint="`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
+            "W0441", f"{op.name} {reason}", "`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
+            notes=(f"dimensions {space.spelled()}",),
         )  # fmt: skip
     if "image" not in sides or "sum" not in sides:
         raise fail("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
@@ -298,7 +298,7 @@ def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tu
             raise fail(
                 "W0444",
                 "the filter's axes stand in another order than the result's, so that it is no matrix without a copy",
-                hint="transpose the filter first",
+                "transpose the filter first",
             )
         found.append(number)
         order = order[len(groups[number].dimensions) :]

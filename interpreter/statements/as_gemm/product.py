@@ -1,18 +1,123 @@
-"""The matrix product that a convolution becomes, between its operands as matrices and its result as one."""
+"""The matrix product that a convolution becomes, between its operands as matrices and its result as one.
+
+The image is a view where that is one, else a gather, whose body takes the product's own indices apart (m → n, oh, ow by division
+and remainder; k → kh, kw, c) and reads the image there, under a mask where that falls into the padding. Nothing of the product's
+size exists in memory: the gather tiles and fuses with any tile sizes, and `promote-to-shared` performs it a tile at a time.
+
+Source: the discussion "Is synchronization missed for RAW dependent ops …" of the MLIR forum (its second half); upstream
+`transform.structured.convert_conv2d_to_img2col`, whose image is a mapped operand and therefore cannot be tiled along its sum.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from math import prod
 
+from ...indices.arithmetic import Sum, Term
 from ...ir.cloning import clone_body
-from ...ir.mlir import ir, linalg, made_by, tensor
+from ...ir.mlir import affine, ir, linalg, made_by, tensor
 from ...ir.structured import body_of, element_type, extents_of, generic, move_marks, shape_of
 from ...padding import gathers
+from ...padding.gathers import Subscript, read
 from ...padding.identities import combination
-from .image import ImageSource, collapsed, operand
-from .problem import Problem
+from ...padding.pieces import Image, Piece, margins, read_through
+from .problem import LoopAxis, Problem
+
+
+@dataclass(frozen=True)
+class ImageSource:
+    """Where the image is read: what it is pieced together of, and how many elements stand around it."""
+
+    piece: Piece
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+    @property
+    def padded(self) -> bool:
+        return any(n > 0 for n in (*self.low, *self.high))
+
+
+def source_of(value: ir.Value) -> ImageSource:
+    """The image behind its padding; the value itself where there is none."""
+    piece = read_through(value) or Image(value)
+    return ImageSource(piece, *margins(piece, extents_of(value)))
+
+
+def operand(problem: Problem, source: ImageSource, kind: ir.Type) -> ir.Value:
+    """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point."""
+    units = [d for d, n in enumerate(problem.extents) if n == 1]
+    axes = [axis.without(units) for axis in problem.axes]
+    together = _collapsible(problem, axes)
+    if together is not None and isinstance(source.piece, Image):
+        return collapsed(source.piece.value, together)
+    return _gather(problem, source.piece, axes, kind)
+
+
+def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
+    """`value` with each of these lists of axes as one axis."""
+    if all(len(axes) == 1 for axes in together):
+        return value
+    shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
+    kind = ir.RankedTensorType.get(shape, element_type(value))
+    return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
+
+
+def _collapsible(problem: Problem, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
+    """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
+    extents = problem.extents
+    order: list[int] = []
+    together: list[list[int]] = []
+    groups = [[d for d in problem.groups[g].dimensions if extents[d] > 1] for g in problem.image_groups]
+    at = 0
+    for number, axis in enumerate(axes):
+        dimension = next(iter(axis.factors), None)
+        if len(axis.factors) > 1 or axis.offset or axis.size != (1 if dimension is None else extents[dimension]):
+            return None
+        if dimension is not None and axis.factors[dimension] != 1:
+            return None
+        while at < len(groups) and dimension is not None and dimension not in groups[at]:
+            at += 1
+        if at == len(groups):
+            return None
+        while len(together) <= at:
+            together.append([])
+        together[at].append(number)
+        order += [] if dimension is None else [dimension]
+    fits = order == [d for group in groups for d in group] and len(together) == len(groups) and all(together)
+    return together if fits else None
+
+
+def _gather(problem: Problem, piece: Piece, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
+        digits: dict[int, ir.Value] = {}
+        for number, whole in zip(problem.image_groups, at, strict=True):
+            digits.update(_taken_apart(problem, number, whole))
+        return read(
+            piece, [Subscript(partial(_subscript, axis, digits), *axis.reach(problem.extents)) for axis in axes], kind
+        )
+
+    return gathers.computed([problem.groups[g].extent for g in problem.image_groups], kind, element)
+
+
+def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.Value]:
+    """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
+    dimensions, extents = problem.groups[group].dimensions, problem.extents
+    long = [d for d in dimensions if extents[d] > 1]
+    if len(long) < 2:
+        return dict.fromkeys(long, whole)
+    kind = ir.IndexType.get()
+    made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, [], [extents[d] for d in long[1:]])
+    names = [name for d, name in zip(dimensions, problem.names(group), strict=True) if d in long]
+    made.operation.attributes["weft.names"] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+    return dict(zip(long, made.results, strict=True))
+
+
+def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.Value:
+    """The subscript of an axis, plus a number."""
+    return Sum(axis.offset + more, tuple(Term(digits[d], factor, None) for d, factor in axis.factors.items())).emit()
 
 
 def product(op: ir.Operation, problem: Problem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
@@ -27,12 +132,10 @@ def product(op: ir.Operation, problem: Problem, source: ImageSource) -> tuple[ir
     order = mine if problem.image_is_left else mine[::-1]
     whole = ir.AffineMap.get_identity(len(problem.groups))
     maps = [whole.get_submap(list(groups)) for groups in (*order, problem.result_groups)]
-    plain = _is_plain(problem, maps) and _adds_products(op)
-    made = (
-        linalg.matmul(*inputs, outs=[start]).owner.operation
-        if plain
-        else _contraction(op, problem, inputs, start, maps)
-    )
+    if len(problem.groups) == 3 and [str(m) for m in maps] == _MATMUL and _adds_products(op):
+        made = linalg.matmul(*inputs, outs=[start]).owner.operation
+    else:
+        made = _contraction(op, problem, inputs, start, maps)
     return made, expanded(made.results[0], shape_of(op.results[0]), runs(problem))
 
 
@@ -65,15 +168,8 @@ def expanded(value: ir.Value, shape: Sequence[int | None], together: Sequence[Se
     return tensor.ExpandShapeOp(kind, value, [list(axes) for axes in together], [], whole).result
 
 
-def _is_plain(problem: Problem, maps: Sequence[ir.AffineMap]) -> bool:
-    """Whether it is `linalg.matmul`: rows, columns, one sum, both operands row by row."""
-    return len(problem.groups) == 3 and [str(m) for m in maps] == [
-        "(d0, d1, d2) -> (d0, d2)",
-        "(d0, d1, d2) -> (d2, d1)",
-        "(d0, d1, d2) -> (d0, d1)",
-    ]
-
-
+_MATMUL = ["(d0, d1, d2) -> (d0, d2)", "(d0, d1, d2) -> (d2, d1)", "(d0, d1, d2) -> (d0, d1)"]
+"""The indexing maps of `linalg.matmul`: rows, columns, one sum, both operands row by row."""
 _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.sitofp")
 """How `linalg.matmul` makes its inputs elements of the result's type."""
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.mlir import ancestors, ir, operations
 from ...memory.layouts import bytes_of
-from ...session.rewriter import Rewriter
-from ...session.statement import Handle, Results, Statement, handle, integer, statement
+from ...session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
 from ..bufferize import ensure_bufferized
 
 
 @statement("pipeline")
-@dataclass(frozen=True, kw_only=True)
 class Pipeline(Statement):
     """Copy the next tile to shared memory while this one is computed.
 
@@ -116,7 +112,6 @@ class Pipeline(Statement):
                 "W0355",
                 f"with two tiles each the shared buffers of the block take {total} bytes, and static shared memory has "
                 f"{MAX_STATIC_SHARED}",
-                at="loop",
-                payload=loop,
-                hint="tile the loop with smaller steps",
+                loop,
+                "tile the loop with smaller steps",
             )

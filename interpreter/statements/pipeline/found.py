@@ -10,12 +10,11 @@ from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
 from ...ir.mlir import child_of, ir, made_by, made_within, operations, producer, users
 from ...ir.structured import body_of, is_parallel_op, is_read, structure, yielded
-from ...mapping.legality import refusal
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.layouts import is_shared
 from ...memory.views import VIEWS, behind, is_view, may_share
-from ...session.rewriter import describe
+from ...session.rewriter import describe, refuse
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,15 @@ def find_copies(loop: ir.Operation) -> Pipelined:
     step = _checked_step(loop)
     body = list(body_of(loop).operations)
     _check_fresh(loop)
-    buffers = _filled_buffers(loop)
-    copies = tuple(_copy(loop, alloc) for alloc in buffers)
+    filled = (behind(buffer) for op in operations(loop) for buffer in written(op))
+    buffers = dict.fromkeys(made_by(base, "memref.alloc") for base in filled if is_shared(base.type))
+    copies = tuple(_copy(loop, alloc) for alloc in buffers if alloc is not None)
     if not copies:
-        raise refusal(
+        raise refuse(
             "W0375",
             "nothing in this loop fills a shared buffer, so there is nothing to do ahead",
             loop,
-            hint="`promote-to-shared` the operands of the op inside, and `map` the copies",
+            "`promote-to-shared` the operands of the op inside, and `map` the copies",
         )
     order = {op.operation: n for n, op in enumerate(body)}
     for copy in copies:
@@ -77,47 +77,40 @@ def _checked_step(loop: ir.Operation) -> int:
     if loop.name != "scf.for":
         parallel = loop.name in ("scf.forall", "scf.parallel", "affine.parallel")
         what = "the iterations of this one are parallel" if parallel else "this is none"
-        raise refusal(
+        raise refuse(
             "W0374",
             f"`pipeline` takes a sequential loop (`scf.for`), and {what}",
             loop,
-            hint="the loop that `tile` makes over a reduction is sequential: `let (k, step) = tile tile_mm [_, _, 16]`",
+            "the loop that `tile` makes over a reduction is sequential: `let (k, step) = tile tile_mm [_, _, 16]`",
         )
     if len(loop.results):
-        raise refusal("W0374", "this loop hands values from iteration to iteration", loop, hint="`bufferize` first")
+        raise refuse("W0374", "this loop hands values from iteration to iteration", loop, "`bufferize` first")
     for outer, around in enclosing_maps(loop):
         if around.space != "blocks":
-            raise refusal(
+            raise refuse(
                 "W0374",
                 "each thread runs this loop by itself: the block has no tile in it",
                 loop,
+                "pipeline the loop that stands in the loop over blocks and holds the copies",
                 f"`{around}` on {describe(outer)} stands around it",
-                hint="pipeline the loop that stands in the loop over blocks and holds the copies",
             )
     step = constant_of(loop.operands[2])
     if step is None:
-        raise refusal("W0374", "the step of this loop is known only at run time", loop, hint="tile with a number")
+        raise refuse("W0374", "the step of this loop is known only at run time", loop, "tile with a number")
     return step
 
 
 def _check_fresh(loop: ir.Operation) -> None:
     for op in operations(loop):
         if any(is_stage(operand) for operand in op.operands):
-            raise refusal("W0389", "this loop is pipelined already", loop, hint="pipeline it once")
+            raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
     for barrier in operations(loop, "gpu.barrier"):
-        raise refusal(
+        raise refuse(
             "W0388",
             "there are barriers in this loop already, placed for copies that do not run ahead",
             barrier,
-            hint="`pipeline` first, and then `insert-barriers`",
+            "`pipeline` first, and then `insert-barriers`",
         )
-
-
-def _filled_buffers(loop: ir.Operation) -> list[ir.Operation]:
-    """The allocations in shared memory, outside the loop, that something in the loop writes."""
-    bases = [behind(buffer) for op in operations(loop) for buffer in written(op)]
-    made = (made_by(base, "memref.alloc") for base in bases if is_shared(base.type))
-    return list(dict.fromkeys(alloc for alloc in made if alloc is not None))
 
 
 def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
@@ -126,7 +119,7 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
     writers = [op for op in operations(loop) if any(may_share(target, buffer) for target in written(op))]
     op = writers[0]
     if len(writers) > 1:
-        raise refusal("W0376", f"{spelled_buffer(alloc)} is written by several ops in the loop", op)
+        raise refuse("W0376", f"{spelled_buffer(alloc)} is written by several ops in the loop", op)
     if op.parent is None or op.parent.operation != loop or not is_parallel_op(op) or mapping_of(op) is None:
         tiled = [outer for outer, _ in enclosing_maps(op) if outer != loop]
         how = (
@@ -134,15 +127,15 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
             if tiled or op.parent != loop
             else "is filled by an op that no map distributes"
         )
-        raise refusal(
+        raise refuse(
             "W0376",
             f"{spelled_buffer(alloc)} {how}",
             op,
-            hint="map the copy itself: `map copy_a to threads(*) cyclic`",
+            "map the copy itself: `map copy_a to threads(*) cyclic`",
         )
     mapping = mapping_of(op)
     if mapping is not None and mapping.space not in ("threads", "warps", "lanes"):
-        raise refusal("W0376", f"the copy goes to `{mapping}`, and not to the threads of the block", op)
+        raise refuse("W0376", f"the copy goes to `{mapping}`, and not to the threads of the block", op)
     _check_shape(op, alloc)
     views = tuple(_views(loop, op, alloc))
     return StagedCopy(op, alloc, views, tuple(_needs(loop, op, set(views))))
@@ -152,15 +145,15 @@ def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
     space = structure(op)
     target = len(op.operands) - 1
     if len(yielded(op)) != 1 or is_read(op, target):
-        raise refusal(
+        raise refuse(
             "W0376", f"the op that fills {spelled_buffer(alloc)} also reads or writes something else there", op
         )
     if None in space.extents or space.maps[-1] != ir.AffineMap.get_identity(space.rank):
-        raise refusal(
+        raise refuse(
             "W0376",
             f"the op that fills {spelled_buffer(alloc)} does not walk a tile of static shape, element by element",
             op,
-            hint="tile with static sizes, and let `promote-to-shared` make the copy",
+            "tile with static sizes, and let `promote-to-shared` make the copy",
         )
 
 
@@ -172,7 +165,7 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
         view = producer(value)
         assert view is not None, "a view leads to its buffer"
         if not _relocatable(view) or any(made_within(o, loop) for o in list(view.operands)[1:]):
-            raise refusal("W0376", f"which part of {spelled_buffer(alloc)} is filled changes within the loop", view)
+            raise refuse("W0376", f"which part of {spelled_buffer(alloc)} is filled changes within the loop", view)
         found.append(view)
         value = view.operands[0]
     return reversed(found)
@@ -188,7 +181,7 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
         if made is None or made in wanted or made in views or made not in body:
             continue
         if not is_pure(made) and (made.regions or written(made) or accesses(made) is None):
-            raise refusal("W0376", "what the copy takes is computed in the loop, by an op with effects", made)
+            raise refuse("W0376", "what the copy takes is computed in the loop, by an op with effects", made)
         wanted.add(made)
         waiting += list(made.operands)
     return [inner for inner in body if inner in wanted]
@@ -199,15 +192,15 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
     for user in _all_users(copy.alloc.results[0]):
         place = child_of(loop, user)
         if place is None:
-            raise refusal(
+            raise refuse(
                 "W0377",
                 f"{spelled_buffer(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is meant",
                 user,
             )
         if is_view(user) and not _relocatable(user):
-            raise refusal("W0377", f"{spelled_buffer(copy.alloc)} is seen through an absolute view", user)
+            raise refuse("W0377", f"{spelled_buffer(copy.alloc)} is seen through an absolute view", user)
         if order[place] < order[copy.op]:
-            raise refusal(
+            raise refuse(
                 "W0377",
                 f"{spelled_buffer(copy.alloc)} is read before it is filled: what the iteration before has copied",
                 user,
@@ -234,13 +227,13 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
         reads = [(op, behind(buffer)) for op in (*copy.needs, *operations(copy.op)) for buffer in read(op)]
         sources = [base for op, base in reads if op != copy.op or base != copy.alloc.results[0]]
         for writer in (op for source in sources for buffer, op in writers if may_share(source, buffer)):
-            raise refusal(
+            raise refuse(
                 "W0378",
                 f"what is copied to {spelled_buffer(copy.alloc)} is written in the same loop: "
                 "the tile of iteration i + 1 would be read before iteration i has written it",
                 copy.op,
+                "pipeline a loop that only reads what its copies read",
                 f"{describe(writer)} writes it",
-                hint="pipeline a loop that only reads what its copies read",
             )
 
 

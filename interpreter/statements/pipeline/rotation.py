@@ -15,9 +15,9 @@ from ...indices.arithmetic import Sum, known
 from ...indices.ranges import range_of
 from ...ir.cloning import clone_with, replace_operands
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import affine, arith, ir, linalg, memref, operations, users
+from ...ir.mlir import affine, ahead_of, arith, ir, linalg, memref, operations, users
 from ...ir.structured import body_of, copy_marks, drop_handles
-from ...mapping.owned import when
+from ...mapping.processors import when
 from ...memory.layouts import strided
 from .found import Pipelined, StagedCopy
 
@@ -48,7 +48,7 @@ def _two_tiles(copy: StagedCopy) -> ir.Value:
     """The shared buffer with a leading dimension 2, in the old one's place and with its handles."""
     kind = ir.MemRefType(copy.alloc.results[0].type)
     doubled = ir.MemRefType.get([STAGES, *kind.shape], kind.element_type, memory_space=kind.memory_space)
-    with ir.InsertionPoint(copy.alloc), copy.alloc.location:
+    with ahead_of(copy.alloc):
         made = memref.AllocOp(doubled, [], [])
     copy_marks(copy.alloc, made.operation)
     return made.result
@@ -57,7 +57,7 @@ def _two_tiles(copy: StagedCopy) -> ir.Value:
 def _own_tile(copy: StagedCopy) -> ir.Value:
     """The tile that is on its way: `weft.staging` makes it registers at launch."""
     kind = ir.MemRefType(copy.target.type)
-    with ir.InsertionPoint(copy.alloc), copy.alloc.location:
+    with ahead_of(copy.alloc):
         tile = memref.AllocOp(ir.MemRefType.get(copy.shape, kind.element_type), [], [])
     tile.operation.attributes[ATTRIBUTE] = ir.UnitAttr.get()
     name = name_of(copy.alloc.results[0])

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir, operations
 from ...ir.structured import is_structured, operand_names, segments
-from ...session.rewriter import Rewriter
-from ...session.statement import Handle, Operand, Results, Statement, handle, operand, statement
+from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
 
 
 @statement("promote-to-registers", returns=("buffer",))
-@dataclass(frozen=True, kw_only=True)
 class PromoteToRegisters(Statement):
     """Keep an accumulator in each thread's registers while a loop runs.
 
@@ -80,16 +75,14 @@ class PromoteToRegisters(Statement):
         if loop.name != "scf.for" or op == loop or op not in set(operations(loop)):
             what = "is no sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
             raise rewrite.error(
-                "W0382", f"{loop.name} {what}", at="loop", payload=loop,
-                hint="name the loop that `tile` made of the reduction, around the op",
+                "W0382", f"{loop.name} {what}", loop, "name the loop that `tile` made of the reduction, around the op",
+                at="loop",
             )  # fmt: skip
-        try:
-            kept = keep_in_registers(op, position, loop)
-        except WeftError as error:
-            raise rewrite.placed(error, at="operand", payload=op) from error
-        for remark in kept.remarks:
+        with rewrite.placing(op):
+            buffer, remarks = keep_in_registers(op, position, loop)
+        for remark in remarks:
             rewrite.remark(remark)
-        return {"buffer": rewrite.new_handle(kept.buffer)}
+        return {"buffer": rewrite.new_handle(buffer)}
 
     def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
         names = operand_names(op) if is_structured(op) else ()
@@ -102,8 +95,7 @@ class PromoteToRegisters(Statement):
                 "W0381",
                 f"`{self.operand.name}` is only read, and so accumulates nothing" if read
                 else f"{op.name} has no operand `{self.operand.name}`",
-                at="operand", payload=op,
+                op, "`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
                 notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
-                hint="`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
             )  # fmt: skip
         return names.index(self.operand.name)

@@ -7,37 +7,25 @@ it. Because each iteration of the nest looks at its own tile only, `launch` turn
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import reduce
 
 from ....dsl.diagnostics import fail
-from ...buffers.alone import copy_alone, widest
+from ...buffers.elements import copy_alone, widest
 from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
-from ...ir.mlir import ir, is_within, linalg, made_within, memref, move_in_front, operations, producer
+from ...ir.mlir import ahead_of, ir, is_within, linalg, made_within, memref, move_in_front, operations, producer
 from ...memory.effects import is_pure
+from ...memory.layouts import MOST_REGISTERS, registers_of
 from ...memory.views import behind, is_view, may_share
 
-MOST_BYTES = 255 * 4
-"""A thread has at most 255 registers of 4 bytes."""
 
-
-@dataclass(frozen=True)
-class Kept:
-    """The accumulator's allocation, and what was done."""
-
-    buffer: ir.Operation
-    remarks: tuple[str, ...]
-
-
-def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Kept:
+def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     """Keep the operand at `position` of a structured op on memrefs in registers while `loop` (a `scf.for` around it) runs.
 
-    Raises W0383 to W0387 and W0395, without spans.
+    Returns the accumulator's allocation, and what was done. Raises W0383 to W0387 and W0395, without spans.
     """
     base = _hoist(op.operands[position], loop)
     made = producer(base)
@@ -45,13 +33,13 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
         raise fail(
             "W0383",
             "the operand is a buffer of its own in each iteration: a tile that does not divide, or the op was vectorized before",
-            hint="choose sizes that divide the tile around; `promote-to-registers` first, then `vectorize`",
+            "choose sizes that divide the tile around; `promote-to-registers` first, then `vectorize`",
         )
     if _depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
         raise fail(
             "W0383",
             "which part of the buffer the op writes changes within the loop",
-            hint="name an inner loop, one that does not move the accumulator",
+            "name an inner loop, one that does not move the accumulator",
         )
     _check_alone(base, loop)
     around = thread_nest(loop)
@@ -61,14 +49,14 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> Ke
         raise fail(
             "W0385",
             "no loop over threads says which thread owns what, so every thread would keep all of it",
-            hint="tile the op's parallel dimensions, and map the loop to threads",
+            "tile the op's parallel dimensions, and map the loop to threads",
         )
     return _within_a_thread(base, loop)
 
 
 def _check_new(buffer: ir.Operation) -> None:
     if REGISTERS in buffer.attributes:
-        raise fail("W0395", "the operand is kept in registers already", hint="once is enough; name another operand")
+        raise fail("W0395", "the operand is kept in registers already", "once is enough; name another operand")
 
 
 def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
@@ -79,7 +67,7 @@ def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
                 raise fail(
                     "W0384",
                     f"{inner.name} in the loop looks at the same buffer in another way",
-                    hint="promote what it looks at first, or name an inner loop",
+                    "promote what it looks at first, or name an inner loop",
                 )
 
 
@@ -100,7 +88,7 @@ def _views(value: ir.Value) -> list[ir.Operation]:
 # ---- the loops over threads stand inside the loop --------------------------------------------------------------------
 
 
-def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kept:
+def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     tile = _own_tile(op, base, loop)
     part = _affordable(tile.kind)
     if is_temporary(base):
@@ -118,7 +106,7 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> Kep
     kept.attributes[REGISTERS] = ir.UnitAttr.get()
     set_name(kept, "acc")
     remarks.insert(0, _first_values(tile, kept.results[0], base, first, loop))
-    return Kept(kept, (f"each thread keeps {part} in registers", *(r for r in remarks if r)))
+    return kept, [f"each thread keeps {part} in registers", *(r for r in remarks if r)]
 
 
 def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadTile:
@@ -129,27 +117,27 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
             raise fail(
                 "W0383",
                 "which part of the operand a thread owns changes within the loop",
-                hint="name an inner loop, one that does not move the tile",
+                "name an inner loop, one that does not move the tile",
             )
         return tile
     raise fail(
         "W0385",
         "no loop over threads takes a tile of the operand, so every thread would keep all of it",
-        hint="tile the op's parallel dimensions, and map the loop to threads",
+        "tile the op's parallel dimensions, and map the loop to threads",
     )
 
 
 def _affordable(kind: ir.MemRefType) -> str:
     """What a thread keeps, in words. W0386, W0387."""
     if not kind.has_static_shape:
-        raise fail("W0386", f"a thread's part, {kind}, has no static shape", hint="tile with static sizes")
-    size = math.prod(kind.shape) * max(getattr(kind.element_type, "width", 64) // 8, 1)
+        raise fail("W0386", f"a thread's part, {kind}, has no static shape", "tile with static sizes")
+    registers = registers_of(kind)
     shape = "x".join(str(e) for e in kind.shape) or "1"
-    if size > MOST_BYTES:
+    if registers > MOST_REGISTERS:
         raise fail(
             "W0387",
-            f"a thread's part, {shape} {kind.element_type}, takes {-(-size // 4)} registers, and a thread has 255",
-            hint="smaller tiles per thread",
+            f"a thread's part, {shape} {kind.element_type}, takes {registers} registers, and a thread has {MOST_REGISTERS}",
+            "smaller tiles per thread",
         )
     return f"{shape} {kind.element_type}"
 
@@ -166,8 +154,8 @@ def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
 
 def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
     if not kind.has_static_shape:
-        raise fail("W0386", f"the block's part, {kind}, has no static shape", hint="tile with static sizes")
-    with ir.InsertionPoint(before), before.location:
+        raise fail("W0386", f"the block's part, {kind}, has no static shape", "tile with static sizes")
+    with ahead_of(before):
         return memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], []).operation
 
 
@@ -215,14 +203,14 @@ def _same_tile(owned: ThreadTile, kept: ir.Value, base: ir.Value) -> ir.Value:
 # ---- the loop stands inside a loop over threads ----------------------------------------------------------------------
 
 
-def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
+def _within_a_thread(base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     kind = ir.MemRefType(base.type)
     part = _affordable(kind)
     made = producer(behind(base))
     if made is not None and in_own_array(base):
         _check_new(made)
         made.attributes[REGISTERS] = ir.UnitAttr.get()
-        return Kept(made, (f"each thread keeps {part} in registers", "it is a thread's own already"))
+        return made, [f"each thread keeps {part} in registers", "it is a thread's own already"]
     first = _first_value(base, loop)
     kept = _temporary(kind, first or loop)
     set_name(kept, "acc")
@@ -233,9 +221,9 @@ def _within_a_thread(base: ir.Value, loop: ir.Operation) -> Kept:
         first.operands[1] = kept.results[0]
         loaded = "the fill before the loop is their first value"
     else:
-        with ir.InsertionPoint(loop), loop.location:
+        with ahead_of(loop):
             loaded = "loaded before the loop" + _at_once(copy_alone(base, kept.results[0]))
-    return Kept(kept, (f"each thread keeps {part} in registers", loaded, stored))
+    return kept, [f"each thread keeps {part} in registers", loaded, stored]
 
 
 # ---- views and index arithmetic that the loop does not change --------------------------------------------------------

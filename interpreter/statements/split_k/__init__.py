@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ....dsl.diagnostics import WeftError
 from ...ir.mlir import ir
 from ...ir.structured import ATOMIC, element_type, structure
 from ...padding.rounding import absorb_pads
-from ...session.rewriter import Rewriter
-from ...session.statement import Handle, Results, Statement, consumed, flag, integer, statement
+from ...session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from ...tensors import levels
 
 
 @statement("split-k", returns=("gemm", "zeros", "sum"))
-@dataclass(frozen=True, kw_only=True)
 class SplitK(Statement):
     """Cut the sum of a structured op into parts that run side by side, and add them up afterwards.
 
@@ -97,34 +92,28 @@ class SplitK(Statement):
         rewrite.expect_structured(op, "W0450")
         if op.parent is not None and op.parent.operation.name != "func.func":
             raise rewrite.error(
-                "W0456", f"this op stands in {op.parent.operation.name}, and the parts of its sum need launches of their own",
-                at="target", payload=op, hint="use `split-k` before `tile`",
+                "W0456",
+                f"this op stands in {op.parent.operation.name}, and the parts of its sum need launches of their own", op,
+                "use `split-k` before `tile`",
             )  # fmt: skip
         op = levels.expect_values(rewrite, self.target, "W0454", "op")
-        try:
+        with rewrite.placing(op, fields={"W0453": "parts"}, notes=(f"dimensions {structure(op).spelled()}",)):
             cut = read(op, self.parts, self.factor or 1)
-        except WeftError as error:
-            at = "parts" if error.diagnostics[0].code == "W0453" else "target"
-            raise rewrite.placed(error, at=at, payload=op, notes=(f"dimensions {structure(op).spelled()}",)) from error
         kind = element_type(op.results[0])
         if self.atomic and not has_atomics(kind):
             raise rewrite.error(
-                "W0457", f"there are no atomic additions of {kind}", at="atomic", payload=op,
-                hint="sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then",
+                "W0457", f"there are no atomic additions of {kind}", op,
+                "sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then", at="atomic",
             )  # fmt: skip
         for done in absorb_pads(op):
             rewrite.remark(done)
-        made = split(cut)
+        partial, zeros, total = split(cut)
         if self.atomic:
-            made.total.attributes[ATOMIC] = ir.UnitAttr.get()
+            total.attributes[ATOMIC] = ir.UnitAttr.get()
             rewrite.remark("`fuse` the sum into the loop over the tiles of the parts, behind the zeros")
         last = cut.extent - (cut.parts - 1) * cut.length
         ends = "" if not cut.ragged else f", the last of {last}"
         fewer = "" if cut.parts == self.parts else f" (not {self.parts}: the others would be empty)"
-        rewrite.remark(f"{cut.parts} parts of {cut.length} summands{ends}{fewer}; partial sums in {made.partial.results[0].type}")
-        return {
-            "gemm": rewrite.new_handle(made.partial),
-            "zeros": rewrite.new_handle(made.zeros),
-            "sum": rewrite.new_handle(made.total),
-        }
+        rewrite.remark(f"{cut.parts} parts of {cut.length} summands{ends}{fewer}; partial sums in {partial.results[0].type}")
+        return {"gemm": rewrite.new_handle(partial), "zeros": rewrite.new_handle(zeros), "sum": rewrite.new_handle(total)}
 

@@ -3,7 +3,7 @@
 On tensors the loop over (part, m, n) makes `partial[s, m, n]`, and the sum behind it reads all of that. Fused, the loop gets the
 sum's own destination as its shared output; each iteration computes its tile in a place of its own, and adds it to the
 destination's tile in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their additions become
-`memref.atomic_rmw`s when threads get their elements (`distribution/elements.py`). The loop does nothing else with the destination.
+`memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does nothing else with the destination.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
-from ...ir.mlir import ir, operations, producer, users
+from ...indices.arithmetic import value
+from ...ir.mlir import ahead_of, ir, operations, producer, users
 from ...ir.structured import (
     ATOMIC,
     WRITEBACK,
@@ -19,15 +20,18 @@ from ...ir.structured import (
     element_type,
     extents_of,
     generic,
+    insert,
     loop_inits,
     loop_outputs,
+    part_of,
+    parts_of,
     place_of,
     replace,
     sliced,
     uncut,
 )
 from ...padding import gathers
-from ...tensors.clipping import insert, inside_of, mixed_offsets, part_of, rebuilt
+from ...tensors.clipping import inside_of, rebuilt
 from .parts import added
 
 
@@ -81,27 +85,27 @@ class _Sum:
             raise fail(
                 "W0458",
                 "others read the partial sums, which will not be kept",
-                hint="leave `atomic` out, and launch the sum on its own",
+                "leave `atomic` out, and launch the sum on its own",
             )
         if not gathers.is_empty(loop_inits(loop)[number]):
             raise fail(
                 "W0458",
                 "the partial sums start from an op in front of the loop",
-                hint="`fuse` the zeros that `split-k` returned into the loop first",
+                "`fuse` the zeros that `split-k` returned into the loop first",
             )
         start = producer(total.operands[1])
         if start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
             raise fail(
                 "W0458",
                 "what the sum is added to is made behind the loop",
-                hint="leave `atomic` out, and launch the sum on its own",
+                "leave `atomic` out, and launch the sum on its own",
             )
         parts = place_of(_insertion(loop_outputs(loop)[number]))[1][0]
         if parts != 1:
             raise fail(
                 "W0458",
                 f"an iteration of the loop makes {parts} parts",
-                hint="tile the parts by 1: the first size of `tile` is theirs",
+                "tile the parts by 1: the first size of `tile` is theirs",
             )
         return cls(number, cut)
 
@@ -117,7 +121,7 @@ def _on_its_own(output: ir.Value) -> ir.Operation:
     insertion = _insertion(output)
     for op in users(output):
         if op != insertion:
-            with ir.InsertionPoint(op), op.location:
+            with ahead_of(op):
                 place = gathers.empty(extents_of(op.results[0]), element_type(output))
             replace(op, [place])
     return insertion
@@ -128,7 +132,7 @@ def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
     sizes, shape = place_of(insertion)[1][1:], extents_of(output)
     rank = len(shape)
     with ir.InsertionPoint(insertion.parent.operation):
-        offsets = mixed_offsets(insertion)[1:]
+        offsets = [value(offset) for offset in parts_of(insertion)[0][1:]]
         inside = inside_of(offsets, sizes, shape)
         tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
         place = part_of(output, inside, offsets)
@@ -136,7 +140,7 @@ def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
         maps = [whole, whole.get_submap(list(range(1, rank + 1)))]
         made = generic([tile], [place], maps, ["parallel"] * (rank + 1), lambda own: [added(own[1], own[0])])
         made.attributes[WRITEBACK] = ir.UnitAttr.get()
-    with ir.InsertionPoint(insertion), insertion.location:
+    with ahead_of(insertion):
         insert(made.results[0], output, offsets, inside)
     insertion.erase()
     return made

@@ -13,15 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
-from ...indices.arithmetic import Sum, apply_map, less
+from ...indices.arithmetic import Sum, apply_map, constant, less
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
-from ...ir.mlir import affine, arith, ir, linalg, operations, producer
+from ...ir.mlir import ahead_of, arith, ir, linalg, operations, producer
 from ...ir.structured import Structure, body_of, element_type, extents_of, generic, shape_of, structure
 from ...padding import gathers
-from ...padding.gathers import Neutral, index
-from ...padding.identities import SUMS, combination, fillings
-from ...padding.masking import mask_update, runs_anywhere
+from ...padding.gathers import Neutral
+from ...padding.identities import SUMS, combination, fillings, mask_update, runs_anywhere
 from ...tensors.fusing import remove_if_dead
 
 
@@ -41,15 +40,6 @@ class Split:
         return self.parts * self.length != self.extent
 
 
-@dataclass(frozen=True)
-class PartialSums:
-    """The partial sums, the zeros they start from, and the op that adds them up."""
-
-    partial: ir.Operation
-    zeros: ir.Operation
-    total: ir.Operation
-
-
 # ---- what is cut -----------------------------------------------------------------------------------------------------------
 
 
@@ -65,15 +55,15 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
         raise fail(
             "W0451",
             f"{op.name} is summed over {len(summed)} dimensions, and one is cut",
-            hint="`as-gemm` makes one dimension of a convolution's several",
+            "`as-gemm` makes one dimension of a convolution's several",
         )
     extent = space.extents[summed[0]]
     if extent is None or None in space.extents:
         raise fail(
-            "W0452", f"the extents of {op.name} are not all known", hint="give the payload static shapes"
+            "W0452", f"the extents of {op.name} are not all known", "give the payload static shapes"
         )
     if parts > extent:
-        raise fail("W0453", f"{extent} summands make no {parts} parts", hint=f"at most {extent}")
+        raise fail("W0453", f"{extent} summands make no {parts} parts", f"at most {extent}")
     length = -(-extent // parts)
     length = -(-length // multiple) * multiple
     found = Split(op, space, summed[0], extent, -(-extent // length), length)
@@ -81,12 +71,12 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
         raise fail(
             "W0453",
             f"parts of a multiple of {multiple} leave all {extent} summands in a single one",
-            hint="leave `split-k` out, or round to a smaller multiple",
+            "leave `split-k` out, or round to a smaller multiple",
         )
     if found.ragged and any(operations(op, "tensor.extract", "memref.load")):
         raise fail(
             "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {extent} summands",
-            hint=f"choose a number of parts that divides {extent}",
+            f"choose a number of parts that divides {extent}",
         )  # fmt: skip
     return found
 
@@ -97,7 +87,7 @@ def _expect_sum(op: ir.Operation, space: Structure) -> None:
     if found is None or found.combiner not in SUMS or "reduction" not in space.iterators:
         raise fail(
             "W0450", f"{op.name} does not add up what it computes of its inputs",
-            hint="`split-k` takes matrix products, convolutions behind `as-gemm`, and sums",
+            "`split-k` takes matrix products, convolutions behind `as-gemm`, and sums",
         )  # fmt: skip
     written = [d for e in space.maps[-1].results for d in dimensions_of(e)]
     if not space.maps[-1].is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
@@ -109,8 +99,8 @@ def _expect_sum(op: ir.Operation, space: Structure) -> None:
 # ---- the two ops -----------------------------------------------------------------------------------------------------------
 
 
-def split(cut: Split) -> PartialSums:
-    """Put the partial sums and their total in the place of the op, which is erased."""
+def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
+    """Put the partial sums, the zeros they start from, and the op that adds them up in the place of the op, which is erased."""
     op, space = cut.op, cut.space
     start = op.operands[space.inputs]
     kind = element_type(start)
@@ -118,10 +108,10 @@ def split(cut: Split) -> PartialSums:
         fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
     )
     outside = filled or (None,) * space.inputs
-    with ir.InsertionPoint(op), op.location:
+    with ahead_of(op):
         inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
         whole = [cut.parts, *extents_of(start)]
-        zeros = linalg.fill(gathers.constant(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation
+        zeros = linalg.fill(gathers.number(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation
         partial = _partial(cut, inputs, zeros.results[0])
         if cut.ragged and filled is None:
             mask_update(
@@ -134,7 +124,7 @@ def split(cut: Split) -> PartialSums:
     for owner in dict.fromkeys(before):
         if gathers.is_gather(owner):
             remove_if_dead(owner)
-    return PartialSums(partial, zeros, total)
+    return partial, zeros, total
 
 
 def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros: ir.Value) -> ir.Operation:
@@ -183,7 +173,7 @@ def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.Af
         part, *within = at
         axes = dict(zip(read, within, strict=True))
         axes[cut.summed] = _whole_index(cut, part, axes[cut.summed])
-        zero = index(0)
+        zero = constant(0)
         indices = [axes.get(d, zero) for d in range(cut.space.rank)]
         where = apply_map(indexing, indices)
         return gathers.read_at(value, where, _inside(cut, axes[cut.summed]) if cut.ragged else None, outside)
@@ -200,9 +190,7 @@ def _inside(cut: Split, whole: ir.Value) -> ir.Value:
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
     """k = s·c + k'."""
-    d = ir.AffineDimExpr.get
-    total = ir.AffineExpr.get_add(ir.AffineExpr.get_mul(d(0), cut.length), d(1))
-    return affine.AffineApplyOp(ir.AffineMap.get(2, 0, [total]), [part, within]).result
+    return (Sum.of(part).times(cut.length) + Sum.of(within)).emit()
 
 
 def _shifted(e: ir.AffineExpr) -> ir.AffineExpr:

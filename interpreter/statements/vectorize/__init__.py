@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.mlir import i64, ir, operations
 from ...ir.structured import is_read, is_structured, operand_names, segments
-from ...session.rewriter import Rewriter
-from ...session.statement import Handle, Results, Statement, handle, statement
+from ...session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ...tensors.levels import refuse_overlap
 from ..bufferize import ensure_bufferized
 
-MOST_REGISTERS = 255
-
 
 @statement("vectorize")
-@dataclass(frozen=True, kw_only=True)
 class Vectorize(Statement):
     """Let one thread load and store an op's tiles in wide accesses, and compute in registers.
 
@@ -63,7 +57,7 @@ class Vectorize(Statement):
     target: Handle = handle()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ...buffers.alone import goes_along
+        from ...buffers.elements import goes_along
         from ...buffers.tiles import thread_nest
         from ...buffers.views import in_own_array
         from .fragments import fragment
@@ -75,17 +69,17 @@ class Vectorize(Statement):
             what = "this op is mapped: its map says how wide it is"
             other = f"`vectorize` takes a structured (linalg) op, and this is {op.name}"
             hint = "`map … vector n`" if mapped else None
-            raise rewrite.error("W0390", what if mapped else other, at="target", payload=op, hint=hint)
+            raise rewrite.error("W0390", what if mapped else other, op, hint)
         if not thread_nest(op):
             raise rewrite.error(
-                "W0391", "the op stands in no loop over threads, so that no thread does it alone", at="target", payload=op,
-                hint="tile it, and map the loop to threads; or `map` the op with `vector n`",
+                "W0391", "the op stands in no loop over threads, so that no thread does it alone", op,
+                "tile it, and map the loop to threads; or `map` the op with `vector n`",
             )  # fmt: skip
         refuse_overlap(rewrite, op, "target")
         for kind in (ir.MemRefType(v.type) for v in op.operands if isinstance(v.type, ir.MemRefType)):
             if not kind.has_static_shape:
                 what = f"a tile of type {kind} has no static shape"
-                raise rewrite.error("W0392", what, at="target", payload=op, hint="tile with static sizes")
+                raise rewrite.error("W0392", what, op, "tile with static sizes")
         if goes_along(op):
             self._mark(rewrite, op)
             return {}
@@ -98,7 +92,7 @@ class Vectorize(Statement):
             masked = any(operations(op, "memref.load"))
             what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"
             hint = "`promote-to-shared` the inputs of ragged tiles: then the copies are masked" if masked else None
-            raise rewrite.error("W0394", what, at="target", payload=op, hint=hint)
+            raise rewrite.error("W0394", what, op, hint)
         self._check_room(rewrite, op, numbers)
         for number in numbers:
             reads = is_read(op, number)
@@ -111,8 +105,7 @@ class Vectorize(Statement):
 
     @staticmethod
     def _mark(rewrite: Rewriter, op: ir.Operation) -> None:
-        from ...buffers.alone import VECTOR, in_memory, most_lanes, widest
-        from ...buffers.elements import StructuredOp
+        from ...buffers.elements import VECTOR, StructuredOp, in_memory, most_lanes, widest
 
         structured, names = StructuredOp.of(op), operand_names(op)
         kinds = [ir.MemRefType(v.type).element_type for v in op.operands if isinstance(v.type, ir.MemRefType)]
@@ -134,13 +127,13 @@ class Vectorize(Statement):
 
     @staticmethod
     def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
-        from .fragments import registers_of
+        from ...memory.layouts import MOST_REGISTERS, registers_of
 
         kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
         total = sum(registers_of(kind) for kind in kinds)
         if total > MOST_REGISTERS:
             shapes = ", ".join("x".join(map(str, kind.shape)) for kind in kinds)
             raise rewrite.error(
-                "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", at="target",
-                payload=op, notes=(f"tiles of {shapes}",), hint="tile the reduction by 1 first, or take smaller tiles",
+                "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", op,
+                "tile the reduction by 1 first, or take smaller tiles", notes=(f"tiles of {shapes}",),
             )  # fmt: skip

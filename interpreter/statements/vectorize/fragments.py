@@ -6,23 +6,22 @@ wide access is one on both sides; the op sees it through a view of the tile's ow
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ...buffers.alone import copy_alone, widest
+from ...buffers.elements import copy_alone, widest
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import DYNAMIC, ir, memref
+from ...ir.mlir import DYNAMIC, ahead_of, ir, memref
 from ...memory.layouts import strided, transposed
 from ...memory.views import behind
-from ...tensors.origin import origin
+from ...tensors.levels import origin
 
 
 def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name: str) -> str:
     """Put the operand at `position` of `op` into a fragment, loaded before the op and stored after it; says how."""
     tile = op.operands[position]
     order = _memory_order(ir.MemRefType(tile.type))
-    with ir.InsertionPoint(op), op.location:
+    with ahead_of(op):
         outer = _permuted(tile, order)
         kind = ir.MemRefType(outer.type)
         kept = [axis for axis, extent in enumerate(kind.shape) if extent != 1] or [kind.rank - 1]
@@ -49,11 +48,6 @@ def _why_not(kind: ir.MemRefType) -> str:
     if all(extent == 1 for extent in kind.shape):
         return "a single one"
     return "alignment not proven" if strides[-1] == 1 else "they do not lie side by side"
-
-
-def registers_of(kind: ir.MemRefType) -> int:
-    """How many registers of 4 bytes a fragment of this type takes."""
-    return -(-math.prod(kind.shape) * max(getattr(kind.element_type, "width", 64), 8) // 32)
 
 
 def _memory_order(kind: ir.MemRefType) -> list[int]:
