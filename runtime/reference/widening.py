@@ -6,12 +6,16 @@ A payload that looks at the bits of its halves is left as it is: its meaning wou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from ...interpreter.ir.mlir import ir, operations
 from ..host.constants import constant_array
 
 HALVES = ("f16", "bf16")
+HALF = re.compile(r"(?:^|(?<=[x<(, ]))b?f16\b")
+"""Of the text of a type: after `x` as an element, else as a part of its own."""
+
 BIT_CASTS = ("arith.bitcast", "tensor.bitcast", "vector.bitcast", "memref.view", "llvm.bitcast")
 CONVERSIONS = ("arith.extf", "arith.truncf")
 
@@ -71,19 +75,7 @@ def _touches_halves(op: ir.Operation) -> bool:
 
 
 def wide_type(type_: ir.Type) -> ir.Type:
-    """The same type with f32 for f16 and bf16."""
-    if str(type_) in HALVES:
-        return ir.F32Type.get(type_.context)
-    if not isinstance(type_, ir.ShapedType) or not type_.has_rank:
-        return type_
-    element = wide_type(type_.element_type)
-    if element == type_.element_type:
-        return type_
-    shape = [type_.get_dim_size(i) for i in range(type_.rank)]
-    if isinstance(type_, ir.RankedTensorType):
-        return ir.RankedTensorType.get(shape, element, type_.encoding)
-    if isinstance(type_, ir.MemRefType):
-        return ir.MemRefType.get(shape, element, type_.layout, type_.memory_space)
-    if isinstance(type_, ir.VectorType):
-        return ir.VectorType.get(shape, element, scalable=type_.scalable_dims)
-    return type_
+    """The same type with f32 for f16 and bf16, wherever they are in it."""
+    text = str(type_)
+    wide = HALF.sub("f32", text)
+    return type_ if wide == text else ir.Type.parse(wide, type_.context)
