@@ -11,14 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import tree
-from .diagnostics import Diagnostic, WeftError, did_you_mean
+from .diagnostics import Diagnostic, WeftError, did_you_mean, fail
 from .expressions import NAMES, UNKNOWN, Kind, UnknownValue, fits, kind_of
-from .parameters import check_arguments, check_parameters
+from .parameters import RESERVED, check_arguments, check_parameters
 from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
 from .signature import Signature, check_count, check_statement
-
-RESERVED = frozenset({"true", "false", "not", "_"})
-CONTROL = frozenset({"let", "require", "if", "foreach", "return", "schedule", "payload", "include", "else"})
 
 
 def check(file: tree.File, signatures: Mapping[str, Signature]) -> list[Diagnostic]:
@@ -87,7 +84,7 @@ class _Checker:
         if first is not schedule:
             notes = (f"the first one stands at {first.span}",)
             check.error("W0201", f"there are two schedules `{schedule.name}`", schedule.span, None, notes)
-        elif schedule.name in CONTROL | RESERVED:
+        elif schedule.name in RESERVED.union(tree.CONTROL):
             check.error(
                 "W0205", f"`{schedule.name}` is a word of the language and can't name a schedule", schedule.span
             )
@@ -103,7 +100,7 @@ class _Checker:
             return self.interfaces[schedule.name]
         self.path.append(schedule.name)
         scope = Scope()
-        check_parameters(schedule, RESERVED, self.check(scope))
+        check_parameters(schedule, self.check(scope))
         handles: dict[str, Part] = {}
         for parameter in schedule.parameters:
             if parameter.type == "handle" and parameter.name not in scope.names:
@@ -227,9 +224,9 @@ class _Checker:
         scope = check.scope
         condition = scope.as_handle(item.condition)
         if isinstance(condition, tree.HandleRef):
-            bound = check.find(condition)
-            if bound is not None and bound.shape == "several" and not condition.fields:
-                check.single(condition)
+            with check.reporting():
+                if check.find(condition).shape == "several" and not condition.fields:
+                    check.single(condition)
         else:
             self._condition(condition, "`if`", check)
         then, otherwise = scope.copy(), scope.copy()
@@ -242,33 +239,34 @@ class _Checker:
         inner.loops += 1
         self._free(item.variable, check)
         iterable = scope.as_handle(item.iterable)
+        bound = None
         if isinstance(iterable, tree.HandleRef):
-            bound = self._iterable(iterable, check)
             variable = BoundName(next(self.numbers), item.variable.span, loops=inner.loops)
+            with check.reporting():
+                bound = self._iterable(iterable, check)
         else:
-            bound, variable = None, self._elements(iterable, check)
+            variable = self._elements(iterable, check)
         inner.names[item.variable.name] = variable
         self.block(item.body, inner)
         scope.merge(inner, scope.copy())
         if bound is not None and isinstance(variable, BoundName) and (variable.number, "") in inner.gone:
             scope.gone[(bound.number, "")] = inner.gone[(variable.number, "")]
 
-    def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> BoundName | None:
+    def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> BoundName:
         bound = check.find(ref)
-        if bound is None:
-            return None
         if bound.shape == "one" or bound.shape == "several":
             message = f"`foreach` walks over a list, or over the handles of a `match*`; `{ref.spelling}` is neither"
-            check.error("W0233", message, ref.span)
-        elif (gone := check.scope.gone.get((bound.number, ""))) is not None:
+            raise fail("W0233", message, span=ref.span)
+        if (gone := check.scope.gone.get((bound.number, ""))) is not None:
             message = f"the handles of `{ref.name}` were consumed by {gone.by} in line {gone.span.line}"
-            check.error("W0223", message, ref.span)
+            raise fail("W0223", message, span=ref.span)
         return bound
 
     def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> UnknownValue:
         """What is known of the elements of a list, of each of them."""
         if isinstance(iterable, tree.NameRef) and iterable.name not in check.scope.names:
-            check.find(tree.HandleRef(iterable.span, iterable.name))
+            with check.reporting():
+                check.find(tree.HandleRef(iterable.span, iterable.name))
         elif isinstance(iterable, tree.ListExpr):
             kinds: set[Kind] = {kind_of(check.value(element)) for element in iterable.items}
             return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
@@ -282,7 +280,8 @@ class _Checker:
             check.error("W0207", "`return` stands at the end of a schedule, outside `if` and `foreach`", item.span)
         seen: set[str] = set()
         for ref in item.values:
-            check.op(ref)
+            with check.reporting():
+                check.op(ref)
             name = (ref.fields or (ref.name,))[-1]
             if name in seen:
                 hint = f"bind it to another name first: `let (…, {name}2) = …`"

@@ -34,7 +34,7 @@ NAMES: Mapping[Kind, str] = {
 _WANTED = {"number": "numbers", "int": "integers", "bool": "true or false", "type": "an element type"}
 """What operators and functions take, in words."""
 
-_INT_LIMIT = 2**63
+INT_LIMIT = 2**63
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _wider(values: Sequence[object]) -> UnknownValue:
 
 
 def _within(value: int | float, span: Span) -> int | float:
-    if isinstance(value, int) and not -_INT_LIMIT <= value < _INT_LIMIT:
+    if isinstance(value, int) and not -INT_LIMIT <= value < INT_LIMIT:
         raise fail("W0236", "the result does not fit in 64 bits", span=span)
     if isinstance(value, float) and not math.isfinite(value):
         raise fail("W0236", "the result is too large for a float", span=span)

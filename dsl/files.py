@@ -42,8 +42,8 @@ def schedule_text(text: str, name: str) -> Source:
 
 
 def _too_large(name: str, size: str, limit: int, at: Span | None = None) -> WeftError:
-    message, hint = f"`{name}` has {size}; a schedule may have {limit:,}", "is it the right file? split a schedule with `include`"
-    return fail("W0006", message, span=at, hint=hint)
+    hint = "is it the right file? split a schedule with `include`"
+    return fail("W0006", f"`{name}` has {size}; a schedule may have {limit:,}", span=at, hint=hint)
 
 
 def decode(data: bytes, name: str, at: Span | None = None) -> str:

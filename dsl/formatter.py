@@ -13,7 +13,8 @@ from lark import Token
 
 from .files import schedule_text
 from .parser import TreeBuilder
-from .syntax import OPERATORS, read
+from .syntax import read
+from .syntax_errors import BRACKETS, OPERATORS
 
 _CALLED = frozenset({"NAME", "WORD", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "NOALIAS", "LANES"})
 """Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
@@ -104,7 +105,7 @@ class _Lines:
         return "\n".join(self.lines) + "\n" if self.lines else ""
 
     def add(self, piece: _Piece) -> None:
-        closes = piece.kind in ("RPAR", "RSQB", "RBRACE")
+        closes = piece.kind in BRACKETS.values()
         if closes and self.brackets:
             self.brackets.pop()
         if self.last is not None and self._breaks(self.last, piece):
@@ -118,7 +119,7 @@ class _Lines:
         else:
             self.line = "  " * self._level(piece) + piece.text
             self.kept = piece.newlines > 0 or self.last is None
-        if piece.kind in ("LPAR", "LSQB", "LBRACE"):
+        if piece.kind in BRACKETS:
             self.brackets.append(piece.kind)
         if piece.kind != "COMMENT" or self.last is None or not self._continues(self.last):
             self.last = piece
@@ -135,7 +136,7 @@ class _Lines:
         return bool(self.brackets) and self.brackets[-1] != "LBRACE"
 
     def _level(self, piece: _Piece) -> int:
-        closes = piece.kind in ("RPAR", "RSQB", "RBRACE")
+        closes = piece.kind in BRACKETS.values()
         return len(self.brackets) + (2 if self.continued and not self._inside() and not closes else 0)
 
     def _continues(self, last: _Piece) -> bool:

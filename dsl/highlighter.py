@@ -8,9 +8,9 @@ from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from .expressions import ELEMENT_TYPES, FUNCTIONS
+from .tree import CONTROL
 
-_CONTROL = ("schedule", "payload", "include", "let", "require", "if", "else", "foreach", "return")
-_STATEMENT = rf"(?!(?:{'|'.join(_CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
+_STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
     "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "transpose", "max-registers",
     "order", "grouped", "atomic", "noalias", "unproven",
@@ -39,7 +39,7 @@ class WeftLexer(RegexLexer):
                 r"(schedule|payload)(\s+)([A-Za-z_]\w*(?:-[A-Za-z]\w*)*)",
                 bygroups(Keyword.Declaration, Whitespace, Name.Class),
             ),
-            (words(_CONTROL, prefix=r"(?<![\w.-])", suffix=r"(?![\w-])"), Keyword),
+            (words(CONTROL, prefix=r"(?<![\w.-])", suffix=r"(?![\w-])"), Keyword),
             (r"(match[?*]?)([^\S\n]+)([A-Za-z_][\w$]*(?:\.[\w$]+)+)", bygroups(Name.Builtin, Whitespace, Name.Entity)),
             (rf"(?<=[={{]\s){_STATEMENT}(?=[^\S\n]+[\w{{])", Name.Builtin),
             (words(_OPTIONS, prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),

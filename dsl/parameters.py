@@ -14,6 +14,8 @@ from .diagnostics import Span, WeftError, count, did_you_mean, fail
 from .expressions import ELEMENT_TYPES, NAMES, UnknownValue, Value, evaluate, fits, kind_of, show
 from .scopes import Part, ScopeCheck
 
+RESERVED = frozenset({"true", "false", "not", "_"})
+
 _WANTED = {**NAMES, "float": "a number"}
 
 
@@ -125,12 +127,12 @@ def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:
     return fail("W0214", message, span=schedule.span, notes=notes, hint=did_you_mean(name, known))
 
 
-def check_parameters(schedule: tree.Schedule, reserved: frozenset[str], check: ScopeCheck) -> None:
+def check_parameters(schedule: tree.Schedule, check: ScopeCheck) -> None:
     """Put the parameters that are values into the scope; report what is wrong with any of them."""
     seen: set[str] = set()
     for parameter in schedule.parameters:
         name = parameter.name
-        if name in reserved or name in ELEMENT_TYPES:
+        if name in RESERVED or name in ELEMENT_TYPES:
             what = "an element type" if name in ELEMENT_TYPES else "a word of the language"
             check.error("W0205", f"`{name}` is {what} and can't name a parameter", parameter.span)
         if name in seen:
@@ -188,8 +190,9 @@ def check_arguments(
             ref = tree.HandleRef(value.span, value.name) if isinstance(value, tree.NameRef) else value
             if not isinstance(ref, tree.HandleRef):
                 check.error("W0221", f"`{parameter.name}` takes a handle", value.span)
-            elif (part := check.op(ref)) is not None:
-                handles[parameter.name] = part, ref
+            else:
+                with check.reporting():
+                    handles[parameter.name] = check.op(ref), ref
         elif isinstance(ref := check.scope.as_handle(value), tree.HandleRef):
             message = f"`{parameter.name}` takes {NAMES[parameter.type]}; `{ref.spelling}` is a handle"
             check.error("W0221", message, ref.span)

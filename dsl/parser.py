@@ -16,11 +16,11 @@ from lark import Token, Tree
 
 from . import tree
 from .diagnostics import Source, Span, fail
+from .expressions import INT_LIMIT
 from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
 from .syntax import Start, read
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
-INT_LIMIT = 2**63
 
 
 class FilledField(NamedTuple):
@@ -80,8 +80,10 @@ class TreeBuilder:
             return cls(span, *children[:apart], tuple(children[apart:]))
         if (method := getattr(self, f"_{rule}", None)) is not None:
             return method(span, *children)
-        token = node.children[0] if children else None
-        return FilledField(rule, span, self._word(token) if isinstance(token, Token) else children[0] if children else True)
+        if not children:
+            return FilledField(rule, span, True)
+        token = node.children[0]
+        return FilledField(rule, span, self._word(token) if isinstance(token, Token) else children[0])
 
     def _word(self, token: Token) -> tree.Word:
         text = str(token)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from . import tree
-from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, quoted
-from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Evaluator, UnknownValue
+from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
+from .expressions import ELEMENT_TYPES, NAMES, Evaluator, UnknownValue
 
 Shape = Literal["one", "several", "list", "any"]
 
@@ -92,26 +92,23 @@ class Scope:
         return any((bound.number, part) not in self.gone for part in bound.parts)
 
 
-def consumed(spelling: str, span: Span, gone: Gone, keyword: str | None) -> Diagnostic:
+def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
     """The error of using a handle that is gone: who consumed it, and what that returned instead."""
     line = gone.span.line
     where = f"in line {line}" if gone.span.source == span.source else f"at {gone.span}"
-    if gone.certain:
-        message = f"`{spelling}` was consumed by {gone.by} {where}"
-    else:
+    if not gone.certain:
         message = f"`{spelling}` may be gone: {gone.by} {where} consumes it on one way through the schedule"
-    returned = list(gone.returned)
+        hint = f"use `{spelling}` only where it is not consumed, or consume it on every way"
+        return fail("W0227", message, span=span, hint=hint)
     notes: tuple[str, ...] = ()
     hint = None
-    if returned and gone.certain:
-        notes = (f"line {line} returned {quoted(returned)} instead",)
-        hint = f"use {' or '.join(f'`{name}`' for name in returned)}"
-    elif gone.unnamed and gone.certain:
+    if gone.returned:
+        notes = (f"line {line} returned {quoted(gone.returned)} instead",)
+        hint = f"use {' or '.join(f'`{name}`' for name in gone.returned)}"
+    elif gone.unnamed:
         notes = (f"what {gone.by} returned there has no name",)
         hint = f"name it: `{let_of(gone.unnamed)} = …`"
-    elif not gone.certain:
-        hint = f"use `{spelling}` only where it is not consumed, or consume it on every way"
-    return Diagnostic("W0223" if gone.certain else "W0227", message, span, keyword, notes, hint)
+    return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
 
 
 def let_of(results: Iterable[str]) -> str:
@@ -157,7 +154,7 @@ class ScopeCheck:
         except WeftError as error:
             self._report_all(error)
 
-    # ---- values -----------------------------------------------------------------------------------------------------------
+    # ---- look-ups, which raise ----------------------------------------------------------------------------------------------
 
     def _lookup(self, ref: tree.NameRef) -> UnknownValue | str:
         found = self.scope.names.get(ref.name)
@@ -165,81 +162,64 @@ class ScopeCheck:
             return found
         if isinstance(found, BoundName):
             hint = "`if h { … }` alone asks whether a handle is there; it can't be part of an expression"
-            self.error("W0221", f"`{ref.name}` is a handle, not a value", ref.span, hint)
-        elif ref.name in ELEMENT_TYPES:
+            raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
+        if ref.name in ELEMENT_TYPES:
             return ref.name
-        else:
-            values = self.scope.known(UnknownValue)
-            notes = (f"values here: {quoted(values) or 'none'}",)
-            self.error("W0220", f"`{ref.name}` is not defined", ref.span, did_you_mean(ref.name, values), notes)
-        return UNKNOWN
+        values = self.scope.known(UnknownValue)
+        notes, hint = (f"values here: {quoted(values) or 'none'}",), did_you_mean(ref.name, values)
+        raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span, notes=notes, hint=hint)
 
-    # ---- handles ----------------------------------------------------------------------------------------------------------
-
-    def find(self, ref: tree.HandleRef) -> BoundName | None:
+    def find(self, ref: tree.HandleRef) -> BoundName:
+        """What a name is bound to."""
         found = self.scope.names.get(ref.name)
         if isinstance(found, BoundName):
             return found
         if isinstance(found, UnknownValue):
-            if found.kind != "unknown":  # else what made it unknown was reported
-                self.error("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", ref.span)
-            return None
+            if found.kind == "unknown":  # what made it unknown was reported
+                raise WeftError
+            raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
         handles = self.scope.known(BoundName)
-        notes = (f"handles here: {quoted(handles)}",) if handles else ("no handle is bound here yet",)
+        notes = (f"handles here: {quoted(handles)}" if handles else "no handle is bound here yet",)
         hint = did_you_mean(ref.name, handles)
-        self.error("W0220", f"there is no handle `{ref.name}`", ref.span, hint, notes)
-        return None
+        raise fail("W0220", f"there is no handle `{ref.name}`", span=ref.span, notes=notes, hint=hint)
 
-    def single(self, ref: tree.HandleRef) -> tuple[Part, tuple[str, ...]] | None:
+    def single(self, ref: tree.HandleRef) -> tuple[Part, tuple[str, ...]]:
         """The one live handle that `ref` names, and the fields that are left over: `step.lhs` → (step, ("lhs",))."""
         bound = self.find(ref)
-        if bound is None:
-            return None
         part, rest = "", ref.fields
         if bound.shape == "list":
             hint = f"walk over them: `foreach op in {ref.name} {{ … }}`"
-            self.error("W0221", f"`{ref.name}` stands for all ops that matched", ref.span, hint)
-            return None
+            raise fail("W0221", f"`{ref.name}` stands for all ops that matched", span=ref.span, hint=hint)
         if bound.shape == "several":
             names = quoted(f"{ref.name}.{result}" for result in bound.results)
             if not rest:
-                self.error("W0221", f"`{ref.name}` stands for several results", ref.span, f"name one: {names}")
-                return None
-            part, rest = rest[0], rest[1:]
+                message, hint = f"`{ref.name}` stands for several results", f"name one: {names}"
+                raise fail("W0221", message, span=ref.span, hint=hint)
+            part, *rest = rest
             if part not in bound.results and not bound.open:
-                self.error("W0222", f"`{ref.name}` has no result `{part}`", ref.span, f"it has {names}")
-                return None
-        gone = self.scope.gone.get((bound.number, part))
-        if gone is not None:
-            shown = ref.name if not part else f"{ref.name}.{part}"
-            self.report(consumed(shown, ref.span, gone, self.keyword))
-            return None
-        return (bound.number, part), rest
+                raise fail("W0222", f"`{ref.name}` has no result `{part}`", span=ref.span, hint=f"it has {names}")
+        if (gone := self.scope.gone.get((bound.number, part))) is not None:
+            raise consumed(f"{ref.name}.{part}" if part else ref.name, ref.span, gone)
+        return (bound.number, part), tuple(rest)
 
-    def op(self, ref: tree.HandleRef) -> Part | None:
+    def op(self, ref: tree.HandleRef) -> Part:
         """The live handle of a field that takes an op or a loop."""
-        found = self.single(ref)
-        if found is None:
-            return None
-        part, rest = found
-        bound = self.scope.names[ref.name]
-        if rest and not (isinstance(bound, BoundName) and bound.shape == "any" and len(rest) == 1):
+        part, rest = self.single(ref)
+        if rest and not (self.find(ref).shape == "any" and len(rest) == 1):
             owner = ref.spelling.removesuffix(f".{'.'.join(rest)}")
             message = f"`{owner}` is a single handle and has no result `{rest[0]}`"
-            self.error("W0222", message, ref.span, f"write `{owner}`")
-            return None
+            raise fail("W0222", message, span=ref.span, hint=f"write `{owner}`")
         return part
 
     def operand(self, ref: tree.HandleRef) -> None:
         """The field that takes an operand: a handle, and the operand's name."""
-        found = self.single(ref)
-        if found is not None and len(found[1]) != 1:
+        if len(self.single(ref)[1]) != 1:
             hint = f"write `{ref.name}.lhs`, `{ref.name}.rhs`, …; `weft statements` lists the names"
-            self.error("W0224", f"`{ref.spelling}` names no operand of an op", ref.span, hint)
+            raise fail("W0224", f"`{ref.spelling}` names no operand of an op", span=ref.span, hint=hint)
 
     def consume(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
-        bound = self.scope.names[ref.name]
-        if isinstance(bound, BoundName) and bound.loops < self.scope.loops:
+        bound = self.find(ref)
+        if bound.loops < self.scope.loops:
             message = f"`{ref.spelling}` is consumed in the first round of `foreach`, and gone in the next"
             notes = (f"it is bound outside the loop, in line {bound.span.line}",)
             self.error("W0228", message, ref.span, "match or bind it inside the loop", notes)

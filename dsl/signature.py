@@ -148,8 +148,8 @@ def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
 # ---- a statement against its signature ---------------------------------------------------------------------------------------
 
 
-def check_statement(node: tree.StatementNode, signature: Signature, check: ScopeCheck, returned: tuple[str, ...]) -> None:
-    """Check the fields of `node`, and take from the scope what it consumes. `returned`: names that its `let` binds."""
+def check_statement(node: tree.StatementNode, signature: Signature, check: ScopeCheck, names: tuple[str, ...]) -> None:
+    """Check the fields of `node`, and take from the scope what it consumes. `names`: what its `let` binds."""
     for name, value in node.fields.items():
         if signature.field(name) is None:
             word = name.replace("_", "-")
@@ -159,12 +159,13 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
     for field in signature.fields:
         value = node.fields.get(field.name)
         if value is not None:
-            dying += _check_field(field, value, check)
+            with check.reporting():
+                dying += _check_field(field, value, check)
         elif not field.optional and field.kind not in ("flag", "handles"):
             check.error("W0230", f"`{node.keyword}` needs its {field.word}", node.span)
-    unnamed = () if returned else signature.results
+    unnamed = () if names else signature.results
     for part, ref in dying:
-        check.consume(part, ref, Gone(f"`{node.keyword}`", node.span, returned, unnamed))
+        check.consume(part, ref, Gone(f"`{node.keyword}`", node.span, names, unnamed))
 
 
 def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
@@ -172,7 +173,7 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
     match field.kind, value:
         case "handle", tree.HandleRef():
             part = check.op(value)
-            return [(part, value)] if part is not None and field.consumes else []
+            return [(part, value)] if field.consumes else []
         case "operand", tree.HandleRef():
             check.operand(value)
         case "raw", tree.Word():
@@ -194,7 +195,8 @@ def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
             continue
         gone = check.scope.gone.get((bound.number, ""))
         if gone is not None and bound.shape != "several":
-            check.report(consumed(name, raw.span, gone, check.keyword))
+            with check.reporting():
+                raise consumed(name, raw.span, gone)
 
 
 def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bool, check: ScopeCheck) -> None:

@@ -25,16 +25,13 @@ from lark.lexer import PatternRE, PatternStr, TerminalDef
 
 from .. import grammar
 from .diagnostics import Source, WeftError, fail
-from .syntax_errors import Failure, explain
+from .syntax_errors import BRACKETS, OPERATORS, Failure, explain
 
 MAX_NESTING = 40
 MAX_OPERATORS = 150
 MAX_ELSE_IFS = 50
 MAX_WORDS = 30_000
 
-OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
-_OPENERS = {"LPAR", "LSQB", "LBRACE"}
-_CLOSERS = {"RPAR", "RSQB", "RBRACE"}
 _CONTINUES = OPERATORS | {"COMMA", "EQUAL"}
 """After these a line end can't end a statement."""
 
@@ -67,11 +64,11 @@ class Lines:
                     continue
                 if previous == "LBRACE":
                     continue
-            elif kind in _OPENERS:
+            elif kind in BRACKETS:
                 open_brackets.append(kind)
                 if len(open_brackets) > MAX_NESTING:
                     raise LimitError(f"brackets nest deeper than {MAX_NESTING}", token)
-            elif kind in _CLOSERS:
+            elif kind in BRACKETS.values():
                 if open_brackets:
                     open_brackets.pop()
             elif kind in OPERATORS:
@@ -204,7 +201,9 @@ def _end_keyword_at_word_end(terminal: TerminalDef) -> TerminalDef:
 def _spelling(terminal: TerminalDef) -> str | None:
     """The text of a terminal that has but one."""
     pattern = terminal.pattern
-    return pattern.value if isinstance(pattern, PatternStr) else pattern.raw if pattern.value.endswith(_WORD_END) else None
+    if isinstance(pattern, PatternStr):
+        return pattern.value
+    return pattern.raw if pattern.value.endswith(_WORD_END) else None
 
 
 def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:

@@ -10,6 +10,7 @@ from lark import Token
 from lark.exceptions import UnexpectedInput
 
 from .diagnostics import Diagnostic, Source, Span, alternatives, did_you_mean
+from .tree import ITEMS
 
 _NAMED = {
     "NAME": "a name",
@@ -25,12 +26,9 @@ _NAMED = {
     "$END": "the end of the file",
 }
 _EXPRESSION = frozenset({"NAME", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
-_OPERATOR = frozenset({"OR", "AND", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
-_CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
+BRACKETS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _FOUND = re.compile(r'[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?|[0-9][\w.]*|"[^"\n]*"?|==|!=|<=|>=|&&|\|\||\S')
-_ITEMS = frozenset({"let", "require", "if", "foreach", "return"})
-"""Words other than statements' with which a line of a schedule begins."""
-
 _MEANT = {
     "&&": "write `and`",
     "||": "write `or`",
@@ -102,7 +100,7 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
         groups.append("an expression")
         names -= _EXPRESSION
     elif "SLASH" in names or "PLUS" in names or "AND" in names:
-        names = names - _OPERATOR - {"LPAR", "DOT"} or names
+        names = names - (OPERATORS - {"NOT"}) - {"LPAR", "DOT"} or names
     if len(names) > 1:
         names.discard("DOT")
     if "SCHEDULE" in names:
@@ -141,9 +139,9 @@ def _open(tokens: Iterable[Token]) -> list[Token]:
     """The brackets that are open at the end of `tokens`, outermost first."""
     stack: list[Token] = []
     for token in tokens:
-        if token.type in _CLOSING:
+        if token.type in BRACKETS:
             stack.append(token)
-        elif stack and token.type == _CLOSING[stack[-1].type]:
+        elif stack and token.type == BRACKETS[stack[-1].type]:
             stack.pop()
     return stack
 
@@ -175,8 +173,8 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
         return Diagnostic("W0103", message, failure.source.span(position, len(body.rstrip())), hint=hint)
     found = re.match(r"[0-9][\w.]*", text[position:])
     if found and "INT" in failure.accepts and not re.fullmatch(r"[0-9]+(\.[0-9]+([eE][0-9]+)?)?", found.group()):
-        message = f"`{found.group()}` is no number"
-        return Diagnostic("W0104", message, failure.source.span(position, found.end()), hint="numbers look like 128 or 0.5")
+        message, span = f"`{found.group()}` is no number", failure.source.span(position, found.end())
+        return Diagnostic("W0104", message, span, hint="numbers look like 128 or 0.5")
     return None
 
 
@@ -191,7 +189,7 @@ def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnost
         hint = f"bind a name with `let {word} = …`"
         return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
     lists = "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
-    hint = did_you_mean(word, statements | _ITEMS) or lists
+    hint = did_you_mean(word, statements.union(ITEMS)) or lists
     return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
 
 
@@ -211,7 +209,7 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
     if word == "(" and last in statements:
         return f"a statement takes no parentheses; `weft statements {last}` shows how it is written"
     inside = any(token.type == "LBRACE" for token in failure.tokens)
-    if not inside and word in statements | _ITEMS and "SCHEDULE" in failure.accepts:
+    if not inside and word in statements.union(ITEMS) and "SCHEDULE" in failure.accepts:
         return "statements stand in a schedule: `schedule name() { … }`"
     candidates = [failure.spellings[name] for name in failure.accepts if name in failure.spellings]
     return did_you_mean(word, [c for c in candidates if c[0].isalpha()]) if word[:1].isalpha() else None

@@ -13,6 +13,11 @@ from typing import Literal as Lit
 
 from .diagnostics import Source, Span
 
+ITEMS = ("let", "require", "if", "foreach", "return")
+"""Words, other than statements', with which a line of a schedule begins."""
+
+CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
+
 ParameterType = Lit["int", "float", "bool", "str", "type", "handle"]
 
 

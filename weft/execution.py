@@ -74,13 +74,13 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
 
 def _statements(steps: Sequence[Step]) -> dict[str, str]:
     """Shared buffer → the statement that made it: the first after which there is a buffer of that name."""
-    from .interpreter.ir.mlir import ir, operations
+    from .interpreter.ir.functions import name_of
+    from .interpreter.ir.mlir import operations
 
     found: dict[str, str] = {}
     for step in steps:
         for alloc in operations(step.module.operation, "memref.alloc"):
-            if "weft.name" in alloc.attributes:
-                name = ir.StringAttr(alloc.attributes["weft.name"]).value
+            if (name := name_of(alloc.results[0])) is not None:
                 found.setdefault(name, shortened(f"{step.span.source.name}:{step.span.line}: {step.text}"))
     return found
 

@@ -107,18 +107,6 @@ class Recipe:
     payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
 
-    @classmethod
-    def open(
-        cls,
-        name: str,
-        payload: Path | None = None,
-        settings: Mapping[str, str] | None = None,
-        layer: str | None = None,
-        unproven: bool = False,
-    ) -> Recipe:
-        """Read a schedule and its payload, as `Choice.open` does."""
-        return Choice(name, payload, settings or {}, layer, unproven).open()
-
     @property
     def name(self) -> str:
         return self.file.main.name
@@ -157,20 +145,18 @@ class Applied:
     @property
     def unproven(self) -> list[str]:
         """Of each kernel that is not proven race-free and was let through, a line that says so."""
-        from .interpreter.ir import mlir
+        from .interpreter.ir.functions import symbol
+        from .interpreter.ir.mlir import operations
         from .runtime.host.kernels import unproven
 
-        why = {_called(k): unproven(k) for k in mlir.operations(self.module.operation, "gpu.func", "gpu.launch")}
+        kernels = operations(self.module.operation, "gpu.func", "gpu.launch")
+        why = {f"@{symbol(k)}" if k.name == "gpu.func" else k.name: unproven(k) for k in kernels}
         return [f"{name} is not proven race-free: {reason}" for name, reason in why.items() if reason is not None]
 
     @property
     def located_text(self) -> str:
         """The text with the ops' locations in the payload, for a device that reports them."""
         return self.module.operation.get_asm(enable_debug_info=True)
-
-
-def _called(kernel: ir.Operation) -> str:
-    return f"@{str(kernel.attributes['sym_name']).strip(chr(34))}" if "sym_name" in kernel.attributes else kernel.name
 
 
 def applied(recipe: Recipe) -> Applied:

@@ -25,7 +25,7 @@ _ENDINGS = (".golden.mlir", ".golden.cu", ".check")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("weft_goldens", "collect the goldens that stand beside .weft schedules", type="bool", default=False)
     group = parser.getgroup("weft", "goldens of Weft schedules")
-    group.addoption("--weft-update", action="store_true", help="write the goldens of Weft schedules anew where they differ")
+    group.addoption("--weft-update", action="store_true", help="write goldens of schedules anew where they differ")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

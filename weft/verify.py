@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .interpreter.ir import mlir
+from .interpreter.ir.functions import callee, symbol
 from .interpreter.ir.mlir import ir
 from .interpreter.memory.effects import FREEING
 from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
@@ -158,7 +159,7 @@ def verify_source(
         except WeftError as error:
             refused += (replace(d, payload=d.payload or use.place) for d in error.diagnostics)
     try:
-        hosts = _judge_hosts(module, source, names, may_alias, called)
+        hosts = list(_judge_hosts(module, source, names, may_alias, called))
     except WeftError as error:
         refused += error.diagnostics
     if not (found or hosts or refused or compiled_kernels(module)):
@@ -175,24 +176,20 @@ def _judge_hosts(
     names: Callable[[ir.Value], str | None],
     may_alias: bool,
     called: set[str],
-) -> list[JudgedHost]:
+) -> Iterator[JudgedHost]:
     """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
     effects = Effects(module)
-    out: list[JudgedHost] = []
     for function in mlir.operations(module.operation, "func.func"):
-        name = str(mlir.ir.StringAttr(function.attributes["sym_name"]).value)
+        name = symbol(function)
         frees = any(True for _ in mlir.operations(function, *FREEING))
         private = "sym_visibility" in function.attributes and name in called
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
         found = judge_host(function, effects, source=source, names=names, may_alias=may_alias)
-        out.append(
-            JudgedHost(
-                name=f"@{name}", place=describe(function), diagnostics=tuple(found.diagnostics), distinct=found.distinct,
-                operations=found.operations, tokens=found.tokens,
-            )
+        yield JudgedHost(
+            name=f"@{name}", place=describe(function), diagnostics=tuple(found.diagnostics), distinct=found.distinct,
+            operations=found.operations, tokens=found.tokens,
         )  # fmt: skip
-    return out
 
 
 def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) -> Judged:
@@ -229,11 +226,11 @@ def _inline_launchers(module: ir.Module) -> set[str]:
     """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be the same,
     and what it waits for too. Returns the functions that are called."""
     inlined = {
-        str(mlir.ir.StringAttr(f.attributes["sym_name"]).value)
+        symbol(f)
         for f in mlir.operations(module.operation, "func.func")
         if uses_tokens(f) or any(True for _ in mlir.operations(f, *FREEING, *DEVICE))
     }
-    calls = {str(c.attributes["callee"]).lstrip("@") for c in mlir.operations(module.operation, "func.call")}
+    calls = set(map(callee, mlir.operations(module.operation, "func.call")))
     if inlined.intersection(calls):
         mlir.run_passes(module, "inline{default-pipeline=}")
     return calls

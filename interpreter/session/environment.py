@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dsl import tree
-from ...dsl.diagnostics import WeftError, fail, quoted
+from ...dsl.diagnostics import fail, quoted
 from ...dsl.expressions import evaluator
 from ...dsl.scopes import Gone, consumed
 from ...dsl.signature import Field, Signature, field_value
@@ -73,7 +73,7 @@ def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> t
     value, rest = resolve(ref, env)
     if isinstance(value, Handle):
         if value.number in dead and not value.absent:
-            raise WeftError(consumed(ref.spelling, ref.span, dead[value.number], None))
+            raise consumed(ref.spelling, ref.span, dead[value.number])
         return value, rest
     what, hint = f"{len(value)} handles" if isinstance(value, tuple) else "several results", "walk over them with `foreach`"
     if isinstance(value, NamedResults):

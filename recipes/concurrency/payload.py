@@ -26,11 +26,11 @@ module {
   func.func @test_parallel(%arg0: ${images}) -> ${result} attributes {llvm.emit_c_interface} {
     %cst = arith.constant 0.000000e+00 : f32
 ${constants}
-    %alloc = memref.alloc() {alignment = 16 : i64} : ${result}
 """)
-"""Maps, constants and the first result."""
+"""Maps and constants."""
 
 CONVOLUTION = Template("""\
+    ${out} = memref.alloc() {alignment = 16 : i64} : ${result}
     affine.for %arg1 = 0 to ${batch} {
       affine.for %arg2 = 0 to 1 {
         affine.for %arg3 = 0 to ${filters} {
@@ -63,10 +63,6 @@ CONVOLUTION = Template("""\
         }
       }
     }
-""")
-
-BETWEEN = Template("""\
-    %alloc_0 = memref.alloc() {alignment = 16 : i64} : ${result}
 """)
 
 SUM = Template("""\
@@ -112,7 +108,7 @@ def concurrent_convs(batch: int, filters: int, size: int) -> str:
     }
     first = CONVOLUTION.substitute(values, weights="%0", bias="%1", out="%alloc")
     second = CONVOLUTION.substitute(values, weights="%2", bias="%3", out="%alloc_0")
-    return HEAD.substitute(values) + first + BETWEEN.substitute(values) + second + SUM.substitute(values)
+    return HEAD.substitute(values) + first + second + SUM.substitute(values)
 
 
 def _constant(number: int, shape: list[int], value: str) -> str:

@@ -47,8 +47,8 @@ class Convolution:
     @property
     def out(self) -> tuple[int, int]:
         """Rows and columns of an image of the result."""
-        rows, columns = ((image - reach) // self.stride + 1 for image, reach in zip(self.padded, self.reach, strict=True))
-        return rows, columns
+        (high, wide), (rows, columns) = self.padded, self.reach
+        return (high - rows) // self.stride + 1, (wide - columns) // self.stride + 1
 
 
 def operations(**values: int | str) -> int:
@@ -65,10 +65,10 @@ def misfit(**values: int | str) -> Misfit | None:
     ):
         if reach > padded:
             spread = f", {sizes.dilation} apart, and spans {reach}" if sizes.dilation > 1 else ""
-            there = f"the padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"the image has {padded}"
+            there = f"padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"image has {padded}"
             return Misfit(
                 (filter, *(["dilation"] if sizes.dilation > 1 else []), image, "pad"),
-                f"the filter has {taps} {what}{spread}; {there}",
+                f"the filter has {taps} {what}{spread}; the {there}",
                 "a filter stays within the padded image: make it smaller, or `pad` larger",
             )
     tensors = {
@@ -78,7 +78,8 @@ def misfit(**values: int | str) -> Misfit | None:
     }
     for what, (parameters, count) in tensors.items():
         if count > MOST:
-            return Misfit(parameters, f"{what} would have {count:,} elements: more than can be addressed", "take smaller sizes")
+            reason = f"{what} would have {count:,} elements: more than can be addressed"
+            return Misfit(parameters, reason, "take smaller sizes")
     return None
 
 

@@ -24,7 +24,7 @@ PARAMETERS = (
     BuilderParameter("dilation", "int", 1, meaning="from one tap of a filter to the next"),
     BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of images and filters"),
 )
-RESIDUAL = BuilderParameter("residual", "int", 0, domain=(0, 1), minimum=0, meaning="1: a third summand, of the result's shape")
+RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: a third summand, of the result's shape")
 
 
 def conv2d(**values: int | str) -> str:
@@ -153,35 +153,16 @@ def _tensor(type: str, *sizes: int) -> str:
     return f"tensor<{'x'.join([*map(str, sizes), type])}>"
 
 
-BUILDERS = (
-    Builder(
-        "conv2d",
-        "convolution of images, channels last (NHWC, filters HWCF)",
-        PARAMETERS,
-        build=conv2d,
-        operations=operations,
-        baseline=baseline.nhwc,
-        misfit=misfit,
-        layers=LAYERS,
-    ),
-    Builder(
-        "conv2d_nchw",
-        "convolution of images, channels first (NCHW, filters FCHW)",
-        PARAMETERS,
-        build=conv2d_nchw,
-        operations=operations,
-        baseline=baseline.nchw,
-        misfit=misfit,
-        layers=LAYERS,
-    ),
-    Builder(
-        "conv2d_bias_relu",
-        "convolution, channels last; plus a bias, perhaps a residual; ReLU",
-        (*PARAMETERS, RESIDUAL),
-        build=conv2d_bias_relu,
-        operations=operations,
-        baseline=baseline.bias_relu,
-        misfit=misfit,
-        layers=LAYERS,
-    ),
+BUILDERS = tuple(
+    Builder(build.__name__, summary, parameters, build, operations, computed, misfit, LAYERS)
+    for build, summary, parameters, computed in (
+        (conv2d, "convolution of images, channels last (NHWC, filters HWCF)", PARAMETERS, baseline.nhwc),
+        (conv2d_nchw, "convolution of images, channels first (NCHW, filters FCHW)", PARAMETERS, baseline.nchw),
+        (
+            conv2d_bias_relu,
+            "convolution, channels last; plus a bias, perhaps a residual; ReLU",
+            (*PARAMETERS, RESIDUAL),
+            baseline.bias_relu,
+        ),
+    )
 )

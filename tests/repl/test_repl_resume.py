@@ -44,7 +44,8 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def session(*lines: str) -> Shell:
     """A session with a journal, in which `lines` were typed."""
     bench = Workbench.open(Choice("shared", None, SMALL))
-    shell = Shell(bench, Console(file=io.StringIO()), interactive=True, journal=Journal.begin(Start.of(bench)))
+    shell = Shell(bench, Console(file=io.StringIO()), interactive=True)
+    shell.journal = Journal.begin(Start.of(bench))
     for line in lines:
         shell.kept(line)
     return shell
@@ -138,7 +139,8 @@ def test_a_payload_that_has_changed(state: Path, tmp_path: Path) -> None:
     fill = "linalg.fill ins(%v : f32) outs(%x : memref<8xf32>)"
     (tmp_path / "p.mlir").write_text(f"func.func @f(%x: memref<8xf32>, %v: f32) {{ {fill} return }}")
     bench = Workbench.open(Choice("", tmp_path / "p.mlir"))
-    shell = Shell(bench, Console(file=io.StringIO()), interactive=True, journal=Journal.begin(Start.of(bench)))
+    shell = Shell(bench, Console(file=io.StringIO()), interactive=True)
+    shell.journal = Journal.begin(Start.of(bench))
     for line in ("let f = match linalg.fill", "map f to grid(x)"):
         shell.kept(line)
     die(shell)

@@ -16,8 +16,8 @@ from rich.table import Table
 from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
-from ..recipes.builder import Builder
-from ..runtime.run.execution import Clock, open_device
+from ..recipes.builder import Builder, Value
+from ..runtime.run.execution import open_device
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,43 +66,38 @@ def cases(
     return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
 
 
-def recipes_of(builder: Builder) -> list[str]:
-    """The shipped schedules whose payload this builder makes."""
-    files = ((name, read_schedule(str(path))) for name, path in schedules().items())
-    return [name for name, file in files if file.payload is not None and file.payload.builder == builder.name]
-
-
 def bench(builder: Builder, case: Case, repeat: int, *, gpu: bool) -> Iterator[Timing]:
     """Time every recipe of `builder` in one case."""
-    for name in recipes_of(builder):
-        clock = Clock()
-        file = read_schedule(name)
+    for name, path in schedules().items():
+        file = read_schedule(str(path))
+        if file.payload is None or file.payload.builder != builder.name:
+            continue
         known = {p.name for p in (*file.main.parameters, *builder.parameters)}
         settings = {n: v for n, v in case.settings.items() if n in known}
-        recipe = Choice(name, None, settings, case.layer).open(clock)
-        made = planned(applied(recipe))
-        yield _timed(name, builder, made, case, repeat, gpu)
+        recipe = Choice(name, None, settings, case.layer).open()
+        yield _timed(builder, planned(applied(recipe)), case, repeat, gpu)
 
 
-def _timed(name: str, builder: Builder, made: Planned, case: Case, repeat: int, gpu: bool) -> Timing:
+def _timed(builder: Builder, made: Planned, case: Case, repeat: int, gpu: bool) -> Timing:
     from ..runtime.files.inputs import random_inputs
     from ..runtime.host.functions import signature
     from ..runtime.run.runner import run_plan
 
-    device = open_device("cuda" if gpu else "sim")
+    recipe = made.applied.recipe
+    device, values = open_device("cuda" if gpu else "sim"), recipe.payload_values
     arrays = random_inputs(signature(made.applied.payload, made.plan.entry))
     text = made.cuda if gpu else made.applied.text
     result = run_plan(made.plan, device, arrays, text=text, repeat=repeat)
     best = min(result.repeats)
-    phases = {**made.applied.recipe.clock.seconds, "load": result.seconds["load"]}
-    values = made.applied.recipe.payload_values
+    phases = {**recipe.clock.seconds, "load": result.seconds["load"]}
     operations = builder.operations(**values)
     named = builder.layers[case.layer] if case.layer is not None else {}
     others = {n: v for n, v in values.items() if n not in named or n in case.settings}
-    return Timing(name, case.layer, others, best, _library(builder, values, arrays, repeat, gpu), operations, phases)
+    library = _library(builder, values, arrays, repeat, gpu)
+    return Timing(recipe.choice.file, case.layer, others, best, library, operations, phases)
 
 
-def _library(builder: Builder, values: Mapping[str, int | str], arrays: Mapping[str, np.ndarray], repeat: int, gpu: bool) -> float:
+def _library(builder: Builder, values: Mapping[str, Value], arrays: Mapping[str, np.ndarray], repeat: int, gpu: bool) -> float:
     """Seconds of the fastest of several calls of the library's function, after one that is not counted."""
     import numpy
 
@@ -132,13 +127,13 @@ def table(timings: list[Timing], *, gpu: bool) -> Table:
     """The timings as a table: on a GPU TFLOP/s against the library, else milliseconds of each phase."""
     from .report import columns, duration
 
-    made = columns("recipe", "payload")
-    for head in ("kernel", "TFLOP/s", "library", "of the library") if gpu else ("schedule", "emit", "simulator", "NumPy"):
-        made.add_column(head, justify="right")
+    heads = ("kernel", "TFLOP/s", "library", "of the library") if gpu else ("schedule", "emit", "simulator", "NumPy")
+    made = columns("recipe", "payload", *(f">{head}" for head in heads))
     for t in timings:
         payload = " ".join([*filter(None, [t.layer]), *(f"{name}={value}" for name, value in t.values.items())])
         if gpu:
-            cells = (duration(t.seconds), f"{t.operations / t.seconds / 1e12:.2f}", duration(t.baseline), f"{t.ratio:.1%}")
+            speed = f"{t.operations / t.seconds / 1e12:.2f}"
+            cells = (duration(t.seconds), speed, duration(t.baseline), f"{t.ratio:.1%}")
         else:
             cells = (*(duration(t.phases[p]) for p in ("schedule", "emit")), duration(t.seconds), duration(t.baseline))
         made.add_row(t.recipe, payload, *cells)

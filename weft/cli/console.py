@@ -127,7 +127,8 @@ def progress(title: str) -> Iterator[Clock]:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = TextColumn("[bold]{task.description}"), BarColumn(), TextColumn("{task.fields[phase]}"), TimeElapsedColumn()
+    title_column, phase_column = TextColumn("[bold]{task.description}"), TextColumn("{task.fields[phase]}")
+    columns = title_column, BarColumn(), phase_column, TimeElapsedColumn()
     with Progress(*columns, console=stderr(), transient=True) as bar:
         task = bar.add_task(title, total=None, phase="")
 
@@ -166,7 +167,9 @@ def outlive_readers() -> None:
     on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at a closed pipe."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper) and stat.S_IFMT(os.fstat(stream.fileno()).st_mode) in (stat.S_IFIFO, stat.S_IFSOCK):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if stat.S_IFMT(os.fstat(stream.fileno()).st_mode) in (stat.S_IFIFO, stat.S_IFSOCK):
             stream.flush()
             raw = _Pipe(stream.fileno(), "w", closefd=False)
             patient = io.TextIOWrapper(

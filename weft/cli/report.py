@@ -7,10 +7,11 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.bar import Bar
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..dsl.diagnostics import count
@@ -80,10 +81,8 @@ def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[Ren
 
 
 def _steps(steps: Sequence[Step]) -> Table:
-    table = Table.grid(padding=(0, 1), expand=True)
-    table.add_column(justify="right", style="dim", no_wrap=True)
-    table.add_column(ratio=1)
-    table.add_column(justify="right", style="dim", no_wrap=True)
+    number, time = (Column(justify="right", style="dim", no_wrap=True) for _ in range(2))
+    table = Table.grid(number, Column(ratio=1), time, padding=(0, 1), expand=True)
     for number, step in enumerate(steps, 1):
         lines: list[RenderableType] = [colors.statement(step.text)]
         lines += [Padding(Text(remark, style="dim"), (0, 0, 0, 2)) for remark in step.remarks]
@@ -93,25 +92,19 @@ def _steps(steps: Sequence[Step]) -> Table:
 
 
 def _launches(report: Report) -> RenderableType:
-    table = columns("kernel", "grid", "block")
-    table.add_column("threads", justify="right")
-    table.add_column("shared", justify="right")
+    table = columns("kernel", "grid", "block", ">threads", ">shared")
     for kernel in report.kernels:
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         shared = size(kernel.shared_bytes) if kernel.shared_bytes else "–"
         table.add_row(Text(kernel.name, "bold"), extent(kernel.grid), extent(kernel.block), f"{threads:,}", shared)
-    unproven = {kernel.name: kernel.unproven for kernel in report.kernels if kernel.unproven is not None}
-    said = [Text.assemble((name, "bold"), f" is not proven race-free: {why}", style="yellow") for name, why in unproven.items()]
-    return Group(table, *said)
+    unproven = {k.name: f" is not proven race-free: {k.unproven}" for k in report.kernels if k.unproven is not None}
+    return Group(table, *(Text.assemble((name, "bold"), why, style="yellow") for name, why in unproven.items()))
 
 
 def _comparison(report: Report) -> RenderableType:
     if not report.outputs:
         return Text("the payload writes nothing", "yellow")
-    table = columns("output", "type", "shape")
-    table.add_column("max relative error", justify="right")
-    table.add_column("allowed", justify="right")
-    table.add_column("")
+    table = columns("output", "type", "shape", ">max relative error", ">allowed", "")
     for output in report.outputs:
         shape = "×".join(map(str, output.shape)) or "scalar"
         if output.error is None:
@@ -126,16 +119,14 @@ def _comparison(report: Report) -> RenderableType:
 def _synchronization(report: Report) -> RenderableType:
     if report.races is None or report.faults is None:
         return Text("a GPU does not see races; `--target sim` does", "dim")
-    lines = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
+    lines: list[RenderableType] = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
     for name, found in (
         ("races", [f"{r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]),
         ("faults", list(report.faults)),
     ):
         none = Text.assemble(f"{name:<10}", ("none", "green"))
         lines.append(none if not found else Text.assemble(f"{name:<10}", (str(len(found)), "bold red")))
-        lines += [Text(f"  {line}", "red") for line in found[:SHOWN]]
-        if len(found) > SHOWN:
-            lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
+        lines += _first([Text(f"  {line}", "red") for line in found])
     return Group(*lines)
 
 
@@ -145,13 +136,15 @@ def _banks(report: Report) -> RenderableType:
     if not found:
         warps = sum(access.executions for access in accesses)
         return Text.assemble(("no bank conflicts", "green"), f" in {warps:,} accesses by warps")
-    lines: list[RenderableType] = [Text.assemble("bank conflicts  ", (str(len(found)), "bold yellow"))]
-    for text, hints in found[:SHOWN]:
-        lines.append(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
-        lines += [Padding(Text(hint, "dim"), (0, 0, 0, 4)) for hint in hints]
-    if len(found) > SHOWN:
-        lines.append(Text(f"  and {len(found) - SHOWN} more", "dim"))
-    return Group(*lines)
+    head = Text.assemble("bank conflicts  ", (str(len(found)), "bold yellow"))
+    places = [Group(Text(text, "yellow"), *(Text(f"  {hint}", "dim") for hint in hints)) for text, hints in found]
+    return Group(head, *_first([Padding(place, (0, 0, 0, 2)) for place in places]))
+
+
+def _first(lines: Sequence[RenderableType]) -> list[RenderableType]:
+    """Those that are shown, and how many more there are."""
+    more = [Text(f"  and {len(lines) - SHOWN} more", "dim")] if len(lines) > SHOWN else []
+    return [*lines[:SHOWN], *more]
 
 
 _STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "label": "dim", "shared": "yellow"}
@@ -160,24 +153,22 @@ _STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "l
 def _streams(shown: Timeline, width: int) -> RenderableType:
     """Rows of blocks `width` characters wide, and what they come to."""
     from ..runtime.trace.text import (
-        rows,  # the picture of a trace imports an XML library, which imports half of the standard one
+        rows,  # its neighbour imports an XML library, which imports half of the standard one
     )
 
     if not shown.bars:
         return Text("nothing was launched or copied", "dim")
-    lines = [Text.assemble(*((piece.text, _STREAMS[piece.kind]) for piece in row), no_wrap=True) for row in rows(shown, width)]
+    pieces = [[(piece.text, _STREAMS[piece.kind]) for piece in row] for row in rows(shown, width)]
+    lines = [Text.assemble(*row, no_wrap=True) for row in pieces]
     makespan, serial, overlap = shown.summary()
     return Group(*lines, Text(f"{makespan}; {serial}"), Text(overlap), Text(shown.note, "dim"))
 
 
 def _time(report: Report) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
+    table = Table.grid("", Column(justify="right"), "", padding=(0, 2))
     longest = max(report.seconds.values(), default=0.0) or 1.0
     for phase, seconds in report.seconds.items():
-        table.add_row(phase, duration(seconds), Text(bar(seconds / longest, 40), "cyan"))
+        table.add_row(phase, duration(seconds), Bar(longest, 0, seconds, width=40, color="cyan"))
     return table
 
 
@@ -196,11 +187,14 @@ def _verdict(report: Report) -> Text:
 
 
 def columns(*names: str) -> Table:
-    """A table with these heads; without any, a list of rows."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, show_header=bool(names))
-    for name in names:
-        table.add_column(name, overflow="fold")
-    return table
+    """A table with these heads; numbers, whose heads begin with `>`, stand to the right."""
+    heads = (Column(n.lstrip(">"), overflow="fold", justify="right" if n.startswith(">") else "left") for n in names)
+    return Table(*heads, box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+
+
+def listing(style: str = "") -> Table:
+    """Rows of a word, in this style, and what is said of it."""
+    return Table.grid(Column(no_wrap=True, style=style), Column(overflow="fold"), padding=(0, 2, 0, 0))
 
 
 # ---- the steps alone --------------------------------------------------------------------------------------------------
@@ -256,10 +250,4 @@ def extent(dims: tuple[int, int, int]) -> str:
     while len(kept) > 1 and kept[-1] == 1:
         kept.pop()
     return " × ".join(map(str, kept))
-
-
-def bar(fraction: float, width: int) -> str:
-    """A bar of eighths of a block."""
-    eighths = round(max(0.0, min(1.0, fraction)) * width * 8)
-    return "█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")
 

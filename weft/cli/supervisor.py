@@ -130,7 +130,8 @@ def _say(status: int, killed: bool, page: mmap.mmap, goes_on: bool) -> None:
     doing = _read(page, _DOING)
     if killed:
         if not page[_ANSWERED]:
-            say("\n" * sys.stderr.isatty() + "interrupted" + (f" in the middle of {doing}" if doing and goes_on else ""))
+            what = f" in the middle of {doing}" if doing and goes_on else ""
+            say("\n" * sys.stderr.isatty() + f"interrupted{what}")
         return
     words = ended_by(status)
     message = f"Weft was ended by {words.signal}" + (f" in the middle of {doing}" if doing else "")

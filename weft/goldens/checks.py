@@ -81,7 +81,7 @@ def check(golden: Golden, text: str) -> None:
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # a trace of version 1.0.6 at CHECK-DAG
             status = matcher.run()
-    except CheckError:  # it has said what fails, looks for a shorter match, and stumbles over the unknown variable again
+    except CheckError:  # it has said what fails, looked for a shorter match, and stumbled over the unknown variable
         status = 1
     except (NotImplementedError, re.error) as error:
         raise _malformed(f"a CHECK line that can't be tried: {error}", next(iter(lines.values())).span) from None

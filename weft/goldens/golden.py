@@ -101,7 +101,8 @@ def read_golden(path: Path) -> Golden:
     span = Span(source, 1, 1, 1, len(first) + 1)
     form = _CHECKS_FORM if suffix == ".check" else _FORM
     if suffix is None or not first.startswith(HEADER):
-        raise fail("W0902", f"`{path}` does not begin with how it was made", notes=(form.replace("it is", "its first line is", 1),))
+        notes = (form.replace("it is", "its first line is", 1),)
+        raise fail("W0902", f"`{path}` does not begin with how it was made", notes=notes)
     try:
         return _parsed(path, shlex.split(first.removeprefix(HEADER)), span)
     except ValueError as error:

@@ -70,7 +70,8 @@ class Maker:
         schedule = golden.path.parent / golden.schedule
         if not schedule.is_file():
             hint = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
-            raise fail("W0904", f"the schedule of `{golden.path}` is not there: `{schedule}`", span=golden.span, hint=hint)
+            message = f"the schedule of `{golden.path}` is not there: `{schedule}`"
+            raise fail("W0904", message, span=golden.span, hint=hint)
         payload: Path | None = golden.path.parent / golden.payload if golden.payload else None
         choice = Choice(str(schedule), payload, golden.settings, golden.layer, golden.unproven)
         if self._last is None or self._last[0] != choice:

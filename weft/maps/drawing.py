@@ -60,7 +60,8 @@ def cells(array: np.ndarray, *, merge: bool = True) -> Cells:
     small = flat[::rows, ::columns]
     down, right = (_period(part) if len(part) > LONGEST else len(part) for part in (small, small.T))
     shown = small[:down, :right]
-    return Cells(shown, (rows, columns), (flat.shape[0], flat.shape[1]), (down < len(small), right < small.shape[1]), leading)
+    folded = down < len(small), right < small.shape[1]
+    return Cells(shown, (rows, columns), (flat.shape[0], flat.shape[1]), folded, leading)
 
 
 def _uniform(array: np.ndarray) -> int:
@@ -86,11 +87,6 @@ def groups(shown: Ownership) -> tuple[list[int], str]:
     """The groups that own anything, and what one is called."""
     owners = np.unique(shown.owners[shown.owners != NOBODY])
     return sorted({group_of(int(n), shown.space) for n in owners}), "block" if shown.space == "blocks" else "warp"
-
-
-def spelled(shown: Ownership) -> str:
-    """Its maps, the innermost first."""
-    return " within ".join(reversed(shown.map))
 
 
 def colour(group: int) -> str:
@@ -160,7 +156,8 @@ def drawn(shown: Ownership, width: int | None, *, banks: bool = False, thread: i
     """The lines of one map: what it is, who owns what, and the banks of what it fills; `thread`: the others pale. Without a
     width, as wide and as long as it is."""
     table = cells(shown.owners)
-    yield Text.assemble((shown.name, "bold"), "  ", (spelled(shown), "cyan"), f"  on {shown.what}")
+    mapped = " within ".join(reversed(shown.map))
+    yield Text.assemble((shown.name, "bold"), "  ", (mapped, "cyan"), f"  on {shown.what}")
     yield Text(f"  {summary(shown, table)}")
     down, across = (", ".join(shown.dims[:-1]) or "–", shown.dims[-1]) if shown.dims else ("–", "–")
     yield Text(f"  down {down}, across {across}", "dim")
@@ -170,7 +167,8 @@ def drawn(shown: Ownership, width: int | None, *, banks: bool = False, thread: i
         yield Text(f"  {_owned(shown, thread)}")
     if banks and shown.banks is not None:
         yield Text("  banks of shared memory, where each element begins")
-        yield from _grid(cells(shown.banks, merge=False), width, lambda number: Style(color="black", bgcolor=colour(number // 4)))
+        of_banks = cells(shown.banks, merge=False)
+        yield from _grid(of_banks, width, lambda number: Style(color="black", bgcolor=colour(number // 4)))
     yield Text()
 
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..dsl.diagnostics import fail
+from ..interpreter.buffers.views import subview
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
-from ..interpreter.ir.mlir import DYNAMIC, affine, arith, ir, linalg, memref
+from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, memref
+from ..interpreter.ir.structured import generic
 from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
 from ..interpreter.launch.realise import Realiser
@@ -167,8 +169,8 @@ class _Trial:
         self.merged = self.target.op.name == "scf.forall" and len({len(trips) for trips in self.trips}) == 1
         each = [math.prod(sizes) for sizes in zip(*self.trips, strict=True)] if self.merged else None
         self.shape = tuple(each if each is not None else itertools.chain.from_iterable(self.trips))
-        if math.prod(self.shape) > MOST_ELEMENTS:
-            raise fail("W0973", f"{math.prod(self.shape):,} iterations are too many to show", hint="take a smaller payload")
+        if (number := math.prod(self.shape)) > MOST_ELEMENTS:
+            raise fail("W0973", f"{number:,} iterations are too many to show", hint="take a smaller payload")
 
     def run(self) -> np.ndarray:
         probe, number = self._argument(), self._number()
@@ -238,12 +240,8 @@ class _Trial:
 
     def _path(self) -> list[ir.Operation]:
         """The target and everything around it, up to the root."""
-        path = [self.target.op]
-        while path[-1] != self.kernel.root:
-            parent = path[-1].parent
-            assert parent is not None, "the root is around every mapped op of its launch"
-            path.append(parent.operation)
-        return path
+        outside = self.kernel.root.parent
+        return list(itertools.takewhile(lambda op: op != outside, [self.target.op, *ancestors(self.target.op)]))
 
     def _store_in_loop(self, probe: ir.Value, number: ir.Value) -> None:
         block = self.target.op.regions[0].blocks[0]
@@ -282,17 +280,11 @@ class _Trial:
         with ir.InsertionPoint(op):
             view = self._window(probe, extents(op))
             rank = len(self.trips[-1])
-            made = linalg.GenericOp(
-                [], [], [view], ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))]),
-                ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
-            )  # fmt: skip
-            body = made.operation.regions[0].blocks.append(ir.IntegerType.get_signless(64))
-            with ir.InsertionPoint(body):
-                linalg.YieldOp([number])
-        made.operation.attributes[ATTRIBUTE] = op.attributes[ATTRIBUTE]
-        path[0] = made.operation
+            made = generic([], [view], [ir.AffineMap.get_identity(rank)], ["parallel"] * rank, lambda _: [number])
+        made.attributes[ATTRIBUTE] = op.attributes[ATTRIBUTE]
+        path[0] = made
         if path[1:] == []:
-            self.kernel = dataclasses.replace(self.kernel, root=made.operation)
+            self.kernel = dataclasses.replace(self.kernel, root=made)
         op.erase()
 
     def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
@@ -300,15 +292,10 @@ class _Trial:
         outer = self._place()
         sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
         strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(outer), len(self.shape))]
-        offset = ir.ShapedType.get_dynamic_stride_or_offset() if outer else 0
-        kind = ir.MemRefType.get(
-            [ir.ShapedType.get_dynamic_size() if size == DYNAMIC else size for size in sizes],
-            ir.IntegerType.get_signless(64),
-            layout=ir.StridedLayoutAttr.get(offset, strides),
-        )
-        statics = [DYNAMIC] * len(outer) + [0] * len(sizes), [1] * len(outer) + sizes, [1] * len(self.shape)
-        dynamic = [extent for extent in extents if isinstance(extent, ir.Value)]
-        return memref.SubViewOp(kind, probe, outer, dynamic, [], *statics).result
+        layout = ir.StridedLayoutAttr.get(DYNAMIC if outer else 0, strides)
+        kind = ir.MemRefType.get(sizes, ir.IntegerType.get_signless(64), layout=layout)
+        parts = [*outer, *[0] * len(sizes)], [*[1] * len(outer), *extents], [1] * len(self.shape)
+        return subview(probe, parts, kind)
 
 
 def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:

@@ -41,7 +41,8 @@ def read_constants(module: ir.Module, source: Source) -> None:
             attributes = constant.attributes()
             key = tuple(attributes[name] for name in ("sym_name", "initial_value", "type"))
             if key not in made:
-                made[key] = symbols.insert(ir.Operation.create("memref.global", attributes=attributes, ip=ir.InsertionPoint(first)))
+                place = ir.InsertionPoint(first)
+                made[key] = symbols.insert(ir.Operation.create("memref.global", attributes=attributes, ip=place))
             with ir.InsertionPoint(op):
                 got = memref.GetGlobalOp(op.results[0].type, ir.FlatSymbolRefAttr.get(made[key].value))
         op.results[0].replace_all_uses_with(got.result)
@@ -135,4 +136,5 @@ def _resources(text: str) -> dict[str, str]:
     start = text.rfind("{-#")
     if start < 0:
         return {}
-    return {found[1] if found[2] is None else found[2]: found[3] for found in reversed(list(_ENTRY.finditer(text, start)))}
+    entries = reversed(list(_ENTRY.finditer(text, start)))
+    return {found[1] if found[2] is None else found[2]: found[3] for found in entries}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..dsl.diagnostics import Source, Span
+from ..interpreter.ir.functions import given_name
 from ..interpreter.ir.mlir import ir
 
 _RESULT = re.compile(r"%([\w$.-]++)(?::\d+)?+\s*+(?:,\s*+)?")
@@ -46,7 +47,7 @@ class WrittenNames:
     def __call__(self, value: ir.Value) -> str | None:
         if isinstance(value.owner, ir.Block):
             op, number = value.owner.owner.operation, ir.BlockArgument(value).arg_number
-            if (given := _given_name(op, number)) is not None:
+            if (given := given_name(op, number)) is not None:
                 return given
             names = self.arguments(op) if op.name in ("func.func", "gpu.func", "gpu.launch") else []
             number -= _LAUNCH_IDS if op.name == "gpu.launch" else 0
@@ -63,7 +64,8 @@ class WrittenNames:
 
     def _offset(self, op: ir.Operation) -> int | None:
         span = span_of(op.location, self.source) if self.source.name in str(op.location) else None
-        return self.source.offset(span.line, span.column) if span and 1 <= span.line <= len(self.source.starts) else None
+        there = span is not None and 1 <= span.line <= len(self.source.starts)
+        return self.source.offset(span.line, span.column) if span is not None and there else None
 
 
 def results(before: str) -> list[str]:
@@ -75,12 +77,3 @@ def results(before: str) -> list[str]:
         names.append(found[1])
         end = start
     return names[::-1]
-
-
-def _given_name(op: ir.Operation, number: int) -> str | None:
-    """The `weft.name` of a function's argument: what Weft calls it when it writes a module."""
-    if "arg_attrs" not in op.attributes:
-        return None
-    attributes = list(ir.ArrayAttr(op.attributes["arg_attrs"]))
-    entry = ir.DictAttr(attributes[number]) if number < len(attributes) else None
-    return ir.StringAttr(entry["weft.name"]).value if entry is not None and "weft.name" in entry else None

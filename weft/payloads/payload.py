@@ -11,6 +11,7 @@ from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
 from ..dsl.files import read_source
 from ..interpreter.ir import mlir
+from ..interpreter.ir.functions import attributes_of
 from ..interpreter.ir.mlir import ir, operations
 from ..recipes.builder import Value
 from .naming import WrittenNames, span_of
@@ -18,13 +19,6 @@ from .settings import Layer, builder_of, builder_values
 
 if TYPE_CHECKING:
     from .older_mlir import Older
-
-
-def check_payload(file: tree.File) -> None:
-    """Refuse what is wrong with a schedule's `payload` line as far as it shows without MLIR: the builder and its
-    arguments, or the file that is read. Raises what `payload_source` would."""
-    if file.payload is not None:
-        payload_source(file, None, {})
 
 
 def payload_source(
@@ -147,9 +141,11 @@ def _expect_no_marks(module: ir.Module) -> None:
     for op in operations(module.operation):
         for name, value in _marks(op):
             if name not in _OF_FINISHED_MODULES:
-                wrong, hint = f"`{name}`, a mark that only statements set", " of the payload; `weft.name` on arguments is fine"
+                wrong = f"`{name}`, a mark that only statements set"
+                hint = " of the payload; `weft.name` on arguments is fine"
             elif not _says(name, value):
-                wrong, hint = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}", ": Weft does without it"
+                wrong = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}"
+                hint = ": Weft does without it"
             else:
                 continue
             raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"take the attribute out{hint}")
@@ -189,12 +185,7 @@ def _name_values(module: ir.Module, source: Source) -> None:
             names = [str(i) for i in range(counts["arg_attrs"])]
         names = [f"arg{name}" if name[0].isdigit() else name for name in names]
         names += [f"result{i}" for i in range(counts["res_attrs"])]
-        given = {
-            key: [{named.name: named.attr for named in ir.DictAttr(d)} for d in ir.ArrayAttr(op.attributes[key])]
-            if key in op.attributes
-            else [{} for _ in range(count)]
-            for key, count in counts.items()
-        }
+        given = {key: [dict(attributes_of(op, i, key)) for i in range(count)] for key, count in counts.items()}
         every = [*given["arg_attrs"], *given["res_attrs"]]
         taken = {ir.StringAttr(attributes["weft.name"]).value for attributes in every if "weft.name" in attributes}
         for name, attributes in zip(names, every, strict=True):
@@ -202,8 +193,9 @@ def _name_values(module: ir.Module, source: Source) -> None:
                 name += "_"
             attributes.setdefault("weft.name", ir.StringAttr.get(name, module.context))
             taken.add(name)
-        for attributes in given["res_attrs"]:  # bufferization would set it, but leaves out-arguments alone that have attributes
+        for attributes in given["res_attrs"]:  # bufferization would set it, but not beside other attributes
             attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
         for key, part in given.items():
             if part:
-                op.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(d, module.context) for d in part], module.context)
+                entries = [ir.DictAttr.get(d, module.context) for d in part]
+                op.attributes[key] = ir.ArrayAttr.get(entries, module.context)

@@ -103,7 +103,7 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
             return diagnostic
         names = _operands(span)
         groups = found.groups()
-        if "greater than" in pattern and re.search(r"\d{11}", seen):  # upstream overflows, and says another number every time
+        if "greater than" in pattern and re.search(r"\d{11}", seen):  # upstream overflows, and says any number
             groups, says = (*groups[:2], "more", groups[3]), "more is needed than 64 bits can count"
         named = names[int(groups[0])] if groups and int(groups[0]) < len(names) else None
         said = message.format(*groups, op=op[1])

@@ -55,7 +55,7 @@ def find_layer(name: str, builder: Builder | None) -> Layer:
         return Layer(name, values)
     if builder is None or not layers:
         having = ", ".join(b.name for b in builders().values() if b.layers)
-        what = f"payload `{builder.name}` has no layers" if builder is not None else "the payload is a text, without layers"
+        what = f"payload `{builder.name}` has no layers" if builder else "the payload is a text, without layers"
         raise fail(
             "W0492",
             f"there is no layer `{name}`: {what}",
@@ -173,9 +173,12 @@ def distribute(
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:
         if name not in ours and name not in theirs:
-            known = f"parameters of payload `{builder.name}`: {', '.join(theirs)}" if builder else "the payload has no parameters"
+            known = "the payload has no parameters"
+            if builder:
+                known = f"parameters of payload `{builder.name}`: {', '.join(theirs)}"
             notes = (f"parameters of schedule `{schedule.name}`: {', '.join(ours) or 'none'}", known)
-            raise fail("W0482", f"there is no parameter `{name}` to set", notes=notes, hint=did_you_mean(name, (*ours, *theirs)))
+            hint = did_you_mean(name, (*ours, *theirs))
+            raise fail("W0482", f"there is no parameter `{name}` to set", notes=notes, hint=hint)
     return Settings(
         {name: value for name, value in settings.items() if name in ours},
         {name: _value(theirs[name], value) for name, value in settings.items() if name in theirs},

@@ -105,7 +105,8 @@ def _opener(lines: list[Line], index: int) -> int | None:
     above = ((n, lines[n].text) for n in range(index - 1, -1, -1) if lines[n].kind in (" ", line.kind))
     outer = around(line.text, above)
     if line.text.lstrip().startswith("}"):
-        outer = (n for n, text in above if indent(text) == indent(line.text) and text.strip() and text.lstrip()[0] not in "}^")
+        same = ((n, text.lstrip()) for n, text in above if indent(text) == indent(line.text))
+        outer = (n for n, text in same if text and text[0] not in "}^")
     at = next(outer, None)
     return None if at is None or lines[at].text.lstrip().startswith(("func.func", "module")) else at
 

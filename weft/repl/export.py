@@ -46,7 +46,8 @@ def save(desk: Desk, text: str) -> None:
         raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
     write_file(path, written.encode())
     launched = any(step.keyword == "launch" for step in desk.session.steps)
-    does = f"`weft run {path}` runs it" if launched else f"nothing is launched yet: `weft apply {path}` shows the module"
+    shows = f"nothing is launched yet: `weft apply {path}` shows the module"
+    does = f"`weft run {path}` runs it" if launched else shows
     aside = f": {count(desk.bench.position, 'statement')}; {does}"
     desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
 

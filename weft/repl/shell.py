@@ -75,10 +75,10 @@ class Shell:
         notes: what is said below the greeting.
     """
 
-    def __init__(self, bench: Workbench, console: Console, *, interactive: bool, journal: Journal | None = None) -> None:
+    def __init__(self, bench: Workbench, console: Console, *, interactive: bool) -> None:
         self.desk = Desk(bench, console, interactive)
         self.failed = False
-        self.journal = journal
+        self.journal: Journal | None = None
         self.notes: list[Text] = []
 
     # ---- one input ------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Shell:
         recipe = self.desk.bench.recipe
         what = ", ".join(f"{name}={value}" for name, value in {**recipe.values, **recipe.payload_values}.items())
         name = recipe.name if recipe.choice.file else "an empty schedule"
-        line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" if what else "", "dim"))
+        line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" * bool(what), "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))
         if self.desk.interactive:
             self.desk.note("Enter does the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves")

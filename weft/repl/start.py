@@ -67,7 +67,8 @@ def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell
         if not quiet.handle(line):
             left = len(found.lines) - len(done) - 1
             shell.notes.append(Text(said.getvalue().rstrip(), "red"))
-            shell.notes.append(Text(f"`{line}` fails now, and {left} more are not done; they stand in {found.path}", "yellow"))
+            why = f"`{line}` fails now, and {left} more are not done; they stand in {found.path}"
+            shell.notes.append(Text(why, "yellow"))
             break
         done.append(line)
     shell.notes.append(Text(f"resumed: {found.summary}", "green"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from ..cli import colors
-from ..cli.report import columns
+from ..cli.report import listing
 from ..dsl.diagnostics import WeftError
 from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
@@ -45,13 +45,12 @@ def show_next(desk: Desk, text: str) -> None:
         desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
     elif desk.bench.coming:
         desk.say(Text("the schedule goes on with  ", "dim") + colors.statement(desk.bench.coming))
-    table = columns()
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = listing()
     for one in sorted(_Trials(session, text or None).all(), key=lambda t: not t.legal):
         mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "nothing here to try it with", "dim")
         if one.legal:
-            mark, words = (("✓ ", "bold green"), (one.keyword, "bold")), Text("\n").join(map(colors.statement, one.legal))
+            mark = (("✓ ", "bold green"), (one.keyword, "bold"))
+            words = Text("\n").join(map(colors.statement, one.legal))
         elif not one.refusal:
             mark = (("– ", "dim"), one.keyword)
         table.add_row(Text.assemble(*mark), words)

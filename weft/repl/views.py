@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rich.text import Text
 
 from ..cli import colors
 from ..cli.commands.reference import explanation
-from ..cli.report import columns
+from ..cli.report import columns, listing
 from ..dsl.diagnostics import did_you_mean, fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
@@ -36,8 +36,9 @@ def show_handles(desk: Desk, text: str) -> None:
         return
     table = columns("name", "kind", "op", "made by", "state")
     for one in found:
-        name, state = Text(one.name, "bold" if one.alive else "dim"), Text(one.state, "green" if one.alive else "yellow")
-        table.add_row(name, one.kind, one.op or "–", one.made, state, style="" if one.alive else "dim")
+        named, told, style = ("bold", "green", "") if one.alive else ("dim", "yellow", "dim")
+        cells = (Text(one.name, named), one.kind, one.op or "–", one.made, Text(one.state, told))
+        table.add_row(*cells, style=style)
     desk.table(table)
 
 
@@ -94,7 +95,8 @@ def params(desk: Desk, text: str) -> None:
     if builder is not None:
         for p in builder.parameters:
             source = "set" if p.name in choice.settings else "layer" if p.name in layer else "payload"
-            table.add_row(Text(p.name, "bold"), p.type, str(recipe.payload_values[p.name]), p.legal, source, builder.name)
+            value = str(recipe.payload_values[p.name])
+            table.add_row(Text(p.name, "bold"), p.type, value, p.legal, source, builder.name)
     if table.row_count:
         desk.table(table)
     else:
@@ -112,9 +114,7 @@ def show_help(desk: Desk, text: str) -> None:
         hint = did_you_mean(text, (*COMMANDS, *known)) or "`help` lists them"
         raise fail("W0058", f"there is no command and no statement `{text}`", hint=hint)
     else:
-        table = columns()
-        table.add_column(no_wrap=True, style="bold")
-        table.add_column(overflow="fold")
+        table = listing("bold")
         for one in COMMANDS.values():
             table.add_row(Text(one.usage), Text(one.summary))
         desk.table(table)
@@ -139,9 +139,12 @@ def _hanging(line: str) -> int:
 def _marked(module: ir.Module, op: ir.Operation, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:
     """The lines of the op that bears `tag` (at most `most`), the blocks it stands in, and a few lines around; whether each is
     its own. None stands for lines left out."""
-    lines = module.operation.get_asm(use_local_scope=True).splitlines()
-    first, last = _extent(lines, op, tag)
-    shown = {*changes.around(lines[first], _above(lines, first)), *range(max(0, first - AROUND), last + 1 + AROUND)}
+    lines, own_lines = (o.get_asm(use_local_scope=True).splitlines() for o in (module.operation, op))
+    tags = ([n for n, line in enumerate(text) if re.search(rf"{tag}[,}}]", line)] for text in (lines, own_lines))
+    (at, *_), (before, *_) = tags
+    first, last = at - before, at - before + len(own_lines) - 1
+    above = ((n, lines[n]) for n in range(first - 1, -1, -1))
+    shown = {*changes.around(lines[first], above), *range(max(0, first - AROUND), last + 1 + AROUND)}
     if most is not None and last - first + 1 > most:
         shown -= {*range(first + most * 2 // 3, last - most // 3)}
     left_out = False
@@ -152,14 +155,3 @@ def _marked(module: ir.Module, op: ir.Operation, tag: str, most: int | None) -> 
         elif not left_out:
             yield None, own
         left_out = number not in shown
-
-
-def _extent(lines: list[str], op: ir.Operation, tag: str) -> tuple[int, int]:
-    """The first and the last line of the op, which stands in the module as it is printed alone."""
-    own = op.get_asm(use_local_scope=True).splitlines()
-    at, before = (next(n for n, line in enumerate(text) if re.search(rf"{tag}[,}}]", line)) for text in (lines, own))
-    return at - before, at - before + len(own) - 1
-
-
-def _above(lines: list[str], at: int) -> Iterable[tuple[int, str]]:
-    return ((n, lines[n]) for n in range(at - 1, -1, -1))

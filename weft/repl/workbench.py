@@ -236,7 +236,8 @@ def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[st
                     way = choice.then if condition(choice.condition, env) else choice.otherwise
                     yield from _items(way, env, schedules)
                 except WeftError:  # a handle that is not made yet, or a value of a called schedule
-                    one, other = sorted(([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise)), key=sum)
+                    ways = ([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise))
+                    one, other = sorted(ways, key=sum)
                     yield from one if one == other else (*one, _UNKNOWN)
             case tree.Foreach() as loop:
                 try:

@@ -13,8 +13,8 @@ SMALL_SIZES = ("64", "128", "256")
 
 @click.command(short_help="Time the recipes against CuPy's own function.")
 @click.argument("payload", default="matmul")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the recipes or of the payload.")
-@click.option("--layer", "layers", multiple=True, metavar="NAME", help="Sizes of the payload by name; may be given several times.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of recipes or payload.")
+@click.option("--layer", "layers", multiple=True, metavar="NAME", help="Sizes of the payload by name; may be repeated.")
 @click.option("--repeat", type=click.IntRange(1), default=5, metavar="N", help="Runs of each; the best counts.")
 def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int) -> None:
     """Time every recipe of PAYLOAD on the GPU against CuPy's own function; without a GPU, time what can be timed here.

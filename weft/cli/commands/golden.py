@@ -118,7 +118,8 @@ class Run:
             say(f"{golden.path}: {same}{'; written by hand, and left alone' if self.update and not written else ''}")
             self.counts["right"] += 1
             return
-        say(f"{golden.path}: {('written, new' if change.new else f'written, {change.summary}') if written else 'differs'}")
+        what = "new" if change.new else change.summary
+        say(f"{golden.path}: {f'written, {what}' if written else 'differs'}")
         sys.stderr.writelines(f"{line}\n" for line in change.shown(colored(), not self.full))
         if not written:
             raise change.error
@@ -151,4 +152,5 @@ def _new(chosen: Choice, name: str | None, after: str | None, cuda: bool) -> Gol
         raise without_golden(chosen.file, schedule)
     path = new_path(schedule, name, after, cuda)
     beside = chosen.payload and Path(os.path.relpath(chosen.payload, path.parent))
-    return Golden(path, schedule.name, after, cuda, beside, chosen.settings, layer=chosen.layer, unproven=chosen.unproven)
+    settings, layer = chosen.settings, chosen.layer
+    return Golden(path, schedule.name, after, cuda, beside, settings, layer=layer, unproven=chosen.unproven)

@@ -68,8 +68,9 @@ def payloads(name: str | None) -> None:
 
 
 def _described(builder: Builder) -> str:
-    rows = [(p.name, p.type, str(p.default), p.legal, p.meaning) for p in builder.parameters]
-    text = f"{builder.name}: {builder.summary}\n\n" + _columns([("name", "type", "default", "values", "what it is"), *rows])
+    rows = [("name", "type", "default", "values", "what it is")]
+    rows += [(p.name, p.type, str(p.default), p.legal, p.meaning) for p in builder.parameters]
+    text = f"{builder.name}: {builder.summary}\n\n{_columns(rows)}"
     if not builder.layers:
         return text
     names = list(dict.fromkeys(name for layer in builder.layers.values() for name in layer))
@@ -80,4 +81,5 @@ def _described(builder: Builder) -> str:
 def _columns(rows: Iterable[tuple[str, ...]]) -> str:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    lines = ("  ".join(map(str.ljust, row, widths)) for row in rows)
+    return "\n".join(map(str.rstrip, lines))

@@ -16,7 +16,6 @@ import rich_click as click
 
 if TYPE_CHECKING:
     from ...pipeline import Choice
-    from ...runtime.run.execution import Reference, Target
 
 Function = Callable[..., Any]
 
@@ -24,14 +23,7 @@ PATH = click.Path(path_type=Path)
 
 FILE = click.argument("file", metavar="FILE")
 
-layer_option = click.option("--layer", metavar="NAME", help="Sizes of the payload by name; `weft payloads NAME` lists them.")
-payload_option = click.option(
-    "--payload", type=PATH, metavar="P.mlir", help="The program to schedule, instead of the schedule's own."
-)
-set_option = click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the schedule or of its payload."
-)
-unproven_option = click.option("--unproven", is_flag=True, help="Take kernels that are not proven race-free, and call them so.")
+unproven_option = click.option("--unproven", is_flag=True, help="Take kernels not proven race-free, and call them so.")
 entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
@@ -42,15 +34,19 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)
-        def gathered(
-            payload: Path | None, settings: tuple[str, ...], layer: str | None, file: str = "", unproven: bool = False, **rest: Any
-        ) -> Any:
+        def gathered(settings: tuple[str, ...], file: str = "", **given: Any) -> Any:
             from ...payloads.settings import parse_settings
             from ...pipeline import Choice
 
-            return command(chosen=Choice(file, payload, parse_settings(settings), layer, unproven), **rest)
+            mine = {name: given.pop(name) for name in ("payload", "layer", "unproven") if name in given}
+            return command(chosen=Choice(file, settings=parse_settings(settings), **mine), **given)
 
-        options = (payload_option, set_option, layer_option, *more)
+        options = (
+            click.option("--payload", type=PATH, metavar="P.mlir", help="The program, instead of the schedule's own."),
+            click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of schedule or payload."),
+            click.option("--layer", metavar="NAME", help="The payload's sizes by name; `weft payloads NAME` lists them."),
+            *more,
+        )
         return functools.reduce(lambda made, decorate: decorate(made), reversed(options), gathered)
 
     return decorated
@@ -75,18 +71,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
 )  # fmt: skip
 @json_option
-def run(
-    chosen: Choice,
-    entry: str | None,
-    target: Target,
-    seed: int,
-    inputs: Path | None,
-    save: Path | None,
-    trace: Path | None,
-    graph: bool,
-    reference: Reference,
-    as_json: bool,
-) -> int:
+def run(chosen: Choice, entry: str | None, as_json: bool, **how: Any) -> int:
     """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
 
     The exit code is 0 when the outputs are right and nothing raced.
@@ -96,9 +81,9 @@ def run(
     from ...runtime.run.execution import RunOptions, run_bundle
     from ..console import emit, progress, say, show, stderr
 
-    if graph and trace is not None:
-        raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
-    options = RunOptions(target, seed, inputs, save, reference, trace, graph)
+    options = RunOptions(**how)
+    if options.graph and options.trace is not None:
+        raise click.UsageError("--graph replays a plan as a whole, and leaves nothing to --trace: trace it without")
     with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
             if chosen != Choice(chosen.file) or entry is not None:
@@ -116,8 +101,8 @@ def run(
         from ..report import show_report
 
         show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda, timeline=done.timeline)
-    if trace is not None:
-        say(f"{trace}, {trace.with_suffix('.svg')}: written")
+    if options.trace is not None:
+        say(f"{options.trace}, {options.trace.with_suffix('.svg')}: written")
     return 1 if done.report.ok is False else 0
 
 
@@ -239,14 +224,15 @@ def check(files: tuple[str, ...]) -> int:
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file is there.
     """
     from ...dsl.diagnostics import count
-    from ...payloads.payload import check_payload
+    from ...payloads.payload import payload_source
     from ...pipeline import read_schedule
     from ...recipes import shortened
     from ..console import each, say
 
     def one(name: str) -> None:
         file = read_schedule(name)
-        check_payload(file)
+        if file.payload is not None:
+            payload_source(file, None, {})  # as far as it shows without MLIR
         say(f"{shortened(file.source.name)}: right, {count(len(file.schedules), 'schedule')}")
 
     return each(files, one)

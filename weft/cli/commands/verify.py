@@ -71,7 +71,8 @@ def _alike(kernels: Sequence[Judged]) -> list[list[Judged]]:
 def _said(group: Sequence[Judged]) -> list[Diagnostic]:
     """What is wrong with these launches, said once."""
     first, *more = group
-    return [replace(d, notes=(*d.notes, f"and so by {count(len(more), 'more launch')}")) if more else d for d in first.diagnostics]
+    others = (f"and so by {count(len(more), 'more launch')}",) if more else ()
+    return [replace(d, notes=(*d.notes, *others)) for d in first.diagnostics]
 
 
 def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
