@@ -58,7 +58,7 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
 
 def _overlap(op: ir.Operation) -> tuple[int, int] | None:
     """The numbers of an input and an output that may share elements, but not iteration by iteration; None if there are none."""
-    from ..proof.hosts.effects import HostValues, traced
+    from ..proof.hosts.effects import HostValues
 
     space, operands = structure(op), list(op.operands)
     for written, read in product(range(space.inputs, len(operands)), range(len(operands))):
@@ -66,7 +66,7 @@ def _overlap(op: ir.Operation) -> tuple[int, int] | None:
         if read == written or not is_read(op, read) or not _may_share(a, b):
             continue
         host = HostValues(list(ancestors(op))[-1])
-        if all(mine.disjoint(its) for mine in traced(a, {}, host) for its in traced(b, {}, host)):
+        if all(mine.disjoint(its) for mine in host.windows(a) for its in host.windows(b)):
             continue  # windows of one buffer that have no element in common
         if spelled(a) != spelled(b) or space.maps[read] != space.maps[written]:
             return read, written

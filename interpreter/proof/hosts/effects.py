@@ -23,11 +23,9 @@ from ...memory.views import VIEWS, shown, sources
 from ..kernels.views import window
 from .windows import HostBuffer, MovingWindow, Window
 
-Known = dict[ir.Value, tuple[Window, ...]]
-
 
 class HostValues(Values):
-    """The indices of a module's host functions, as forms of constants and of the counters of their loops.
+    """The indices of a module's host functions, as forms of constants and of the counters of their loops; and what memrefs show.
 
     Attributes:
         counters: the loops whose iterations the symbols count.
@@ -36,6 +34,7 @@ class HostValues(Values):
     def __init__(self, module: ir.Operation) -> None:
         super().__init__(LaunchShape(), lambda _: NOTHING)
         self.counters: dict[Symbol, ir.Operation] = {}
+        self._windows: dict[ir.Value, tuple[Window, ...]] = {}
         functions = operations(module, "func.func")
         for loop in (loop for function in functions for loop in operations(function, "scf.for")):
             first, _, step = (self.linear(v) for v in list(loop.operands)[:3])
@@ -44,24 +43,22 @@ class HostValues(Values):
                 self.counters[counter] = loop
                 self.bind(loop.regions[0].blocks[0].arguments[0], first + Linear.of(counter) * step.constant)
 
-
-def traced(
-    value: ir.Value, known: Known, host: HostValues, on_the_way: frozenset[ir.Value] = frozenset()
-) -> tuple[Window, ...]:
-    """The windows that `value` may show. `known`: what was found out before."""
-    if value in known:
-        return known[value]
-    if value in on_the_way:
-        return ()
-    here = on_the_way | {value}
-    made_of = sources(value)
-    if made_of is None:
-        return (Window(HostBuffer("unknown", value)),)
-    if not made_of:
-        return (_root(value),)
-    if shown(value) is not None:
-        return tuple(_shown(value, window, host) for window in traced(made_of[0], known, host, here))
-    return tuple(dict.fromkeys(window for v in made_of for window in traced(v, known, host, here)))
+    def windows(self, value: ir.Value, on_the_way: frozenset[ir.Value] = frozenset()) -> tuple[Window, ...]:
+        """What a memref may show: one window, or several where it was chosen (`arith.select`, `scf.if`)."""
+        if value in self._windows or value in on_the_way:
+            return self._windows.get(value, ())
+        made_of, here = sources(value), on_the_way | {value}
+        if made_of is None:
+            found: list[Window] = [Window(HostBuffer("unknown", value))]
+        elif not made_of:
+            found = [_root(value)]
+        else:
+            found = [window for source in made_of for window in self.windows(source, here)]
+            if shown(value) is not None:
+                found = [_shown(value, window, self) for window in found]
+        if not on_the_way:
+            self._windows[value] = tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(found))
 
 
 def _root(value: ir.Value) -> Window:
@@ -176,7 +173,6 @@ class Effects:
     """
 
     module: ir.Module
-    _windows: dict[ir.Value, tuple[Window, ...]] = field(default_factory=dict)
     _callables: dict[str, ir.Operation] = field(default_factory=dict)
     _binaries: set[str] = field(default_factory=set)
     _summaries: dict[str, tuple[tuple[Done, int | HostBuffer], ...] | None] = field(default_factory=dict)
@@ -197,16 +193,10 @@ class Effects:
         """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
         found: dict[Effect, None] = {}
         for (kind, update), at in self._all(op):
-            for seen in (Window(at),) if isinstance(at, HostBuffer) else self.windows(at):
+            for seen in (Window(at),) if isinstance(at, HostBuffer) else self.host.windows(at):
                 if not seen.empty and not _inside(seen.buffer, op):
                     found[Effect(kind, seen, update)] = None
         return tuple(found)
-
-    def windows(self, value: ir.Value) -> tuple[Window, ...]:
-        """What a memref may show: one window, or several where it was chosen (`arith.select`, `scf.if`)."""
-        if value not in self._windows:
-            self._windows[value] = traced(value, self._windows, self.host)
-        return self._windows[value]
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:
         """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
@@ -278,7 +268,7 @@ class Effects:
             if op.name in CALLS and self._summary(op) is None:
                 return None
         for done, value in self._all(function):
-            for buffer in (value,) if isinstance(value, HostBuffer) else (w.buffer for w in self.windows(value)):
+            for buffer in (value,) if isinstance(value, HostBuffer) else (w.buffer for w in self.host.windows(value)):
                 if buffer.kind == "unknown":
                     return None
                 at = parameters.get(buffer.key) if isinstance(buffer.key, ir.Value) else buffer

@@ -122,7 +122,7 @@ class History:
 
     def _return(self, op: ir.Operation) -> None:
         """The caller reads what it gets, when the tokens that it gets are ready."""
-        shown = [w for v in op.operands if is_memref(v) for w in self.effects.windows(v)]
+        shown = [w for v in op.operands if is_memref(v) for w in self.effects.host.windows(v)]
         if shown:
             self._happens(op, tuple(Effect("read", window) for window in dict.fromkeys(shown)))
         else:

@@ -186,7 +186,7 @@ class MemoryOrder:
 
     def _chosen_memory(self, event: Event) -> frozenset[HostBuffer]:
         """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
-        shown = [self.history.effects.windows(v) for v in event.op.operands if is_memref(v)]
+        shown = [self.history.effects.host.windows(v) for v in event.op.operands if is_memref(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
     def _iteration(self, buffer: HostBuffer, event: Event, loose: bool) -> tuple[int, ...] | None:
@@ -273,7 +273,7 @@ class MemoryOrder:
         if one.part is None and other.part is None:
             return True
         whole = one.buffer.key
-        dims = None if isinstance(whole, str) else self.history.effects.windows(whole)[0].dims
+        dims = None if isinstance(whole, str) else self.history.effects.host.windows(whole)[0].dims
         return any(w.part is None and w.dims in (None, dims) for w in (one, other))
 
     def _report(

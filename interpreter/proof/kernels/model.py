@@ -51,6 +51,10 @@ class Place:
     steps: tuple[PlaceStep, ...]
     position: int
 
+    def into(self, region: int, guards: tuple[Formula, ...] = (), loop: Loop | None = None) -> tuple[PlaceStep, ...]:
+        """The way into a region of what stands here."""
+        return (*self.steps, PlaceStep(self.position, region, guards, loop))
+
     @property
     def loops(self) -> tuple[Loop, ...]:
         return tuple(s.loop for s in self.steps if s.loop is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
@@ -39,7 +40,7 @@ class Reader:
         self._written: set[ir.Value] = set()
         self._writes_anything = False
         self._shown: list[ir.Value] = []
-        self._loops = 0
+        self._loops = itertools.count()
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ class Reader:
         elif name == "scf.while":
             self._while(op, place)
         elif name in _INLINE:
-            self.block(only_block(op.regions[0], op), (*place.steps, PlaceStep(place.position, 0)))
+            self.block(only_block(op.regions[0], op), place.into(0))
         elif name == "gpu.barrier":
             self._barrier(op, place)
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
@@ -111,8 +112,7 @@ class Reader:
 
     def _for(self, op: ir.Operation, place: Place) -> None:
         body = op.regions[0].blocks[0]
-        number = self._loops
-        self._loops += 1
+        number = next(self._loops)
         lows, highs, step = self._bounds(op)
         low = self.values.extreme(lows, largest=True)
         loop, guards = self._counted(number, low, highs, step, describe(op), unsigned="unsignedCmp" in op.attributes)
@@ -126,7 +126,7 @@ class Reader:
         known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
         exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
         self.views.take_turns(op, inits, list(terminator(body).operands), Linear.of(loop.counter), exact)
-        self.block(body, (*place.steps, PlaceStep(place.position, 0, guards, loop)))
+        self.block(body, place.into(0, guards, loop))
 
     def _bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
         """What the variable starts at, the largest of several; what it stays below, all of several; the step."""
@@ -187,8 +187,7 @@ class Reader:
 
     def _while(self, op: ir.Operation, place: Place) -> None:
         """Its trip count is an uninterpreted number: the same for all threads if its condition is."""
-        number = self._loops
-        self._loops += 1
+        number = next(self._loops)
         before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
         condition = terminator(before).operands
         passed = list(condition)[1:]
@@ -201,7 +200,7 @@ class Reader:
         loop = Loop(number, counter, None, None, describe(op))
         for region, block in enumerate((before, after)):
             bound = at_least(trips, Linear.of(counter)) if region == 0 else less(Linear.of(counter), trips)
-            self.block(block, (*place.steps, PlaceStep(place.position, region, (bound,), loop)))
+            self.block(block, place.into(region, (bound,), loop))
 
     def _if(self, op: ir.Operation, place: Place) -> None:
         if op.name == "affine.if":
@@ -213,14 +212,14 @@ class Reader:
         for region, arm in enumerate(op.regions):
             if len(arm.blocks):
                 guard = condition if region == 0 else condition.negate()
-                self.block(arm.blocks[0], (*place.steps, PlaceStep(place.position, region, (guard,))))
+                self.block(arm.blocks[0], place.into(region, (guard,)))
 
     def _switch(self, op: ir.Operation, place: Place) -> None:
         """Its first region is what is done where no case is met."""
         chosen = self.values.linear(op.operands[0])
         met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
         for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
-            self.block(op.regions[region].blocks[0], (*place.steps, PlaceStep(place.position, region, (guard,))))
+            self.block(op.regions[region].blocks[0], place.into(region, (guard,)))
 
     # ---- leaves -------------------------------------------------------------------------------------------------------
 

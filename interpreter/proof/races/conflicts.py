@@ -10,7 +10,6 @@ import islpy as isl
 
 from ...indices.linear import Linear, Symbol
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
-from ..kernels.views import RootBuffer
 from ..solver import Naming, Solver, Unknown
 from .phases import Phases, meeting
 from .relations import PairClass, residue
@@ -189,23 +188,11 @@ def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
 
 def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     """Accesses that may touch the same memory, at least one of which writes it."""
-    of_buffer: dict[RootBuffer | None, list[Access]] = {}
-    apart = not any(access.buffer.anything for access in model.accesses)
-    for access in model.accesses:
-        of_buffer.setdefault(_group(model, access) if apart else None, []).append(access)
-    place = dict.fromkeys(of_buffer, 0)
-    for a in model.accesses:
-        group = _group(model, a) if apart else None
-        for b in of_buffer[group][place[group] :]:
+    for number, a in enumerate(model.accesses):
+        for b in model.accesses[number:]:
             together = a.atomic is not None and a.atomic == b.atomic
             if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
                 yield a, b
-        place[group] += 1
-
-
-def _group(model: KernelModel, access: Access) -> RootBuffer | None:
-    """Accesses of different groups never meet."""
-    return None if model.may_alias and access.buffer.foreign else access.buffer
 
 
 def _collides(pair: PairClass) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ..kernels.model import Barrier, Loop, Place, PlaceStep
 
@@ -33,14 +32,14 @@ def _position(place: Place, depth: int) -> int:
     return place.steps[depth].position if depth < len(place.steps) else place.position
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
-    """The barriers of one block of ops that order one kind of memory, in the order of the text."""
+Steps = tuple[PlaceStep, ...]
+Row = list[Barrier]
+"""The barriers of one block of ops that order one kind of memory, in the order of the text."""
 
-    steps: tuple[PlaceStep, ...]
-    loops: tuple[Loop, ...]
-    positions: tuple[int, ...]
-    barriers: tuple[Barrier, ...]
+
+def _in_front(row: Row, place: Place) -> int:
+    """How many of the row's barriers stand in front of what holds the place in their block."""
+    return bisect_left(row, _position(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
 
 
 class Phases:
@@ -48,21 +47,16 @@ class Phases:
 
     def __init__(self, barriers: Iterable[Barrier]) -> None:
         self.barriers = tuple(barriers)
-        self._rows: dict[str, dict[tuple[PlaceStep, ...], Row]] = {}
-        self._chains: dict[tuple[str, tuple[PlaceStep, ...]], list[Row]] = {}
+        self._rows: dict[str, dict[Steps, Row]] = {}
+        self._chains: dict[tuple[str, Steps], list[Row]] = {}
 
-    def rows(self, space: str) -> dict[tuple[PlaceStep, ...], Row]:
+    def rows(self, space: str) -> dict[Steps, Row]:
         """The rows that order this memory, by the block that they stand in."""
         if space not in self._rows:
-            blocks: dict[tuple[PlaceStep, ...], list[Barrier]] = {}
-            for barrier in self.barriers:
-                if space in barrier.spaces:
-                    blocks.setdefault(barrier.place.steps, []).append(barrier)
             made = self._rows[space] = {}
-            for steps, found in blocks.items():
-                found.sort(key=lambda b: b.place.position)
-                loops = tuple(s.loop for s in steps if s.loop is not None)
-                made[steps] = Row(steps, loops, tuple(b.place.position for b in found), tuple(found))
+            for barrier in sorted(self.barriers, key=lambda barrier: barrier.place.position):
+                if space in barrier.spaces:
+                    made.setdefault(barrier.place.steps, []).append(barrier)
         return self._rows[space]
 
     def _around(self, place: Place, space: str) -> list[Row]:
@@ -70,28 +64,25 @@ class Phases:
         key = space, place.steps
         if key not in self._chains:
             rows = self.rows(space)
-            depths = range(len(place.steps) + 1)
-            self._chains[key] = [rows[place.steps[:d]] for d in depths if place.steps[:d] in rows] if rows else []
+            depths = range(len(place.steps) + 1) if rows else ()
+            self._chains[key] = [rows[place.steps[:d]] for d in depths if place.steps[:d] in rows]
         return self._chains[key]
 
     def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
         """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration of
         `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
         for row in self._around(first, space):
-            depth = len(row.steps)
-            after = bisect_left(row.positions, _position(first, depth))
+            around = row[0].place
             if carried is None:
-                common = first.steps[:depth] == second.steps[:depth]
-                yield row.barriers[after : bisect_left(row.positions, _position(second, depth)) if common else None]
-            elif carried in row.loops:
-                yield row.barriers[after:]
+                common = around.steps == second.steps[: len(around.steps)]
+                yield row[_in_front(row, first) : _in_front(row, second) if common else None]
+            elif carried in around.loops:
+                yield row[_in_front(row, first) :]
         for row in self._around(second, space):
-            depth = len(row.steps)
-            inside = first.steps[:depth] != second.steps[:depth] if carried is None else carried in row.loops
-            if inside:
-                yield row.barriers[: bisect_left(row.positions, _position(second, depth))]
+            around = row[0].place
+            if around.steps != first.steps[: len(around.steps)] if carried is None else carried in around.loops:
+                yield row[: _in_front(row, second)]
 
     def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
         """Whether a barrier is sure to separate all instances."""
         return any(self.sure(first, second, space, carried))
-
