@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from ..ir.cloning import clone_module
+from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
-from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, ir
+from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, Body, Edit, Section, close
 
@@ -107,7 +107,7 @@ class Focus:
         if any("sym_name" not in op.attributes for op in tops):
             raise NotLocalError
         function = next((op for op in tops if op.attributes["sym_name"] == name), None)
-        if function is None or len(function.regions[0].blocks) != 1 or _attributes(function) != _attributes(husk):
+        if function is None or len(function.regions[0].blocks) != 1 or attributes(function) != attributes(husk):
             raise NotLocalError
         return function, [op for op in tops if op != function and symbol(op) not in there]
 
@@ -128,17 +128,8 @@ class Focus:
 
     def _shell(self) -> ir.Module:
         """The module's attributes after the rewrite."""
-        shell, attributes = self.version.shell, self.module.operation.attributes
-        if all(name in shell.operation.attributes for name in attributes):
-            return shell
-        shell = clone_module(shell)
-        for name in attributes:
-            shell.operation.attributes[name] = attributes[name]
-        return shell
-
-
-def _attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
-    return {name: op.attributes[name] for name in op.attributes}
+        shell, given = self.version.shell, attributes(self.module.operation)
+        return shell if given.keys() <= attributes(shell.operation).keys() else empty_module(shell, given)
 
 
 def _renamed(section: Section, renamed: dict[int, int]) -> Section:

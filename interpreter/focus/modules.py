@@ -10,9 +10,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..ir.cloning import clone_module
+from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
-from ..ir.mlir import ir, operations, run_passes
+from ..ir.mlir import attributes, ir, operations, run_passes
+from ..ir.structured import body_of
 from . import sections
 from .sections import HOLDER, Body, Edit, close
 
@@ -166,7 +167,7 @@ class Sectioned:
             else:
                 module.body.append(item.clone())
         before = -1
-        while (count := sum(len(_block(op).operations) for op in module.body.operations if _is_plain(op))) != before:
+        while (count := sum(len(body_of(op.operation).operations) for op in module.body.operations if _is_plain(op))) != before:
             run_passes(module, "cse")  # of a chain of dead ops it takes the last
             before = count
         return module
@@ -174,7 +175,7 @@ class Sectioned:
 
 def _fill(function: ir.Operation, body: Body) -> None:
     """Put the ops into `function`, a copy of the husk."""
-    block = _block(function)
+    block = body_of(function)
     values = {body.first + n: argument for n, argument in enumerate(block.arguments)}
     with function.context, function.location:
         end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # to be in front of, while the ops are put in
@@ -189,9 +190,7 @@ def take_apart(module: ir.Module) -> Sectioned | None:
     if not any(map(_large, module.body.operations)):
         return None
     copy = clone_module(module)
-    shell = ir.Module.create(loc=module.operation.location)
-    for name in module.operation.attributes:
-        shell.operation.attributes[name] = module.operation.attributes[name]
+    shell = empty_module(module, attributes(module.operation))
     numbers = itertools.count()
     items: list[ir.Operation | Body] = []
     for view in list(copy.body.operations):
@@ -202,19 +201,15 @@ def take_apart(module: ir.Module) -> Sectioned | None:
 
 
 def _large(op: ir.Operation | ir.OpView) -> bool:
-    return _is_plain(op) and len(_block(op).operations) > sections.LARGE
+    return _is_plain(op) and len(body_of(op.operation).operations) > sections.LARGE
 
 
 def _is_plain(op: ir.Operation | ir.OpView) -> bool:
     return op.operation.name == "func.func" and len(op.operation.regions[0].blocks) == 1
 
 
-def _block(op: ir.Operation | ir.OpView) -> ir.Block:
-    return op.operation.regions[0].blocks[0]
-
-
 def _body(function: ir.Operation, numbers: itertools.count[int]) -> Body:
-    block = _block(function)
+    block = body_of(function)
     known: dict[ir.Value, int] = {argument: next(numbers) for argument in block.arguments}
     first = min(known.values(), default=0)
     ops = [view.operation for view in block.operations]

@@ -6,13 +6,12 @@ result. Both arms of a branch start from one token and yield one.
 
 from __future__ import annotations
 
-from ..ir.mlir import children, ir, operations
+from ..ir.mlir import attributes, children, ir, operations
 from ..memory.effects import is_memref
 from ..memory.views import terminator
 from ..proof.hosts.effects import DEVICE, Effects
 from ..proof.hosts.events import TOKEN, is_token
 
-CARRIERS = ("scf.for", "scf.if")
 BOUNDS = {"scf.for": 3, "scf.if": 1}
 """How many operands are no carried values."""
 ASYNCHRONOUS = ("gpu.launch_func", "gpu.alloc", "gpu.memcpy", "gpu.memset", "gpu.dealloc", "memref.copy")
@@ -31,20 +30,20 @@ def may_be_async(op: ir.Operation) -> bool:
 def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
     """A copy of `op` in front of it that waits for `dependency`; its last result is its token. All else that `op` gave is
     taken from the copy from now on. A `memref.copy` becomes the `gpu.memcpy` that it is on a device."""
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    given = attributes(op)
     operands = [v for v in op.operands if not is_token(v)]
     name = op.name
     if name == "memref.copy":
         name, operands = "gpu.memcpy", operands[::-1]
-    elif "operandSegmentSizes" in attributes:  # tokens come first
-        sizes = list(ir.DenseI32ArrayAttr(attributes["operandSegmentSizes"]))
-        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *sizes[1:]])
+    elif "operandSegmentSizes" in given:  # tokens come first
+        sizes = list(ir.DenseI32ArrayAttr(given["operandSegmentSizes"]))
+        given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *sizes[1:]])
     kept = [r for r in op.results if not is_token(r)]
     made = ir.Operation.create(
         name,
         results=[*(r.type for r in kept), token_type()],
         operands=[dependency, *operands],
-        attributes=attributes,
+        attributes=given,
         loc=op.location,
     )
     for old, new in zip(kept, made.results, strict=False):
@@ -57,7 +56,7 @@ def may_carry(op: ir.Operation, effects: Effects) -> bool:
 
     Memory that it allocates stays inside, and is not freed there by the host, who would have to wait for its users.
     """
-    if op.name not in CARRIERS or any(is_memref(r) for r in op.results):
+    if op.name not in BOUNDS or any(is_memref(r) for r in op.results):
         return False
     inner = children(op)
     return all(_needs_nothing(each, effects) for each in inner) and any(launches(each) for each in inner)
@@ -66,7 +65,7 @@ def may_carry(op: ir.Operation, effects: Effects) -> bool:
 def _needs_nothing(op: ir.Operation, effects: Effects) -> bool:
     if may_be_async(op) or op.name == "gpu.wait" or op.name in HOST_ALLOCATIONS:
         return True
-    if op.name in CARRIERS and launches(op):
+    if op.name in BOUNDS and launches(op):
         return may_carry(op, effects)
     return not effects.of(op)
 
@@ -91,7 +90,7 @@ def carrying(op: ir.Operation, token: ir.Value | None) -> ir.Operation:
         op.name,
         results=[*(op.results[i].type for i in kept), *([] if token is None else [token_type()])],
         operands=[*list(op.operands)[:bounds], *inits, *([token] if token is not None and op.name == "scf.for" else [])],
-        attributes={name: op.attributes[name] for name in op.attributes},
+        attributes=attributes(op),
         regions=len(op.regions),
         loc=op.location,
     )
@@ -123,7 +122,7 @@ def yielding(last: ir.Operation, token: ir.Value | None) -> None:
 
 def strip(function: ir.Operation) -> ir.Operation | None:
     """Let no loop or branch hand on a token; the root that operations take instead, if there was one."""
-    found = [op for op in operations(function, *CARRIERS) if any(is_token(r) for r in op.results)]
+    found = [op for op in operations(function, *BOUNDS) if any(is_token(r) for r in op.results)]
     if not found:
         return None
     with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeAlias
 
 from ..ir.affine_maps import Operator, results_of
@@ -187,10 +188,7 @@ def is_zero(a: Sum) -> ir.Value:
 
 
 def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = arith.AndIOp(result, condition).result
-    return result
+    return reduce(lambda one, other: arith.AndIOp(one, other).result, conditions)
 
 
 def delinearise(index: Sum, extents: Sequence[Bound]) -> list[Sum]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.affine_maps import Operator, results_of
-from ..ir.mlir import affine, ir, operations
+from ..ir.mlir import affine, ir, maker, operations
 from .dependence import WARP
 
 THREAD = 2
@@ -120,8 +120,7 @@ class _Numbers:
     def _number(self, value: ir.Value, rank: int | None = None) -> Number:
         if value not in self._numbers:
             owner = value.owner
-            name = "" if isinstance(owner, ir.Block) else owner.operation.name
-            known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(name, 1)
+            known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(maker(value).name, 1)
             number = (known if rank is None else rank, len(self._values))
             self._numbers[value] = number
             self._values.append(value)
@@ -196,21 +195,16 @@ class _Numbers:
             operands.append(self._values[number[1]])
         total = _rebuilt(rest, places)
         if first is not None:
-            total = ir.AffineExpr.get_add(ir.AffineExpr.get_dim(0), total)
+            total = ir.AffineExpr.get_dim(0) + total
         with ir.InsertionPoint(before), before.location:
             return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [total]), operands).result
 
 
 def _rebuilt(linear: IndexForm, places: dict[Number, int]) -> ir.AffineExpr:
-    total: ir.AffineExpr | None = None
+    total = ir.AffineExpr.get_constant(0)
     for key, coefficient in linear.terms:
-        one = _term(key, places)
-        one = one if coefficient == 1 else ir.AffineExpr.get_mul(one, ir.AffineExpr.get_constant(coefficient))
-        total = one if total is None else ir.AffineExpr.get_add(total, one)
-    constant = ir.AffineExpr.get_constant(linear.constant)
-    if total is None:
-        return constant
-    return ir.AffineExpr.get_add(total, constant) if linear.constant else total
+        total = total + _term(key, places) * coefficient
+    return total + linear.constant
 
 
 def _term(key: Key, places: dict[Number, int]) -> ir.AffineExpr:
@@ -221,4 +215,4 @@ def _term(key: Key, places: dict[Number, int]) -> ir.AffineExpr:
         "ceildiv": ir.AffineExpr.get_ceil_div,
         "mod": ir.AffineExpr.get_mod,
     }[key[0]]
-    return make(_rebuilt(key[1], places), ir.AffineExpr.get_constant(key[2]))
+    return make(_rebuilt(key[1], places), key[2])

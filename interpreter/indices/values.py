@@ -63,9 +63,8 @@ class Values(Integers):
             if isinstance(attribute, ir.IntegerAttr):
                 return Linear.of(abs(int(attribute)) if is_flag(value) else int(attribute))  # `true` reads as -1
             return self.opaque(NOTHING, guessed=True)
-        if name in _CONVERSIONS:
-            return self.converted(self.linear(op.operands[0]), name, op.operands[0].type, value.type)
-        if name == "builtin.unrealized_conversion_cast" and len(op.operands) == 1 and _is_number(op.operands[0]):
+        cast = name == "builtin.unrealized_conversion_cast" and len(op.operands) == 1 and _is_number(op.operands[0])
+        if cast or name in _CONVERSIONS:
             return self.converted(self.linear(op.operands[0]), name, op.operands[0].type, value.type)
         if is_flag(value):
             known = self._logic(op)

@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from .mlir import DYNAMIC, ahead_of, ir, operations
+from .mlir import DYNAMIC, ahead_of, attributes, ir, operations
 from .structured import part_of, replace
 
 
 def clone_module(module: ir.Module) -> ir.Module:
     """An independent copy of `module` in the same context, attributes of the module op included."""
     with module.context:
-        copy = ir.Module.create(loc=module.operation.location)
+        copy = empty_module(module, attributes(module.operation))
         for op in module.body.operations:
             copy.body.append(op.operation.clone())
-        for name in module.operation.attributes:
-            copy.operation.attributes[name] = module.operation.attributes[name]
     return copy
+
+
+def empty_module(like: ir.Module, given: Mapping[str, ir.Attribute]) -> ir.Module:
+    """A module with these attributes, and nothing in it."""
+    made = ir.Module.create(loc=like.operation.location)
+    for name, attribute in given.items():
+        made.operation.attributes[name] = attribute
+    return made
 
 
 PROVEN = "weft.proven"

@@ -223,6 +223,12 @@ def producer(value: ir.Value) -> ir.Operation | None:
     return op
 
 
+def attributes(op: ir.Operation | ir.OpView) -> dict[str, ir.Attribute]:
+    """All of an op's attributes by their names."""
+    given = op.operation.attributes
+    return {name: given[name] for name in given}
+
+
 def i64(number: int) -> ir.IntegerAttr:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from ..ir.mlir import ir, producer
+from ..ir.mlir import ir, maker, producer
 from ..ir.structured import loop_inits
 from .effects import ALLOCATIONS, CONTROL, STORED, is_memref
 
@@ -107,9 +107,7 @@ def _carried(value: ir.BlockArgument) -> list[ir.Value] | None:
 
 def hands_on(value: ir.Value) -> bool:
     """Whether `value` is one of its `sources`, whole and unchanged: carried by a loop, or yielded by a branch."""
-    owner = value.owner
-    name = owner.owner.operation.name if isinstance(owner, ir.Block) else owner.operation.name
-    return name in ("scf.for", "affine.for", "scf.if")
+    return maker(value).name in ("scf.for", "affine.for", "scf.if")
 
 
 def way(value: ir.Value, of: Callable[[ir.Value], list[ir.Value] | None] = sources) -> list[ir.Value]:

@@ -174,10 +174,8 @@ class Aliasing:
 
     def _is_constant(self, name: str) -> bool:
         """Whether a global is one that nobody may write."""
-        for op in operations(self.module.operation, "memref.global"):
-            if symbol(op) == name:
-                return "constant" in op.attributes
-        return False
+        found = operations(self.module.operation, "memref.global")
+        return any("constant" in op.attributes for op in found if symbol(op) == name)
 
 
 def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.Value, str]:

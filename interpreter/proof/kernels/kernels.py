@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from math import prod
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, Sizes
@@ -271,9 +272,7 @@ def _along_used_axes(kernel: ir.Operation, grid: Sizes) -> Sizes:
 
 
 def _expect_possible(use: KernelUse, block: Sizes, grid: Sizes) -> None:
-    threads = 1
-    for size in block:
-        threads *= 1 if size is None else size
+    threads = prod(1 if size is None else size for size in block)
     wrong = [n for n in (*block, *grid) if n is not None and n < 1]
     if wrong or threads > MOST_THREADS:
         what = f"a block of {threads} threads" if not wrong else f"a size of {wrong[0]}"

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
 from ...indices.values import Values
+from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, producer
 from ...memory import effects
 
@@ -68,50 +69,39 @@ def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
 def _indices(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
     """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
     match access.footprint:
-        case "element":
-            return _element(op, access, values, lanes)
-        case "transfer":
-            return _transfer(op, access, values, lanes)
+        case "element" | "transfer":
+            return _behind(op, access, values, lanes)
         case "whole":
             return _whole(access.value, values)
     return None
 
 
-def _element(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear]:
-    """The indices behind the memref, and of a vector any of its elements: its dimensions are the last of the memref."""
-    kind = ir.MemRefType(access.value.type)
+def _behind(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+    """The indices behind the memref; of a vector any of its elements: its dimensions are the last of the memref, or those that a
+    transfer names."""
+    kind, moved, transfer = ir.MemRefType(access.value.type), access.moved, access.footprint == "transfer"
+    given = list(op.operands)[access.first :]
     if "map" in op.attributes:
-        given = [values.linear(v) for v in list(op.operands)[access.first :]]
-        indices = values.affine_map(op.attributes["map"].value, given)
+        indices = values.affine_map(op.attributes["map"].value, [values.linear(v) for v in given])
     else:
-        indices = [values.linear(v) for v in list(op.operands)[access.first : access.first + kind.rank]]
-    moved = access.moved
+        indices = [values.linear(v) for v in given[: kind.rank]]
     if moved is None or not isinstance(moved, ir.VectorType) or isinstance(kind.element_type, ir.VectorType):
-        return indices
-    first = len(indices) - moved.rank
-    lanes += [_lane(values, extent) for extent in moved.shape]
-    return [i if d < first else i + lanes[d - first] for d, i in enumerate(indices)]
+        return None if transfer else indices
+    named = op.attributes["permutation_map"].value.results if transfer else ()
+    order = [dimension_of(e) for e in named] if transfer else list(range(len(indices) - moved.rank, len(indices)))
+    there = [dimension for dimension in order if dimension is not None]
+    for dimension, extent in zip(order, moved.shape, strict=True):
+        if dimension is not None:
+            lane = _lane(values, extent)
+            indices[dimension] = indices[dimension] + lane
+            if there == sorted(there):  # a mask has the dimensions of the memref in their order
+                lanes.append(lane)
+    return indices
 
 
 def _lane(values: Values, extent: int) -> Linear:
     """Any of 0 … extent-1."""
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
-
-
-def _transfer(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
-    kind = ir.MemRefType(access.value.type)
-    moved = access.moved
-    if moved is None or isinstance(kind.element_type, ir.VectorType) or not isinstance(moved, ir.VectorType):
-        return None
-    indices = [values.linear(v) for v in list(op.operands)[access.first : access.first + kind.rank]]
-    order = [e.position for e in op.attributes["permutation_map"].value.results if isinstance(e, ir.AffineDimExpr)]
-    for dimension, extent in zip(op.attributes["permutation_map"].value.results, moved.shape, strict=True):
-        if isinstance(dimension, ir.AffineDimExpr):
-            lane = _lane(values, extent)
-            indices[dimension.position] = indices[dimension.position] + lane
-            if order == sorted(order):  # a mask has the dimensions of the memref in their order
-                lanes.append(lane)
-    return indices
 
 
 def _whole(memref: ir.Value, values: Values) -> list[Linear] | None:

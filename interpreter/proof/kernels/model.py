@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Literal
 
 from ...indices.algebra import LaunchShape
@@ -140,10 +141,7 @@ class Barrier:
     @property
     def weight(self) -> int:
         """How often a thread executes it."""
-        weight = 1
-        for loop in self.place.loops:
-            weight *= loop.weight
-        return weight
+        return prod(loop.weight for loop in self.place.loops)
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from functools import cached_property
 from ...focus.carving import carve_around
 from ...focus.modules import take_apart
 from ...ir.cloning import clone_module
-from ...ir.mlir import gpu, ir, operations
+from ...ir.mlir import gpu, i64, ir, operations
 from ...launch.launch import Known, LaunchInfo, launch_loop
 from ...launch.realise import hands_on, is_separable
 from ...mapping.mapping import mapping_of
@@ -95,14 +95,15 @@ def propose_barriers(root: ir.Operation) -> set[int]:
     """
     existing = [op for op in operations(root, "gpu.barrier") if CANDIDATE not in op.attributes]
     for number, barrier in enumerate(existing):
-        barrier.attributes[CANDIDATE] = _number(root, number)
+        with root.context:
+            barrier.attributes[CANDIDATE] = i64(number)
     count = len(existing)
     for block in _uniform_blocks(root):
         items = [op.operation for op in block.operations]
         places = [op for op in items if _works(op) or op == items[-1]]
         for op in places[1:-1] if hands_on(block.owner.operation) else places:
             with ir.InsertionPoint(op), op.location:
-                gpu.BarrierOp().operation.attributes[CANDIDATE] = _number(root, count)
+                gpu.BarrierOp().operation.attributes[CANDIDATE] = i64(count)
             count += 1
     return set(range(len(existing)))
 
@@ -134,7 +135,3 @@ def _works(op: ir.Operation) -> bool:
     """Whether the op may touch memory: barriers matter around those."""
     found = accesses(op)
     return len(op.regions) > 0 or found is None or any(access.kind not in ("alloc", "free") for access in found)
-
-
-def _number(op: ir.Operation, number: int) -> ir.Attribute:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), number)

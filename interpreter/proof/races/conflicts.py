@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,12 +99,12 @@ class Conflict:
     def assumed(self) -> bool:
         return self.assumption != ""
 
-    def notes(self) -> tuple[str, ...]:
-        """The witness, in words."""
+    def notes(self, quote: Callable[[str], str] = lambda op: "") -> tuple[str, ...]:
+        """The witness, in words. `quote`: what is said behind an op."""
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
-        said = (instance.said(across_blocks=self.across_blocks) for instance in (self.first, self.second))
+        said = [each.said(across_blocks=self.across_blocks) + quote(each.op) for each in (self.first, self.second)]
         return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
 
 

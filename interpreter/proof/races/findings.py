@@ -101,7 +101,7 @@ class Findings:
         state = "may conflict (assumed)" if conflict.assumed else "conflict"
         carried = f", carried by {conflict.carried_by}" if conflict.carried_by else ""
         message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
-        notes = self._witness(conflict)
+        notes = conflict.notes(lambda op: quoted(self.source, op))
         if conflict.across_blocks:
             hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
             if self.source is None:
@@ -113,23 +113,14 @@ class Findings:
         hint += EXACT if conflict.assumed and self.source is None else ""
         return Diagnostic("W0601", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
 
-    def _witness(self, conflict: Conflict) -> tuple[str, ...]:
-        notes = conflict.notes()
-        if self.source is not None and conflict.first is not None and conflict.second is not None:
-            for instance in (conflict.first, conflict.second):
-                notes = tuple(n + quoted(self.source, instance.op) if n.endswith(str(instance)) else n for n in notes)
-        return notes
-
     def _unwritten(self, read: UnwrittenRead) -> Diagnostic:
         element = f"[{', '.join(map(str, read.element))}]" if read.element else " (any element)"
         state = "may read" if read.assumed else "reads"
         notes = [f"element {read.buffer}{element}"]
-        if read.reader is not None:
-            notes.append(f"{read.reader.said()}{quoted(self.source, read.op)}")
         if read.reader is None:
             notes.append(LIMIT)
-        elif read.assumed:
-            notes.append(DATA)
+        else:
+            notes += [read.reader.said() + quoted(self.source, read.op), *([DATA] if read.assumed else [])]
         message = f"a thread {state} shared memory `{read.buffer}` that nobody wrote"
         hint = "write the element before it is read: shared memory holds what an earlier block left there"
         return Diagnostic("W0610", message, span(self.source, read.op), notes=tuple(notes), hint=hint)

@@ -9,7 +9,7 @@ threads alike: between threads that order is only kept where barriers keep it, a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -133,21 +133,17 @@ class _Question:
                     self.here.append(less(self.naming.form(coordinate), Linear.of(extent)))
 
     def pieces(self, writes: Sequence[Access]) -> list[_Piece]:
-        """What the writes make, first of all what they make in the iteration that the read is in: it is often all there is."""
-        found = [piece for write in writes for piece in self.written(write)]
+        """One for each way in which an instance of a write can come before the read, first of all those in the iteration that the
+        read is in: they are often all there is."""
+        found: list[_Piece] = []
+        for write in writes:
+            if write.coordinates is None or self.read.coordinates is None or not write.certain:
+                self.unsure = True
+                continue
+            loops, order = meeting(write.place, self.read.place)
+            made = (self._piece(write, loops, level) for level in range(len(loops) + (order < 0)))
+            found += [piece for piece in made if piece is not None]
         return sorted(found, key=lambda piece: piece.earlier)
-
-    def written(self, write: Access) -> Iterator[_Piece]:
-        """One piece for each way in which an instance of `write` can come before the read."""
-        if write.coordinates is None or self.read.coordinates is None or not write.certain:
-            self.unsure = True
-            return
-        loops, order = meeting(write.place, self.read.place)
-        for level in range(len(loops) + 1):
-            if level < len(loops) or order < 0:
-                piece = self._piece(write, loops, level)
-                if piece is not None:
-                    yield piece
 
     def _piece(self, write: Access, loops: Sequence[Loop], level: int) -> _Piece | None:
         """The write is in the same iteration of the first `level` loops, and in an earlier one of the next."""
