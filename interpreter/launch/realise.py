@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from ..buffers.elements import StructuredOp, do_alone, emit_unit, is_alone
-from ..buffers.staging import Staging, is_stage
-from ..buffers.temporaries import drop_deallocs, share
+from ..buffers.temporaries import Staging, drop_deallocs, is_stage, share
 from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of

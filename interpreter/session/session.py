@@ -22,9 +22,22 @@ from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
 from ..tensors.bufferization import tidy
 from .environment import Environment, evaluate_fields
-from .frames import Frame, bind, enter, extended, returned
 from .rewriter import Rewriter, handles_of, upstream_messages
-from .state import SKIP, Made, State, Step, after, passed, statement_at, statement_text
+from .state import (
+    SKIP,
+    Frame,
+    Made,
+    State,
+    Step,
+    after,
+    bind,
+    enter,
+    extended,
+    left,
+    passed,
+    statement_at,
+    statement_text,
+)
 from .statement import Handle, Statement, registry
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
@@ -231,24 +244,8 @@ class Session:
     # ---- one item of the tree -----------------------------------------------------------------------------------------
 
     def _record(self, state: State) -> None:
-        self._states[self._at + 1 :] = [self._left(state)]
+        self._states[self._at + 1 :] = [left(state)]
         self._at += 1
-
-    @staticmethod
-    def _left(state: State) -> State:
-        """`state` out of the blocks and calls that are through. What fails on the way fails again in the next step."""
-        try:
-            while len(state.frames) > 1:
-                frame = state.frames[-1]
-                if frame.done:
-                    state = replace(state, frames=enter(state.frames))
-                elif isinstance(item := frame.items[frame.index], tree.Return):
-                    state = replace(state, frames=returned(item, state.frames, state.dead))
-                else:
-                    break
-        except WeftError:
-            pass
-        return state
 
     def _settled(
         self,

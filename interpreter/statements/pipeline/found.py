@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...buffers.staging import is_stage
+from ...buffers.temporaries import is_stage
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
 from ...ir.mlir import child_of, ir, made_by, made_within, operations, producer, users

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from ...buffers.staging import ATTRIBUTE
+from ...buffers.temporaries import ATTRIBUTE
 from ...buffers.views import rebased, retype, subview
 from ...indices.arithmetic import Sum, known
 from ...indices.ranges import range_of
