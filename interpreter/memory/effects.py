@@ -158,7 +158,7 @@ _TOGETHER = SYNCHRONIZING | _names(
 """Ops without accesses whose result is another one each time, or is made together with other threads."""
 
 CALLS = frozenset({"func.call", "gpu.launch_func"})
-"""Ops that do what a function does that is named: `asynchrony/effects.py` looks into it."""
+"""Ops that do what a function does that is named: `proof/hosts/effects.py` looks into it."""
 
 _OVERWRITING = ("linalg.fill", "linalg.copy")
 """Structured ops that write each element of their output; of others, maps tell."""
