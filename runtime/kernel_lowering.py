@@ -193,19 +193,11 @@ def _magnitude(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
     return (_make("arith.select", _compare(_LESS, a, zero), _make("arith.subi", zero, a), a),)
 
 
-def _clamped(op: ir.Operation, a: ir.Value, low: ir.Value, high: ir.Value) -> tuple[ir.Value, ...]:
-    return (_make("arith.minimumf", _make("arith.maximumf", a, low), high),)
-
-
 def _class(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
     if op.name == "math.isnan":
         return (_compare(_UNORDERED, a, a, "arith.cmpf"),)
     predicate = _FLOATS_EQUAL if op.name == "math.isinf" else _FLOATS_LESS
     return (_compare(predicate, _make("math.absf", a), _constant(inf, a.type), "arith.cmpf"),)
-
-
-def _fused(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
-    return (_make("math.fma", *operands),)
 
 
 def _unchanged(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
@@ -222,9 +214,11 @@ Lowering = Callable[..., Sequence[ir.Value]]
 LOWERINGS: dict[str, Lowering] = {
     "arith.addui_extended": _sum_and_carry, "arith.ceildivui": _division_up, "arith.mulsi_extended": _both_halves,
     "arith.mului_extended": _both_halves, "gpu.global_id": _global_id, "gpu.lane_id": _threads, "gpu.num_subgroups": _threads,
-    "gpu.subgroup_id": _threads, "gpu.subgroup_size": _threads, "math.absi": _magnitude, "math.clampf": _clamped,
+    "gpu.subgroup_id": _threads, "gpu.subgroup_size": _threads, "math.absi": _magnitude,
+    "math.clampf": lambda op, a, low, high: [_make("arith.minimumf", _make("arith.maximumf", a, low), high)],
     "math.isfinite": _class, "math.isinf": _class, "math.isnan": _class, "memref.assume_alignment": _unchanged,
-    "memref.copy": _copied, "memref.dealloc": _unchanged, "memref.distinct_objects": _unchanged, "vector.fma": _fused,
+    "memref.copy": _copied, "memref.dealloc": _unchanged, "memref.distinct_objects": _unchanged,
+    "vector.fma": lambda op, *operands: [_make("math.fma", *operands)],
 }  # fmt: skip
 """By the name of an op: what makes its results of its operands in simpler ops, in front of it."""
 

@@ -18,8 +18,7 @@ from .dialects import memref
 from .kernel import KernelWriter
 from .values.expression import Expr, identifier, name
 from .values.integers import literal, multiply
-from .values.ranges import Range
-from .values.types import scalar
+from .values.types import Range, scalar
 from .values.views import NamedMemory, NamedView
 
 SIZE = Range(0, 1 << 47)  # an address space holds no more elements
@@ -92,18 +91,14 @@ def _bounds(kernel: KernelWriter) -> str:
     no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
-    cap = _cap(kernel.func)
-    if cap is None:
+    if "weft.max_registers" not in kernel.func.attributes:
         return "" if threads is None else f"__launch_bounds__({threads}) "
+    cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
     if threads is not None and threads % FULL_WARPS == 0:
         for blocks in range(1, THREADS_OF_SM // threads + 1):
             if REGISTERS_OF_SM // (threads * blocks) // 8 * 8 == cap:
                 return f"__launch_bounds__({threads}, {blocks}) "
     return f"__maxnreg__({cap}) "
-
-
-def _cap(func: ir.Operation) -> int | None:
-    return ir.IntegerAttr(func.attributes["weft.max_registers"]).value if "weft.max_registers" in func.attributes else None
 
 
 def _wrapped(line: str) -> Iterator[str]:
@@ -147,7 +142,10 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
         kernel.values[argument] = (name(variable, kind.cxx, kind.full_range),)
         parameters.append(KernelParameter(number, variable, kind.cxx))
     for number, argument in enumerate(arguments[count:]):
-        _bind_attribution(kernel, func, argument, number, shared=number < workgroup_buffers(func))
+        shared = number < workgroup_buffers(func)
+        given = given_name(func, number, "workgroup_attrib_attrs") if shared else None
+        base = identifier(given or ("s" if shared else "r"), "arg")
+        kernel.values[argument] = memref.allocated(kernel, ir.MemRefType(argument.type), base, func, shared=shared)
     return parameters
 
 
@@ -180,12 +178,6 @@ def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> 
     for d in reversed(range(len(sizes) - 1)):
         strides[d] = kernel.named(multiply(strides[d + 1], sizes[d + 1]), f"{variable}_stride{d}")
     return tuple(strides)
-
-
-def _bind_attribution(kernel: KernelWriter, func: ir.Operation, argument: ir.Value, number: int, *, shared: bool) -> None:
-    given = given_name(func, number, "workgroup_attrib_attrs") if shared else None
-    base = identifier(given or ("s" if shared else "r"), "arg")
-    kernel.values[argument] = memref.allocated(kernel, ir.MemRefType(argument.type), base, func, shared=shared)
 
 
 # ---- shared memory ----------------------------------------------------------------------------------------------------

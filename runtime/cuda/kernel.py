@@ -17,8 +17,7 @@ from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
 from ...interpreter.memory.effects import accesses
 from ..kernel_form import reader_of, refuse, registrar
 from .values.expression import Expr, NameScope, identifier, name
-from .values.ranges import Range
-from .values.types import element
+from .values.types import Range, element
 from .values.views import NamedMemory, NamedView, access
 
 Lanes = tuple[Expr, ...]
@@ -269,12 +268,8 @@ It returns what the op's result is, unless it has bound the results itself.
 
 def has_effects(op: ir.Operation) -> bool:
     """Does the op, or one inside it, write, synchronize or declare?"""
-    return any(map(_has_effect, operations(op)))
-
-
-def _has_effect(op: ir.Operation) -> bool:
-    found = accesses(op)
-    return found is None or op.name in _SEQUENCED or any(access.changes for access in found)
+    each = ((inner, accesses(inner)) for inner in operations(op))
+    return any(found is None or inner.name in _SEQUENCED or any(a.changes for a in found) for inner, found in each)
 
 
 def _offset(made: Expr) -> bool:

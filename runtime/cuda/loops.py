@@ -12,8 +12,7 @@ from ..kernel_form import refuse
 from .kernel import KernelWriter, Lanes, first_index
 from .values.expression import Expr, name
 from .values.integers import INDEX, bounds, to_signed
-from .values.ranges import Range
-from .values.types import ScalarType, element
+from .values.types import Range, ScalarType, element
 
 UNROLL = "weft.unroll"
 UNROLL_TRIPS = 64
@@ -27,22 +26,9 @@ class Carried:
     kind: ScalarType
     variables: tuple[str, ...]
 
-    @property
-    def inside(self) -> Lanes:
-        """As the body sees it: it changes at the end of each iteration."""
-        return tuple(name(v, self._type, self._range, mutable=True) for v in self.variables)
-
-    @property
-    def after(self) -> Lanes:
-        return tuple(name(v, self._type, self._range) for v in self.variables)
-
-    @property
-    def _type(self) -> str:
-        return self.kind.variable(None)
-
-    @property
-    def _range(self) -> Range | None:
-        return self.kind.full_range
+    def lanes(self, *, inside: bool) -> Lanes:
+        """As the body sees it, at the end of each iteration of which it changes, or as what comes behind the loop does."""
+        return tuple(name(v, self.kind.cxx, self.kind.full_range, mutable=inside) for v in self.variables)
 
 
 def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
@@ -51,15 +37,12 @@ def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Valu
         raise refuse("W0503", "a memref is carried by a loop", op, hint="load and store through one memref instead")
     kind, _ = element(value.type, op)
     lanes = kernel.lanes(init)
-    reused = _reusable(value, init, lanes)
-    if reused:
+    if _reusable(value, init, lanes):
         return Carried(value, kind, tuple(e.text for e in lanes))
-    variables = []
-    for lane in lanes:
-        variable = kernel.fresh(base)
-        kernel.line(f"{kind.variable(None)} {variable} = {lane.text};")
-        variables.append(variable)
-    return Carried(value, kind, tuple(variables))
+    variables = tuple(kernel.fresh(base) for _ in lanes)
+    for variable, lane in zip(variables, lanes, strict=True):
+        kernel.line(f"{kind.cxx} {variable} = {lane.text};")
+    return Carried(value, kind, variables)
 
 
 def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
@@ -80,22 +63,14 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
     return len(list(init.uses)) == 1 and uses == [(terminator, position)]
 
 
-def assign(kernel: KernelWriter, targets: Sequence[str], sources: Sequence[Expr], types: Sequence[str]) -> None:
+def assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
     """Assign all at once: a value that an earlier assignment would overwrite is saved first."""
-    todo = [(t, s, type) for t, s, type in zip(targets, sources, types, strict=True) if s.text != t]
-    for number, (target, _, _) in enumerate(todo):
-        later = any(target in s.mutable for _, s, _ in todo[number + 1 :])
-        if not later:
-            continue
-        saved = []
-        for t, s, ty in todo:
-            variable = kernel.fresh("next")
-            kernel.line(f"const {ty} {variable} = {s.text};")
-            saved.append((t, name(variable, ty), ty))
-        todo = saved
-        break
-    for target, source, _ in todo:
-        kernel.line(assignment(target, source))
+    all_ = ((v, e, t.kind.cxx) for t, lanes in zip(targets, values, strict=True) for v, e in zip(t.variables, lanes, strict=True))
+    todo = [(variable, e, type) for variable, e, type in all_ if e.text != variable]
+    if any(variable in e.mutable for number, (variable, _, _) in enumerate(todo) for _, e, _ in todo[number + 1 :]):
+        todo = [(variable, kernel.variable(e, type, "next", None), type) for variable, e, type in todo]
+    for variable, e, _ in todo:
+        kernel.line(assignment(variable, e))
 
 
 def assignment(target: str, value: Expr) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...interpreter.ir import functions
-from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
@@ -77,25 +77,29 @@ def _initializer(values: list[str], shape: list[int]) -> str:
     return "{" + ", ".join(_initializer(values[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])) + "}"
 
 
-def kernel_functions(module: ir.Module) -> Iterator[tuple[str, ir.Operation]]:
-    """The kernels of the module by their symbol, `module::function`, in the order of the text."""
-    for owner in operations(module.operation, "gpu.module"):
-        for func in operations(owner, "gpu.func"):
-            if "kernel" in func.attributes or "gpu.kernel" in func.attributes:
-                yield f"{functions.symbol(owner)}::{functions.symbol(func)}", func
+@dataclass(frozen=True)
+class KernelFunction:
+    """A `gpu.func … kernel`.
+
+    `symbol` is `gpu_module::function`; `name` is its name in the text and in the plan: its own, unless another module has it too.
+    """
+
+    op: ir.Operation
+    symbol: str
+    name: str
 
 
-def kernel_names(module: ir.Module) -> dict[str, str]:
-    """The name of each kernel in the text, by its symbol: the function's own, unless another module has it too."""
-    taken: set[str] = {"main"}
-    names: dict[str, str] = {}
-    for symbol, _ in kernel_functions(module):
-        outer, inner = symbol.split("::")
-        candidates = [identifier(inner, "kernel")], _numbered(identifier(f"{outer}_{inner}", "kernel"), "_")
-        free = (n for n in itertools.chain(*candidates) if n not in taken and n not in KEYWORDS)
-        names[symbol] = next(free)
-        taken.add(names[symbol])
-    return names
+def kernel_functions(module: ir.Module) -> list[KernelFunction]:
+    """All kernels of the module, in its order."""
+    taken, found = {"main"}, []
+    for op in operations(module.operation, "gpu.func"):
+        if "kernel" in op.attributes or "gpu.kernel" in op.attributes:
+            outer, inner = functions.symbol(next(ancestors(op))), functions.symbol(op)
+            candidates = [identifier(inner, "kernel")], _numbered(identifier(f"{outer}_{inner}", "kernel"), "_")
+            name = next(n for n in itertools.chain(*candidates) if n not in taken and n not in KEYWORDS)
+            taken.add(name)
+            found.append(KernelFunction(op, f"{outer}::{inner}", name))
+    return found
 
 
 def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
@@ -110,10 +114,10 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
 
 def emit(module: ir.Module) -> str:
     """All kernels of all `gpu.module`s as one text. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
-    unit, names, overlapping = Unit(), kernel_names(module), overlapping_arguments(module)
+    unit, overlapping = Unit(), overlapping_arguments(module)
     body = "\n\n".join(
-        write_function(func, names[symbol], unit.constant, overlapping.get(symbol, []))
-        for symbol, func in kernel_functions(module)
+        write_function(kernel.op, kernel.name, unit.constant, overlapping.get(kernel.symbol, []))
+        for kernel in kernel_functions(module)
     )
     fused = {f"fma.{element_type(op.results[0])}" for op in operations(module.operation, "math.fma", "vector.fma")}
     constants = [text for _, text in unit.constants.values()]

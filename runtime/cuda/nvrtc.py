@@ -41,7 +41,6 @@ class KernelResources:
 @dataclass(frozen=True)
 class CompileResult:
     cubin: bytes
-    ptx: str
     log: str
     kernels: dict[str, KernelResources]
 
@@ -75,10 +74,10 @@ def compile_cubin(text: str, arch: str, options: Sequence[str] | None = None) ->
         log = _fetch(library, program, "ProgramLog").decode(errors="replace")
         if status:
             raise _failure(f"NVRTC refuses the text for {arch}: {_reason(library, status)}", log)
-        cubin, ptx = _fetch(library, program, "CUBIN"), _fetch(library, program, "PTX").decode()
+        cubin = _fetch(library, program, "CUBIN")
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
-    return CompileResult(cubin, ptx, log, _resources(log))
+    return CompileResult(cubin, log, _resources(log))
 
 
 def _resources(log: str) -> dict[str, KernelResources]:

@@ -14,6 +14,7 @@ from ...dsl.diagnostics import fail
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_plain
+from ..cuda.module import kernel_functions
 from ..plan.check import validate
 from ..plan.plan import (
     Alloc,
@@ -39,7 +40,7 @@ from .functions import (
     is_written,
     out_arguments,
 )
-from .kernels import kernel_functions, shared_memory, unproven
+from .kernels import shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
 from .program import Host, HostValue, row_major

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -15,8 +14,6 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
 from ..cuda import STATIC_SHARED_LIMIT
-from ..cuda.module import kernel_functions as kernels_by_symbol
-from ..cuda.module import kernel_names
 from ..plan.dtypes import itemsize
 from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
@@ -24,24 +21,6 @@ from .program import Host, HostValue, TokenValue, rule
 
 ALIGNMENT = 16
 """Bytes that each shared array is aligned to."""
-
-
-@dataclass(frozen=True)
-class KernelFunction:
-    """A `gpu.func … kernel`.
-
-    `symbol` is `gpu_module::function`; `name` is its name in the CUDA text and in the plan.
-    """
-
-    op: ir.Operation
-    symbol: str
-    name: str
-
-
-def kernel_functions(module: ir.Module) -> list[KernelFunction]:
-    """All kernels of the module, in its order."""
-    names = kernel_names(module)
-    return [KernelFunction(op, symbol, names[symbol]) for symbol, op in kernels_by_symbol(module)]
 
 
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:

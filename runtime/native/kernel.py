@@ -9,29 +9,16 @@ outside of the loops over threads; so are the bounds and conditions around a bar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir.functions import inputs_of, workgroup_buffers
-from ...interpreter.ir.mlir import DYNAMIC, func, ir, memref, operations, scf
+from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, ir, is_within, memref, operations, scf
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
-from .threads import (
-    BLOCK_IDS,
-    THREAD_IDS,
-    Triple,
-    allocated,
-    block_id,
-    byte_size,
-    constant,
-    linear_thread,
-    loops,
-    placeholders,
-    private_memory,
-    thread_id,
-    turn_memory,
-)
+from . import threads
+from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, constant, loops, placeholders
 
 WAY_OUT = "run without a reference: --reference none"
 
@@ -106,7 +93,7 @@ class NativeKernel:
         self.place: Triple
         self.start = constant(0)  # memory is allocated in front of all loops, where this stands
         self.uniform: set[ir.Value] = {self.start}
-        for op in (kernel, *(each for barrier in operations(kernel, "gpu.barrier") for each in _around(barrier))):
+        for op in (kernel, *(each for barrier in operations(kernel, "gpu.barrier") for each in (barrier, *ancestors(barrier)))):
             op.attributes[EDGE] = ir.UnitAttr.get()
         self.loop = kernel
         self.owned: list[ir.Value] = []
@@ -133,7 +120,7 @@ class NativeKernel:
         self.place = place
         for op in operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory"):
             if op.name in BLOCK_IDS:
-                found = block_id(op, grid, self.threads, place)
+                found = threads.block_id(op, grid, self.threads, place)
             else:
                 with self._front:
                     found = self._own(allocated(op.results[0].type, [shared_bytes]))
@@ -175,7 +162,7 @@ class NativeKernel:
 
     def _array(self, value: ir.Value) -> ir.Value:
         """An array with an element like `value` for each thread of a block, z, y, x."""
-        if byte_size(value.type) is None:
+        if threads.byte_size(value.type) is None:
             owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
             raise refused(owner.operation, f"a {value.type} of each thread is used behind a barrier: no array can hold it")
         with self._front:
@@ -189,18 +176,19 @@ class NativeKernel:
     def _make_private(self, value: ir.Value, op: ir.Operation) -> None:
         """An array of each thread's: wherever it is used, a view of what all of them have."""
         with self._front:
-            made = private_memory(value.type, self.threads)
+            made = threads.private_memory(value.type, self.threads)
         if made is None:
             raise refused(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
         memory, array_of = made
         self._own(memory)
-        self._at(list(value.uses), lambda: array_of(linear_thread(placeholders(), self.threads)))
+        self._at(list(value.uses), lambda: array_of(threads.linear_thread(placeholders(), self.threads)))
 
     def _at(self, uses: Sequence[ir.OpOperand], make: Callable[[], ir.Value]) -> None:
         """Replace uses of a value by what `make` makes in front of the ops of the piece that they are in."""
         found: dict[ir.Operation, list[ir.OpOperand]] = {}
         for use in uses:
-            anchor = next(op for op in _around(use.owner.operation) if EDGE in op.parent.attributes or op.parent == self.loop)
+            around = (use.owner.operation, *ancestors(use.owner.operation))
+            anchor = next(op for op in around if EDGE in op.parent.attributes or op.parent == self.loop)
             found.setdefault(anchor, []).append(use)
         for anchor, group in found.items():
             with ir.InsertionPoint(anchor):
@@ -245,7 +233,7 @@ class NativeKernel:
     def _let_out(self, op: ir.Operation, thread: Triple) -> None:
         """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view."""
         for number, value in enumerate(op.results):
-            uses = [use for use in value.uses if self.loop not in _around(use.owner.operation)]
+            uses = [use for use in value.uses if not is_within(use.owner.operation, self.loop)]
             if not uses:
                 continue
             if op.name == "memref.alloca":
@@ -265,12 +253,12 @@ class NativeKernel:
             for value, array in zip(list(op.operands)[:half], list(op.operands)[half:], strict=True):
                 memref.store(value, array, list(reversed(thread)))
         elif op.name in THREAD_IDS:
-            op.results[0].replace_all_uses_with(thread_id(op, thread, self.threads, self.place))
+            op.results[0].replace_all_uses_with(threads.thread_id(op, thread, self.threads, self.place))
         elif list(op.results[0].uses):  # an array of each thread's that one piece alone uses: one is enough for all of them
             if len(op.operands):
                 raise refused(op, "each thread has an array of its own whose size is not constant")
             with self._front:
-                op.results[0].replace_all_uses_with(turn_memory(op.results[0].type, self.owned))
+                op.results[0].replace_all_uses_with(threads.turn_memory(op.results[0].type, self.owned))
 
     # ---- barriers -------------------------------------------------------------------------------------------------------
 
@@ -303,14 +291,6 @@ class NativeKernel:
 def _move(op: ir.Operation) -> None:
     op.detach_from_parent()
     ir.InsertionPoint.current.insert(op)
-
-
-def _around(op: ir.Operation) -> Iterator[ir.Operation]:
-    """The op, and those that it is in."""
-    each: ir.Operation | None = op
-    while each is not None:
-        yield each
-        each = each.parent.operation if each.parent is not None else None
 
 
 def _barrier_in(op: ir.Operation) -> ir.Operation:

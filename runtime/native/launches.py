@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...interpreter.ir.functions import launch_sizes, symbol
-from ...interpreter.ir.mlir import arith, func, ir, linalg, memref, operations, run_passes
+from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, operations, run_passes
 from ..host.functions import called
 from ..reference.widening import change_types
 from .kernel import refused, serial_function
@@ -74,7 +74,7 @@ def _plain(type_: ir.Type) -> ir.Type:
 def _host(module: ir.Module) -> None:
     """Every op of the device, outside of kernels, becomes what it does. An id there stays: linking says so."""
     made: dict[str, ir.Operation] = {}
-    for op in [op for op in operations(module.operation, *RULES) if not _in_kernel(op)]:
+    for op in [op for op in operations(module.operation, *RULES) if not any(around.name == "gpu.func" for around in ancestors(op))]:
         with ir.InsertionPoint(op), op.location:
             results = RULES[op.name](module, op, made)
             if len(op.results) > len(results):
@@ -83,13 +83,6 @@ def _host(module: ir.Module) -> None:
             for old, new in zip(op.results, results, strict=True):
                 old.replace_all_uses_with(new)
         op.erase()
-
-
-def _in_kernel(op: ir.Operation) -> bool:
-    holder = op.parent
-    while holder is not None and holder.operation.name != "gpu.func":
-        holder = holder.operation.parent
-    return holder is not None
 
 
 def _launch(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ...dsl.diagnostics import fail
 from .machine.memory import Global, MemoryWindow
@@ -56,21 +57,21 @@ def bind(
 def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[Global, int]:
     """The memory that the array lies in, made if there is none yet, and the offset of its first element."""
     flat = _flatten(_owner(array))
-    low, high = _address(flat), _address(flat) + flat.nbytes
+    low, high = byte_bounds(flat)
     for memory in memories:
-        start, end = _address(memory.data), _address(memory.data) + memory.data.nbytes
+        start, end = byte_bounds(memory.data)
         if low < end and start < high:
             if memory.dtype != array.dtype or not start <= low <= high <= end or (low - start) % flat.itemsize:
                 raise fail("W0754", f"`{name}` and `{memory.name}` overlap, with different types or bounds")
-            return memory, (_address(array) - start) // array.itemsize
+            return memory, (array.ctypes.data - start) // array.itemsize
     memories.append(Global([], flat, None if mask is None else _flags(mask, array, flat, name)))
-    return memories[-1], (_address(array) - low) // array.itemsize
+    return memories[-1], (array.ctypes.data - low) // array.itemsize
 
 
 def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> np.ndarray:
     """The mask of the whole root: it must be laid out as the array is."""
     found = _flatten(_owner(mask))
-    offset = (_address(mask) - _address(found), (_address(array) - _address(flat)) // array.itemsize)
+    offset = (mask.ctypes.data - found.ctypes.data, (array.ctypes.data - flat.ctypes.data) // array.itemsize)
     if mask.dtype != np.bool_ or mask.shape != array.shape or found.size != flat.size or offset[0] != offset[1]:
         raise fail("W0752", f"the mask of what is written of `{name}` is not laid out like the array")
     return found
@@ -98,10 +99,6 @@ def _flatten(array: np.ndarray) -> np.ndarray:
 def _strides(array: np.ndarray) -> tuple[int, ...]:
     """In elements."""
     return tuple(stride // array.itemsize for stride in array.strides)
-
-
-def _address(array: np.ndarray) -> int:
-    return int(array.__array_interface__["data"][0])
 
 
 def _fits(value: Any, parameter: ArgumentType, name: str) -> None:

@@ -13,12 +13,11 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
-from ..host.kernels import kernel_functions
+from ..cuda.module import kernel_functions
 from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import Kernel
 from ..run import device
-from .budget import Budget, seconds_allowed
-from .kernel import Order, SimKernel
+from .kernel import Budget, Order, SimKernel, seconds_allowed
 from .machine.memory import Global, MemoryWindow
 from .report import LaunchReport, Race
 from .stream_order import Footprint, StreamOrder
@@ -100,19 +99,10 @@ class SimDevice:
         found = self._kernels.get(kernel.symbol)
         if found is None:
             raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
-        values: list[np.ndarray | np.generic] = []
-        written: list[np.ndarray | None] = []
-        names: list[str] = []
-        for number, argument in enumerate(args):
-            if isinstance(argument, device.DeviceView):
-                array, mask = _window(argument)
-                values.append(array)
-                written.append(mask)
-                names.append(argument.name)
-            else:
-                values.append(argument)
-                written.append(None)
-                names.append(kernel.params[number].name if number < len(kernel.params) else f"arg{number}")
+        given = [_window(a) if isinstance(a, device.DeviceView) else (a, None) for a in args]
+        values, written = [value for value, _ in given], [mask for _, mask in given]
+        known = [p.name for p in kernel.params] + [f"arg{number}" for number in range(len(kernel.params), len(args))]
+        names = [a.name if isinstance(a, device.DeviceView) else name for a, name in zip(args, known, strict=False)]
         touched: list[Global] | None = [] if self._ordering else None
         made = found.launch(
             grid, block, values, self.check, names, written, self.order, budget=Budget(self.seconds), touched=touched
@@ -170,7 +160,7 @@ class SimDevice:
     @property
     def unordered(self) -> Sequence[Race]:
         """Operations on two streams that nothing orders, since there were no streams last."""
-        return self.streams.races
+        return self.streams.found.races
 
     @property
     def _ordering(self) -> bool:

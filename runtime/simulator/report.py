@@ -206,23 +206,15 @@ class LaunchReport:
 Found = TypeVar("Found", Race, Fault)
 
 
-def add(found: Found, known: dict[tuple[str | None, ...], Found], key: tuple[str | None, ...]) -> bool:
-    """Count a finding with its like; whether there was one."""
-    if key not in known:
-        return False
-    known[key] = replace(known[key], count=known[key].count + found.count)
-    return True
-
-
-def pair(race: Race) -> tuple[str | None, ...]:
-    """What races are merged by."""
-    return race.kind, race.buffer, race.first.where, race.second.where
-
-
 class Recorder:
-    """Collects findings of one launch. The first witness of each stays; later ones only count."""
+    """Collects findings, of one launch or of many. The first witness of each stays; later ones only count.
 
-    def __init__(self) -> None:
+    Args:
+        most: how many are listed of a kind and buffer.
+    """
+
+    def __init__(self, most: float = MOST_FINDINGS) -> None:
+        self.most = most
         self.race_count = 0
         self.fault_count = 0
         self._races: dict[tuple[str | None, ...], Race] = {}
@@ -231,14 +223,16 @@ class Recorder:
 
     def race(self, race: Race) -> None:
         self.race_count += race.count
-        self._note(race, self._races, pair(race))
+        self._note(race, self._races, (race.kind, race.buffer, race.first.where, race.second.where))
 
     def fault(self, fault: Fault) -> None:
         self.fault_count += fault.count
         self._note(fault, self._faults, (fault.kind, fault.buffer, fault.access.op, fault.access.location))
 
     def _note(self, found: Found, known: dict[tuple[str | None, ...], Found], key: tuple[str | None, ...]) -> None:
-        if not add(found, known, key) and self._listed[found.kind, found.buffer] < MOST_FINDINGS:
+        if key in known:
+            known[key] = replace(known[key], count=known[key].count + found.count)
+        elif self._listed[found.kind, found.buffer] < self.most:
             self._listed[found.kind, found.buffer] += 1
             known[key] = found
 

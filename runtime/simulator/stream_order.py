@@ -8,13 +8,14 @@ the cost is the same however many operations there are. Operations of one stream
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .machine.memory import MemoryWindow
-from .report import Operation, Race, RaceKind, add, pair
+from .report import Operation, Race, RaceKind, Recorder
 
 Clock = dict[int, int]
 """By stream: how many of its operations are done."""
@@ -37,7 +38,7 @@ class StreamOrder:
     """The clocks of one device, and what was found unordered.
 
     Attributes:
-        races: by kind, buffer and operations, with the first element; others count.
+        found: races by kind, buffer and operations, with the first element; others count.
     """
 
     def __init__(self) -> None:
@@ -46,11 +47,7 @@ class StreamOrder:
         self.done: list[list[str]] = []
         self.marks: dict[Hashable, Clock] = {}
         self.memories: dict[Hashable, _Times] = {}
-        self._races: dict[tuple[str | None, ...], Race] = {}
-
-    @property
-    def races(self) -> tuple[Race, ...]:
-        return tuple(self._races.values())
+        self.found = Recorder(most=math.inf)
 
     @property
     def several(self) -> bool:
@@ -109,6 +106,4 @@ class StreamOrder:
             first = Operation(self.done[other][int(times[at]) - 1], other)
             second = Operation(self.done[number][-1], number)
             element = footprint.window.element(at) or (at,)
-            race = Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_)))
-            if not add(race, self._races, pair(race)):
-                self._races[pair(race)] = race
+            self.found.race(Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_))))

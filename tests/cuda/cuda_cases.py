@@ -31,7 +31,7 @@ def emit_text(text: str) -> str:
 
 def launch_sizes(name: str, kernel: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """The grid and the block that a kernel is made for."""
-    function = dict(kernel_functions(module(name)))[f"{name}::{kernel}"]
+    (function,) = (k.op for k in kernel_functions(module(name)) if k.symbol == f"{name}::{kernel}")
     grid, block = (sizes_of(function, f"known_{what}_size") for what in ("grid", "block"))
     assert grid is not None and block is not None
     return grid, block

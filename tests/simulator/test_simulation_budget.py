@@ -9,8 +9,7 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
-from weft.runtime.simulator.budget import DEFAULT, Budget, seconds_allowed, too_long
-from weft.runtime.simulator.kernel import SimKernel
+from weft.runtime.simulator.kernel import DEFAULT, Budget, SimKernel, seconds_allowed, too_long
 
 KERNEL = """
 gpu.module @m {

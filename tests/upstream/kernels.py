@@ -14,11 +14,9 @@ import numpy as np
 from weft.dsl.diagnostics import Diagnostic, WeftError, fail
 from weft.interpreter.ir.mlir import ir, operations, run_passes
 from weft.runtime.cuda.function import write_function
-from weft.runtime.cuda.module import Unit
-from weft.runtime.host.kernels import kernel_functions
+from weft.runtime.cuda.module import Unit, kernel_functions
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.simulator.budget import Budget
-from weft.runtime.simulator.kernel import SimKernel
+from weft.runtime.simulator.kernel import Budget, SimKernel
 
 BLOCK = (4, 2, 1)
 DYNAMIC_EXTENT = 6

@@ -1,7 +1,7 @@
-"""The writers of ops, one file per MLIR dialect: importing this package registers all of them."""
+"""The writers of ops: importing this package registers all of them."""
 
 from __future__ import annotations
 
-from . import arith, gpu, math, memref, scf, vector
+from . import arith, control, math, memref, vector
 
-__all__ = ["arith", "gpu", "math", "memref", "scf", "vector"]
+__all__ = ["arith", "control", "math", "memref", "vector"]

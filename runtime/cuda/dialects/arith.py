@@ -14,8 +14,7 @@ from ..kernel import KernelWriter, Lanes, writes
 from ..values import integers
 from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import bounds, constant, literal, settle, to_signed, to_unsigned, truth
-from ..values.ranges import Range
-from ..values.types import I32, ScalarType, element
+from ..values.types import I32, Range, ScalarType, element
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,13 @@ that gives the correctly rounded result (Figueroa, "When is double rounding inno
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import FORM, refuse
 from ..values.expression import Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import bounds, literal, of_bits, to_signed, to_unsigned, truth
-from ..values.ranges import Range
+from ..values.types import Range
 from .arith import ElementwiseSite, elementwise
 
 _INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
@@ -30,17 +32,7 @@ def _widened(site: ElementwiseSite, a: Expr) -> Expr:
     return cast("float", a) if site.source.small_float else a
 
 
-def _narrowed(site: ElementwiseSite, a: Expr) -> Expr:
-    return cast(site.result.cxx, a) if site.result.small_float else a
-
-
-def _function(name: str, site: ElementwiseSite, *arguments: Expr) -> Expr:
-    """A function of the C library, in float for f32 and the 16-bit types."""
-    suffix, type = ("", "double") if site.source.name == "f64" else ("f", "float")
-    return _narrowed(site, call(f"{name}{suffix}", type, *(_widened(site, a) for a in arguments)))
-
-
-# ---- comparisons and extremes -------------------------------------------------------------------------------------------
+# ---- comparisons --------------------------------------------------------------------------------------------------------
 
 _COMPARE: dict[int, str] = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
 _NEGATED: dict[int, str] = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # "unordered or greater" is "not less or equal"
@@ -66,34 +58,24 @@ def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     return binary(joint, binary(operator, a, a, "bool"), binary(operator, b, b, "bool"), "bool")
 
 
-@elementwise("arith.maximumf", "arith.minimumf")
-def nan_extreme(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    function = site.name[6:13]
-    type = "double" if site.source.name == "f64" else "float"
-    return _narrowed(site, call(function, type, _widened(site, a), _widened(site, b)))
-
-
-@elementwise("arith.maxnumf", "arith.minnumf")
-def number_extreme(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    return _function("fmax" if site.name == "arith.maxnumf" else "fmin", site, a, b)
-
-
-@elementwise("arith.remf")
-def remainder(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
-    return _function("fmod", site, a, b)
-
-
 # ---- math -------------------------------------------------------------------------------------------------------------
 
-_OTHERWISE = {"powf": "pow", "roundeven": "rint", "absf": "fabs"}
 _OWN = ("ctlz", "ctpop", "cttz", "fma", "fpowi", "ipowi")
-"""Ops of the dialect that the C library has under another name, and those that it has not."""
+"""Ops of the dialect that the C library has not."""
+_LIBRARY = {f"math.{name}": name for name in FORM["math"].split() if name not in _OWN} | {
+    "math.powf": "pow", "math.roundeven": "rint", "math.absf": "fabs", "arith.remf": "fmod",
+    "arith.maxnumf": "fmax", "arith.minnumf": "fmin", "arith.maximumf": "maximum", "arith.minimumf": "minimum",
+}  # fmt: skip
 
 
-@elementwise(*(f"math.{name}" for name in FORM["math"].split() if name not in _OWN))
+@elementwise(*_LIBRARY)
 def library(site: ElementwiseSite, *arguments: Expr) -> Expr:
-    name = site.name.removeprefix("math.")
-    return _function(_OTHERWISE.get(name, name), site, *arguments)
+    """A function of the C library, or of the prelude, in float for f32 and the 16-bit types."""
+    function, type = _LIBRARY[site.name], "double" if site.source.name == "f64" else "float"
+    if type == "float" and function not in ("maximum", "minimum"):
+        function += "f"
+    made = call(function, type, *(_widened(site, a) for a in arguments))
+    return cast(site.result.cxx, made) if site.result.small_float else made
 
 
 @elementwise("math.fma")
@@ -183,7 +165,7 @@ def integer_to_float(site: ElementwiseSite, a: Expr) -> Expr:
         a = call("odd_double", "double", a)
     elif site.result.small_float:
         a = cast("double", a)
-    return cast(site.result.cxx, a).typed(site.result.cxx)
+    return cast(site.result.cxx, replace(a, range=None))
 
 
 @elementwise("arith.fptosi", "arith.fptoui")

@@ -24,13 +24,7 @@ from ..values.views import Axis, NamedMemory, NamedView, Space, access
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
     element = access(view.buffer, view.buffer_indices(kernel.exprs(list(op.operands)[1:])))
-    kernel.bind(op.results[0], element, base=_value_name(view.buffer))
-
-
-def _value_name(buffer: NamedMemory) -> str:
-    """A value loaded from `A` is called `a`; from `s0`, `v0`."""
-    plain = buffer.name.lower()
-    return plain if buffer.space == "global" and plain.isidentifier() and plain != buffer.name else "v"
+    kernel.bind(op.results[0], element, base=view.buffer.value_name)
 
 
 @writes("memref.store")

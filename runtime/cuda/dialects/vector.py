@@ -40,49 +40,47 @@ def _unit_stride(view: NamedView) -> bool:
     return bool(view.axes) and view.axes[-1].dimension == len(view.shape) - 1 and view.strides()[-1].constant == 1
 
 
-def _shift(view: NamedView, start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
-    return view.buffer_indices((*start[:-1], add(start[-1], literal(by))))
+def _shift(start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
+    return (*start[:-1], *(add(last, literal(by)) for last in start[-1:]))
+
+
+def _accesses(view: NamedView, shape: Sequence[int], indices: Sequence[Expr]) -> Iterator[tuple[int, tuple[Expr, ...], int]]:
+    """A vector in memory, by accesses as wide as the alignment proves: the first element of each, where it is, and the width."""
+    number, count = 0, shape[-1] if shape else 1
+    for start in rows(shape, indices):
+        width = access_width(view.buffer, view.buffer_indices(start), count) if shape and _unit_stride(view) else 1
+        for k in range(0, count, width):
+            yield number + k, _shift(start, k), width
+        number += count
 
 
 def read(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: Sequence[Expr]) -> Lanes:
-    """The elements of a vector in memory, by accesses as wide as the alignment proves."""
+    """The elements of a vector in memory."""
     made: list[Expr] = []
-    for start in rows(shape, indices):
-        count = shape[-1] if shape else 1
-        width = access_width(view.buffer, _shift(view, start, 0), count) if shape and _unit_stride(view) else 1
+    for _, at, width in _accesses(view, shape, indices):
+        where = view.buffer_indices(at)
         if width == 1:
-            made += [access(view.buffer, _shift(view, start, k) if shape else view.buffer_indices(start))
-                     for k in range(count)]  # fmt: skip
+            made.append(access(view.buffer, where))
             continue
-        type = vector_type(view.element, width)
+        type, variable = vector_type(view.element, width), kernel.fresh(view.buffer.value_name)
         kernel.align(view.buffer.root)
-        for k in range(0, count, width):
-            source = wide_access(view.buffer, _shift(view, start, k), type, const=True)
-            plain = view.buffer.root.lower()
-            variable = kernel.fresh(plain if view.buffer.space == "global" and plain != view.buffer.root else "v")
-            kernel.line(f"const {type} {variable} = {source.text};")
-            kernel.vectors[variable] = type
-            made += [lane(variable, type, view.element, number) for number in range(width)]
+        kernel.line(f"const {type} {variable} = {wide_access(view.buffer, where, type, const=True).text};")
+        kernel.vectors[variable] = type
+        made += [lane(variable, type, view.element, number) for number in range(width)]
     return tuple(made)
 
 
 def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: Sequence[Expr], lanes: Lanes) -> None:
-    """Store the elements of a vector, by accesses as wide as the alignment proves."""
+    """Store the elements of a vector."""
     kernel.flush()
-    count = shape[-1] if shape else 1
-    for number, start in enumerate(rows(shape, indices)):
-        row = lanes[number * count : (number + 1) * count]
-        width = access_width(view.buffer, _shift(view, start, 0), count) if shape and _unit_stride(view) else 1
-        for k in range(0, count, width):
-            if width == 1:
-                target = kernel.target(view, (*start[:-1], add(start[-1], literal(k))) if start else ())
-                kernel.line(f"{target.text} = {row[k].text};")
-                continue
+    for number, at, width in _accesses(view, shape, indices):
+        target, made = kernel.target(view, at), lanes[number].text
+        if width > 1:
             type = vector_type(view.element, width)
             kernel.align(view.buffer.root)
-            kernel.target(view, tuple(start))
-            target = wide_access(view.buffer, _shift(view, start, k), type, const=False)
-            kernel.line(f"{target.text} = {_gathered(kernel, type, view.element, row[k : k + width])};")
+            target = wide_access(view.buffer, view.buffer_indices(at), type, const=False)
+            made = _gathered(kernel, type, view.element, lanes[number : number + width])
+        kernel.line(f"{target.text} = {made};")
 
 
 def _gathered(kernel: KernelWriter, type: str, kind: ScalarType, row: Lanes) -> str:
@@ -173,7 +171,7 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
     width = shape[0]
     for view, indices in ((source, start), (target, to)):
         private = view.buffer.space == "private"
-        aligned = access_width(view.buffer, _shift(view, tuple(indices), 0), shape[0], registers=private)
+        aligned = access_width(view.buffer, view.buffer_indices(tuple(indices)), shape[0], registers=private)
         width = min(width, aligned if _unit_stride(view) else 1)
     if width == 1:
         return False
@@ -183,8 +181,8 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
     for view in (source, target):
         kernel.align(view.buffer.root)
     for k in range(0, shape[0], width):
-        left = wide_access(target.buffer, _shift(target, tuple(to), k), type, const=False)
-        right = wide_access(source.buffer, _shift(source, tuple(start), k), type, const=True)
+        left = wide_access(target.buffer, target.buffer_indices(_shift(tuple(to), k)), type, const=False)
+        right = wide_access(source.buffer, source.buffer_indices(_shift(tuple(start), k)), type, const=True)
         kernel.line(f"{left.text} = {right.text};")
     return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from .ranges import Range
+from .types import Range
 
 TERNARY, OR, AND, BIT_OR, BIT_XOR, BIT_AND, EQUAL, RELATION, SHIFT, SUM, PRODUCT, UNARY, PRIMARY = range(13)
 
@@ -42,9 +42,6 @@ class Expr:
     atom: bool = False
     split: tuple[str, str, str] | None = None
 
-    def __str__(self) -> str:
-        return self.text
-
     @property
     def constant(self) -> int | None:
         return None if self.range is None else self.range.value
@@ -52,9 +49,6 @@ class Expr:
     def within(self, precedence: int) -> str:
         """The text, in parentheses where an operand of `precedence` needs them."""
         return self.text if self.precedence >= precedence else f"({self.text})"
-
-    def typed(self, type: str, range: Range | None = None) -> Expr:
-        return replace(self, type=type, range=range)
 
 
 def name(text: str, type: str, range: Range | None = None, *, mutable: bool = False) -> Expr:

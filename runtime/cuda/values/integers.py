@@ -13,8 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from .expression import Expr, binary, call, cast
-from .ranges import Range
-from .types import INDEX, ScalarType
+from .types import INDEX, Range, ScalarType
 
 INT, LONG = "int", "long long"
 
@@ -72,12 +71,9 @@ def wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) ->
     if wide not in (a.type, b.type):  # the other operand follows by the usual arithmetic conversions
         if kind.bits == 64 and a.type != LONG:
             a = cast(LONG, a)  # sign-extend first
-        b = Expr(f"{b.constant}u", wide, range=b.range, atom=True) if _small(b, kind) else cast(wide, b)
+        small = kind.bits == 32 and b.constant is not None and b.constant >= 0
+        b = Expr(f"{b.constant}u", wide, range=b.range, atom=True) if small else cast(wide, b)
     return binary(operator, a, b, wide, kind.range)
-
-
-def _small(e: Expr, kind: ScalarType) -> bool:
-    return kind.bits == 32 and e.constant is not None and e.constant >= 0
 
 
 def add(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:

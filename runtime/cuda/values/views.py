@@ -12,8 +12,7 @@ from typing import Literal
 
 from .expression import Expr, call, combine
 from .integers import add, literal, multiply
-from .ranges import Range
-from .types import BUILT_IN_VECTORS, ScalarType
+from .types import BUILT_IN_VECTORS, Range, ScalarType
 
 Space = Literal["global", "shared", "private", "constant"]
 
@@ -42,14 +41,10 @@ class NamedMemory:
         return self.origin or self.name
 
     @property
-    def extent(self) -> int | None:
-        """One past the largest linear index, where it is known."""
-        last = self.offset.constant
-        for size, stride in zip(self.sizes, self.strides, strict=True):
-            if last is None or size.constant is None or stride.constant is None:
-                return None
-            last += max(size.constant - 1, 0) * stride.constant
-        return None if last is None else last + 1
+    def value_name(self) -> str:
+        """A value loaded from `A` is called `a`; from `s0`, `v0`."""
+        plain = self.root.lower()
+        return plain if self.space == "global" and plain != self.root else "v"
 
     @property
     def pointer(self) -> str:

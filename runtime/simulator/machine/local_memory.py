@@ -11,7 +11,7 @@ from ..report import Kind
 from ..values.vector_values import gather
 from .banks import BankCounter, Tally
 from .lanes import Lane, Lanes, first_lane
-from .memory import Memory, MemoryWindow, Tracked, poison_of, put, row_major, taking_part
+from .memory import Memory, MemoryWindow, Tracked, poison_of, put, taking_part
 from .shadow import Index, KeyLayout, Mask, Shadow
 
 
@@ -26,7 +26,7 @@ class Shared(Tracked):
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
         size = int(np.prod(shape, dtype=np.int64))
-        super().__init__([MemoryWindow(name, 0, shape, row_major(shape))], dtype, size)
+        super().__init__([MemoryWindow.whole(name, shape)], dtype, size)
         self.lanes = lanes
         self.layout = layout = KeyLayout(lanes.layout.site, lanes.layout.thread, 0)
         self.data = np.full((size, lanes.nb), poison_of(dtype), dtype)
@@ -94,14 +94,8 @@ class Shared(Tracked):
         where = np.asarray(flat) if self.width == 1 else self._linear(np.asarray(flat))
         return taking_part(where, self.keys[:, None] + stamp, mask, (self.lanes.nt, self.width))
 
-    def flat_of(self, position: int) -> int:
-        return position // self.width
-
-    def column_of(self, key: Any, position: int) -> int:
-        return position % self.width
-
-    def block_of(self, key: Any, position: int) -> int:
-        return int(self.lanes.blocks[position % self.width])
+    def where(self, key: Any, position: int) -> tuple[int, int]:
+        return position // self.width, int(self.lanes.blocks[position % self.width])
 
     def _widen(self) -> None:
         copies = self.lanes.nb // self.width
@@ -132,7 +126,7 @@ class Private(Memory):
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
         size = int(np.prod(shape, dtype=np.int64))
-        super().__init__([MemoryWindow(name, 0, shape, row_major(shape))], dtype, size)
+        super().__init__([MemoryWindow.whole(name, shape)], dtype, size)
         self.lanes = lanes
         self.check = lanes.check
         self.values: list[Lane] = [poison_of(dtype)] * size

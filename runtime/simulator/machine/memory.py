@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,11 @@ class MemoryWindow:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
+    @classmethod
+    def whole(cls, name: str, shape: tuple[int, ...]) -> MemoryWindow:
+        """All of a buffer, row by row."""
+        return cls(name, 0, shape, tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))))
+
     def element(self, flat: int) -> tuple[int, ...] | None:
         """The indices of element `flat` of the memory, or None if it lies outside the window."""
         rest = flat - self.offset
@@ -32,13 +38,6 @@ class MemoryWindow:
                 found[axis], rest = divmod(rest, self.strides[axis])
         inside = all(0 <= i < n for i, n in zip(found, self.shape, strict=True))
         return tuple(found) if inside and rest == 0 else None
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = [1] * len(shape)
-    for axis in range(len(shape) - 2, -1, -1):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
-    return tuple(strides)
 
 
 class Memory:
@@ -171,23 +170,14 @@ class Tracked(Memory):
         unwritten = ~self.written.take(elements)
         if unwritten.any():
             at = int(unwritten.argmax())
-            row = int(self.layout.threads_of(keys[at]))
-            access_lanes = np.zeros(self.lanes.shape, dtype=bool)
-            access_lanes[row, self.column_of(keys[at], int(elements[at]))] = True
-            message = " is read and nobody has written it"
-            self.fault("uninitialized read", access_lanes, site, self.flat_of(int(elements[at])), message)
+            element, block = self.where(keys[at], int(elements[at]))
+            lane = np.zeros(self.lanes.shape, dtype=bool)
+            lane[int(self.layout.threads_of(keys[at])), self.lanes.blocks == block] = True
+            self.fault("uninitialized read", lane, site, element, " is read and nobody has written it")
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
-    def flat_of(self, position: int) -> int:
-        """The element that a shadow position stands for."""
-        return position
-
-    def column_of(self, key: Any, position: int) -> int:
-        """The column of the block whose access has this key at this shadow position."""
-        raise NotImplementedError
-
-    def block_of(self, key: Any, position: int) -> int:
-        """The linear id of that block."""
+    def where(self, key: Any, position: int) -> tuple[int, int]:
+        """The element that a shadow position stands for, and the linear id of the block whose access has this key there."""
         raise NotImplementedError
 
     def report(self, kind: RaceKind, positions: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
@@ -197,13 +187,12 @@ class Tracked(Memory):
         for site in np.unique(sites):
             chosen = np.flatnonzero(sites == site)
             at = chosen[0]
-            position = int(positions[at])
-            name, element = self.element(self.flat_of(position))
+            (flat, before), (_, block) = (self.where(key, int(positions[at])) for key in (old[at], new[at]))
             first, second = (
-                lanes.access(int(layout.sites_of(k)), int(layout.threads_of(k)), self.block_of(k, position))
-                for k in (old[at], new[at])
+                lanes.access(int(layout.sites_of(key)), int(layout.threads_of(key)), around)
+                for key, around in ((old[at], before), (new[at], block))
             )
-            lanes.found.race(Race(kind, name, element, first, second, len(chosen)))
+            lanes.found.race(Race(kind, *self.element(flat), first, second, len(chosen)))
 
 
 class Global(Tracked):
@@ -272,16 +261,13 @@ class Global(Tracked):
         interval = np.asarray(self.lanes.intervals["global"], dtype=np.int64) << self.layout.interval
         return taking_part(flat, self.keys + (interval | site), mask, self.lanes.shape)
 
-    def column_of(self, key: Any, position: int) -> int:
-        return int(np.flatnonzero(self.lanes.blocks == self.layout.blocks_of(key))[0])
-
-    def block_of(self, key: Any, position: int) -> int:
-        return int(self.layout.blocks_of(key))
+    def where(self, key: Any, position: int) -> tuple[int, int]:
+        return position, int(self.layout.blocks_of(key))
 
 
 def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:
     """A constant of the module."""
-    made = Global([MemoryWindow(name, 0, contents.shape, row_major(contents.shape))], contents.reshape(-1))
+    made = Global([MemoryWindow.whole(name, contents.shape)], contents.reshape(-1))
     made.layout = lanes.layout
     made.attach(lanes)
     return made

@@ -1,15 +1,17 @@
-"""scf: for, if, while, index_switch, execute_region."""
+"""scf and gpu: for, if, while, index_switch, execute_region; ids, sizes, the barrier, printf."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from ....interpreter.ir.mlir import ir, is_used
-from ...kernel_form import refuse
+from ...kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
-from ..values.expression import Expr, ternary, unary
-from ..values.types import element, scalar
+from ..values.expression import Expr, name, ternary, unary
+from ..values.integers import literal
+from ..values.types import Range, element, scalar
 
 
 @writes("scf.for")
@@ -29,8 +31,8 @@ def for_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     with kernel.nested() as body:
         text = header(kernel, arguments[0], lower, upper, step, kind)
         for variable in carried:
-            kernel.values[variable.value] = variable.inside
-        _assign(kernel, carried, _write(kernel, block))
+            kernel.values[variable.value] = variable.lanes(inside=True)
+        assign(kernel, carried, _write(kernel, block))
     pragma = unroll_pragma(op, trips)
     if pragma is not None:
         kernel.line(pragma)
@@ -65,13 +67,7 @@ def _yielded(kernel: KernelWriter, op: ir.Operation, values: Sequence[Lanes]) ->
 
 def _bind(kernel: KernelWriter, op: ir.Operation, variables: Sequence[Carried]) -> None:
     for result, variable in zip(op.results, variables, strict=True):
-        kernel.values[result] = variable.after
-
-
-def _assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
-    names = [v for t in targets for v in t.variables]
-    types = [t.kind.variable(None) for t in targets for _ in t.variables]
-    assign(kernel, names, [e for lanes in values for e in lanes], types)
+        kernel.values[result] = variable.lanes(inside=False)
 
 
 # ---- branches ----------------------------------------------------------------------------------------------------------
@@ -102,7 +98,7 @@ def _settle(kernel: KernelWriter, op: ir.Operation, results: Sequence[Carried], 
     _declare(kernel, results)
     for frame, values in arms:
         kernel.frames.append(frame)
-        _assign(kernel, results, values)
+        assign(kernel, results, values)
         kernel.frames.pop()
     _bind(kernel, op, results)
 
@@ -110,7 +106,7 @@ def _settle(kernel: KernelWriter, op: ir.Operation, results: Sequence[Carried], 
 def _declare(kernel: KernelWriter, results: Sequence[Carried]) -> None:
     for result in results:
         for variable in result.variables:
-            kernel.line(f"{result.kind.variable(None)} {variable};")
+            kernel.line(f"{result.kind.cxx} {variable};")
 
 
 @writes("scf.if")
@@ -145,7 +141,7 @@ def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: S
     result = op.results[0]
     kernel.frame.scope.taken.difference_update(reserved.variables)
     kind, _ = element(result.type, op)
-    made = ternary(condition, a[0], b[0], kind.variable(None), kind.full_range)
+    made = ternary(condition, a[0], b[0], kind.cxx, kind.full_range)
     kernel.bind(result, made)
     return True
 
@@ -172,7 +168,7 @@ def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     before, after = kernel.single_block(op, 0), kernel.single_block(op, 1)
     carried = [carry(kernel, op, v, i, "state") for v, i in zip(before.arguments, op.operands, strict=True)]
     for variable in carried:
-        kernel.values[variable.value] = variable.inside
+        kernel.values[variable.value] = variable.lanes(inside=True)
     reserved = [_reserve(kernel, op, result) for result in op.results]
     with kernel.nested() as frame:
         goes_on, *forwarded = _write(kernel, before)
@@ -189,14 +185,53 @@ def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     _declare(kernel, [variable for variable, _ in declared])
     kernel.frames.append(frame)
     for target, value in declared:
-        _assign(kernel, [target], [value])
+        assign(kernel, [target], [value])
     simple = not frame.lines
     if not simple:
         kernel.line(f"if ({unary('!', condition, 'bool').text}) break;")
     for _, argument, variable in results:  # the body's arguments are what the condition forwards
-        kernel.values[argument] = variable.inside
-    _assign(kernel, carried, _write(kernel, after))
+        kernel.values[argument] = variable.lanes(inside=True)
+    assign(kernel, carried, _write(kernel, after))
     kernel.frames.pop()
     kernel.put(f"while ({condition.text if simple else 'true'}) {{", frame.lines)
     for result, _, variable in results:
-        kernel.values[result] = variable.after
+        kernel.values[result] = variable.lanes(inside=False)
+
+# ---- gpu: ids, sizes, the barrier, printf ----------------------------------------------------------------------------
+
+BLOCK_LIMIT = (1024, 1024, 64)
+GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)
+
+
+@writes("gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
+def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
+    """`tx`, `by`, …: of a thread or a block, declared once at the top, 0 where there is only one; the sizes of block and grid."""
+    word, asked = op.name[4:].split("_")
+    in_block, axis = op.name in ("gpu.thread_id", "gpu.block_dim"), axis_of(op)
+    sizes, limit = (kernel.block, BLOCK_LIMIT[axis]) if in_block else (kernel.grid, GRID_LIMIT[axis])
+    letter = "xyz"[axis]
+    if asked == "dim":
+        size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True)
+        return (size if sizes is None else literal(sizes[axis]),)
+    known, variable = Range(0, (sizes[axis] if sizes else limit) - 1), f"{word[0]}{letter}"
+    if known.value == 0:
+        return (literal(0),)
+    kernel.head.setdefault(variable, f"const int {variable} = {word}Idx.{letter};")
+    return (name(variable, "int", known),)
+
+
+@writes("gpu.barrier")
+def barrier(kernel: KernelWriter, op: ir.Operation) -> None:
+    """`__syncthreads` orders all memory; a barrier whose fence covers less asks for less."""
+    if "scope" in op.attributes and "workgroup" not in str(op.attributes["scope"]):
+        raise refuse("W0503", f"gpu.barrier of scope {op.attributes['scope']}", op)
+    kernel.flush()
+    kernel.line("__syncthreads();")
+
+
+@writes("gpu.printf")
+def printf(kernel: KernelWriter, op: ir.Operation) -> None:
+    text = json.dumps(ir.StringAttr(op.attributes["format"]).value)
+    arguments = [kernel.expr(v) for v in op.operands]
+    kernel.flush()
+    kernel.line(f"printf({', '.join([text, *(a.text for a in arguments)])});")
