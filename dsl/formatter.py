@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from .files import schedule_text
+from .diagnostics import schedule_text
 from .parser import TreeBuilder
 from .syntax import read
 from .syntax_errors import BRACKETS, OPERATORS

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple, cast
 from lark import Token, Tree
 
 from . import tree
-from .diagnostics import Source, Span, fail
+from .diagnostics import MAX_SCHEDULE_BYTES, Source, Span, fail, read_source, schedule_text
 from .expressions import INT_LIMIT
-from .files import MAX_SCHEDULE_BYTES, read_source, schedule_text
 from .syntax import Start, read
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}

@@ -52,7 +52,7 @@ class Extent:
 
 def full() -> Extent:
     """What a GPU is asked."""
-    from weft.recipes.conv2d.resnet50 import LAYERS
+    from weft.recipes.conv2d.geometry import LAYERS
 
     layers = {name: {**sizes, "n": 8} for name, sizes in LAYERS.items()}
     products = [(1024, 1024, 1024), (1000, 777, 333), (4096, 4096, 4096)]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from ..builder import Builder, BuilderParameter
 from . import baseline
-from .geometry import ACCUMULATOR, Convolution, misfit, operations
-from .resnet50 import LAYERS
+from .geometry import ACCUMULATOR, LAYERS, Convolution, misfit, operations
 
 PARAMETERS = (
     BuilderParameter("n", "int", 1, meaning="images"),

@@ -23,8 +23,7 @@ import sass
 from tutorial_page import table
 
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.recipes.conv2d.geometry import Convolution
-from weft.recipes.conv2d.resnet50 import LAYERS
+from weft.recipes.conv2d.geometry import LAYERS, Convolution
 from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.plan.plan import Alloc
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.recipes import schedules
-from weft.recipes.conv2d.resnet50 import LAYERS
+from weft.recipes.conv2d.geometry import LAYERS
 
 MEASURED = Path(__file__).parents[2] / "docs" / "performance" / "measured.json"
 LAYOUTS = ("nhwc", "nchw")

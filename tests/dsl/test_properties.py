@@ -208,7 +208,7 @@ def test_word_salad_gives_diagnostics(words: list[str]) -> None:
 @SLOW
 @given(st.binary(max_size=200))
 def test_binary_junk_as_a_file(data: bytes) -> None:
-    from weft.dsl.files import decode
+    from weft.dsl.diagnostics import decode
 
     try:
         text = decode(data, "t")

@@ -16,7 +16,7 @@ from weft.payloads.payload import parse_payload
 from weft.recipes import builders
 from weft.recipes.builder import Misfit, Value
 from weft.recipes.conv2d import baseline
-from weft.recipes.conv2d.resnet50 import convolutions
+from weft.recipes.conv2d.geometry import convolutions
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.plan.signature import FunctionSignature

@@ -18,9 +18,9 @@ from terminal import Terminal
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.session.environment import named_handles
 from weft.pipeline import Choice
-from weft.repl import journal, start
+from weft.repl import journal
 from weft.repl.journal import Journal, Start, choose, cut_off
-from weft.repl.shell import Shell
+from weft.repl.shell import Shell, _resumed
 from weft.repl.workbench import Workbench
 
 WEFT = [sys.executable, "-m", "weft", "repl"]
@@ -68,7 +68,7 @@ def test_the_same_again(case: str, state: Path) -> None:
     """Position, handles, IR and values."""
     shell = session(*LINES[case])
     die(shell)
-    again = start._resumed(choose(""), Console(file=io.StringIO()), False)
+    again = _resumed(choose(""), Console(file=io.StringIO()), False)
     assert looks(again) == looks(shell)
     assert len(list(state.glob("*"))) == 1, "what is read by a pipe stays"
 
@@ -78,7 +78,7 @@ def test_what_was_under_way_is_named_and_not_done(state: Path) -> None:
     assert shell.journal is not None
     shell.journal.do("fuse init into tiles")
     die(shell)
-    again = start._resumed(choose(""), Console(file=io.StringIO()), False)
+    again = _resumed(choose(""), Console(file=io.StringIO()), False)
     assert again.desk.bench.position == 3
     assert "it was cut off in `fuse init into tiles`" in "\n".join(note.plain for note in again.notes)
 
@@ -145,7 +145,7 @@ def test_a_payload_that_has_changed(state: Path, tmp_path: Path) -> None:
         shell.kept(line)
     die(shell)
     (tmp_path / "p.mlir").write_text("func.func @f(%x: memref<8xf32>) { return }")
-    again = start._resumed(choose(""), Console(file=io.StringIO()), False)
+    again = _resumed(choose(""), Console(file=io.StringIO()), False)
     said = "\n".join(note.plain for note in again.notes)
     assert "has changed since" in said and "error[" in said and "`let f = match linalg.fill` fails now, and 1 more" in said
     assert again.desk.bench.position == 0 and list(state.iterdir()), "its journal stays"

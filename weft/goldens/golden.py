@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ..dsl.diagnostics import Source, Span, WeftError, fail
-from ..dsl.files import read_source
+from ..dsl.diagnostics import Source, Span, WeftError, fail, read_source
 from ..payloads.settings import parse_settings
 from ..pipeline import resolve_schedule
 

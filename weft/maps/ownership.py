@@ -19,7 +19,7 @@ from ..interpreter.buffers.views import subview
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, memref
-from ..interpreter.ir.structured import generic
+from ..interpreter.ir.structured import generic, is_structured, structure
 from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
 from ..interpreter.launch.realise import Realiser
@@ -35,6 +35,7 @@ from ..interpreter.mapping.mapping import (
 )
 from ..interpreter.mapping.processors import Hardware
 from ..interpreter.mapping.readiness import mapped_things
+from ..interpreter.memory.layouts import bytes_of, is_shared, strided
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.rewriter import describe
 from ..interpreter.session.session import Session
@@ -42,7 +43,25 @@ from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY
 from ..runtime.simulator.kernel import SimKernel
-from .banking import banks_of
+from ..runtime.simulator.machine.banks import BANKS, WORD
+
+
+def banks_of(op: ir.Operation) -> np.ndarray | None:
+    """The bank where each element that a linalg op writes begins, of 32 that successive 32-bit words take in turn; None where it
+    writes no shared memory of static shape."""
+    if not is_structured(op) or not is_shared(op.operands[-1].type):
+        return None
+    kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents
+    strides, offset = strided(kind)
+    sizes = [extent for extent in extents if extent is not None]
+    positions = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)]
+    if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:
+        return None
+    itemsize = bytes_of(ir.MemRefType.get([1], kind.element_type))
+    at = np.full(sizes, offset)
+    for position, stride in zip(positions, strides, strict=True):
+        at = at + stride * np.arange(sizes[position]).reshape([-1 if d == position else 1 for d in range(len(sizes))])
+    return at * itemsize // WORD % BANKS
 
 
 @dataclass(frozen=True)

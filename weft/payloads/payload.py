@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dsl import tree
-from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
-from ..dsl.files import read_source
+from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import attributes_of
 from ..interpreter.ir.mlir import ir, operations

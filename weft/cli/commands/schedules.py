@@ -204,7 +204,7 @@ def repl(chosen: Choice, resume: str | None) -> int:
     something failed.
     """
     from ...pipeline import Choice
-    from ...repl.start import start
+    from ...repl.shell import start
 
     if resume is not None and chosen != Choice(""):
         raise click.UsageError("--resume goes on with what the session worked on: no FILE and no other option")
@@ -246,8 +246,7 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
 
     A recipe that ships can be checked by its name, and is not rewritten.
     """
-    from ...dsl.diagnostics import fail
-    from ...dsl.files import read_source
+    from ...dsl.diagnostics import fail, read_source
     from ...dsl.formatter import format_text
     from ...pipeline import resolve_schedule
     from ...recipes import shortened

@@ -44,7 +44,7 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
 
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
     """
-    from ...dsl.files import read_source
+    from ...dsl.diagnostics import read_source
     from ...verify import verify_source
     from ..console import emit, progress, show
 
