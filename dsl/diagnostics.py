@@ -141,7 +141,7 @@ class WeftError(Exception):
 def fail(
     code: str, message: str, hint: str | None = None, *, span: Span | None = None, notes: tuple[str, ...] = ()
 ) -> WeftError:
-    """`raise fail("W0301", "what is wrong", "the way out")`: an error with a single diagnostic."""
+    """`raise fail("Wnnnn", "what is wrong", "the way out")`: an error with a single diagnostic."""
     return WeftError(Diagnostic(code, message, span, notes=notes, hint=hint))
 
 
