@@ -7,18 +7,18 @@ from ..dsl.diagnostics import explanations
 CODES = explanations("""
 W0490 inputs that do not fit into memory
     The buffers of the payload add up to more than this machine has. A simulated run needs a shadow of each as well.
-W0700 a plan is not what a plan looks like
-    `plan.json` is no JSON, lacks a key, has an unknown one, or has a value of the wrong type. The message names the
-    place by its JSON path.
+W0700 a malformed plan
+    `plan.json` is not JSON, lacks a key, has an unknown one, or has a value of the wrong type. The message gives the
+    JSON path.
 
     wrong:  {"do": "launch", "kernel": 3, …}
     right:  {"do": "launch", "kernel": "gemm", …}
 W0701 a plan of another version
-    The bundle was written by another Weft. Build it anew: `weft build`.
-W0702 a plan names what is not there
+    The bundle was written by another version of Weft. Rebuild it: `weft build`.
+W0702 a plan refers to something undeclared
     A step names a kernel or a buffer, or an expression names a scalar or an input's dimension, that the plan does not
     declare. Nothing was launched.
-W0703 a declaration in a plan is wrong
+W0703 an invalid declaration in a plan
     A name is used twice, an element type or a role does not exist, a size is negative, or a constant's data does not
     have the size of its shape.
 W0704 an impossible launch shape
@@ -27,34 +27,34 @@ W0704 an impossible launch shape
 
     wrong:  map lanes to threads(y: 64, x: 32)
     right:  map lanes to threads(y: 32, x: 32)
-W0705 arguments do not fit a kernel, or the sides of a copy each other
-    Number, element type, rank, static sizes, strides and offset of each argument must be those of the kernel's
-    parameter.
-W0706 a temporary is used outside its life
-    A temporary buffer is allocated once, then used, then freed once. Inputs and outputs are the caller's.
-W0707 the order of a plan's steps is broken
-    A step can wait for earlier steps only, and streams count from 0.
-W0708 a window reaches outside its buffer
-    Offset, sizes and strides of an argument or of a copy touch elements that the buffer does not have. Nothing was
-    launched.
+W0705 arguments do not match a kernel, or source and target of a copy each other
+    The number of arguments must be that of the kernel's parameters, and the element type, rank, static sizes, strides
+    and offset of each argument must be those of its parameter.
+W0706 a temporary is used outside its lifetime
+    A temporary buffer is allocated once, then used, then freed once. Inputs and outputs belong to the caller.
+W0707 an invalid order of a plan's steps
+    A step can only wait for earlier steps, and streams are numbered from 0.
+W0708 a window extends beyond its buffer
+    The offset, sizes and strides of an argument or of a copy describe elements that the buffer does not have. Nothing
+    was launched.
 W0709 a size has no value
     The host program divides by zero for these input shapes.
-W0710 no bundle
+W0710 not a bundle
     A bundle is a folder with `plan.json`, `kernels.cu` and `module.mlir`. `weft build FILE -o DIR` writes one.
 W0711 a bundle cannot be written
-    The folder cannot be made, or other things stand there: only a bundle or an empty folder is replaced. Nothing half
-    written stays.
+    The folder cannot be created, or has other contents: only a bundle or an empty folder is replaced. No partly
+    written bundle is left.
 W0712 a bundle lacks a kernel
-    `plan.json` launches a kernel that `kernels.cu` does not define. Build the bundle anew.
+    `plan.json` launches a kernel that `kernels.cu` does not define. Rebuild the bundle.
 W0713 a kernel takes other arguments than the plan passes
-    Number and types of the parameters of a kernel in `kernels.cu` must be those of its `params` in `plan.json`: a
-    pointer per memref, then a `long long` per size, stride or offset that is null there, and scalars by value. Build
-    the bundle anew.
+    The number and types of the parameters of a kernel in `kernels.cu` must be those of its `params` in `plan.json`: a
+    pointer per memref, then a `long long` per size, stride or offset that is null there, and scalars by value.
+    Rebuild the bundle.
 W0714 an output would overwrite something
-    What a command writes is none of the files that it reads (the schedule and what it includes, the payload,
-    `--inputs`, a bundle), nor another of its outputs, whatever the path looks like; and a file that is there is not
-    replaced by one of another kind: no `.weft` by arrays. `--trace out.json` writes two files: the timeline to
-    `out.json`, and its picture to `out.svg`.
+    A command does not overwrite a file that it reads (the schedule and what it includes, the payload, `--inputs`, a
+    bundle), nor another of its outputs, however the path is written; and it does not replace an existing file by one
+    of another kind, such as a `.weft` by arrays. `--trace out.json` writes two files: the timeline to `out.json`, and
+    its picture to `out.svg`.
 
     wrong:  weft apply gemm.weft -o gemm.weft
     right:  weft apply gemm.weft -o scheduled.mlir
@@ -62,87 +62,90 @@ W0714 an output would overwrite something
     right:  weft run gemm.weft --save y.npz
     wrong:  --trace out.svg
     right:  --trace out.json
-W0715 no .npz of plain arrays
-    The file cannot be read, is damaged, or holds pickled Python objects, which are never read: unpickling runs code.
+W0715 not an .npz file of plain arrays
+    The file cannot be read, is damaged, or holds pickled Python objects, which are never loaded: unpickling runs
+    code.
 
     wrong:  np.savez("x.npz", a=np.array([{}], dtype=object))
     right:  np.savez("x.npz", a=np.zeros((4, 4), np.float32))
-W0716 arrays of the wrong names
+W0716 arrays with the wrong names
     There must be one array per argument of the function, and no other. An argument's name is its `weft.name`
-    attribute, else `arg0`, `arg1`, …; the message lists what is expected.
+    attribute, else `arg0`, `arg1`, …; the message lists the expected names.
 W0717 an array of the wrong type or shape
-    Arrays are taken as they are, never converted: f32 wants float32. bf16 comes as uint16, its 16 bits.
+    Arrays are never converted: f32 needs float32. bf16 is passed as uint16, its 16 bits.
 W0719 random inputs need shapes
-    The function has dynamic dimensions (`?`), so there is nothing to make random arrays of. Give them: `--inputs
-    x.npz`.
+    The function has dynamic dimensions (`?`), so the shapes of random arrays are not known. Supply the arrays:
+    `--inputs x.npz`.
 W0720 no GPU to run on
     CuPy is not installed, CUDA does not start, or there is no device. `pip install 'weft[cuda12]'` (or cuda13), or
     run on the simulator: `--target sim`.
-W0721 NVRTC refuses the kernels
-    The compiler's own words are in the notes.
+W0721 NVRTC rejects the kernels
+    The compiler's messages are in the notes.
 W0722 the device is out of memory
-    The plan's buffers do not fit at once, even after a retry. Repeats and graphs keep all temporaries; one run
-    without `--graph` frees each behind its last use.
+    The plan's buffers do not fit at the same time, even after a retry. Repeated runs and graphs keep all temporaries;
+    a single run without `--graph` frees each after its last use.
 W0723 CUDA reports a failure
-    A launch was refused, or something launched before failed: an access outside its memory is reported late. The
-    simulator says where: `--target sim`.
-W0724 what a graph cannot hold or tell
-    With `--graph`, a plan's launches, copies and fills are captured once and replayed as a whole. A graph holds
-    nothing but work of the device on streams that are joined at its end: no allocations, nothing that the host waits
-    for. It does not tell when each of its steps began, so there is no timeline of it.
+    A launch was rejected, or an earlier one failed: an access out of bounds is reported late. The simulator says
+    where: `--target sim`.
+W0724 something that a graph cannot contain or report
+    With `--graph`, a plan's launches, copies and fills are captured once and replayed as a unit. A graph contains
+    only device work on streams that are joined at its end: no allocations, nothing that the host waits for. It does
+    not report when each of its steps began, so there is no timeline of it.
 
     wrong:  weft run … --graph --trace t.json
     right:  weft run … --trace t.json
 W0730 an op is in no launch
-    After the schedule the host function still computes something itself. Computing is for kernels: a run does nothing
-    on the host between launches.
+    After the schedule the host function still computes something itself. All computation must be in kernels: a run
+    computes nothing on the host between launches.
 
     wrong:  a schedule that launches the matmul and leaves the fill before it
     right:  fuse init into tiles        // or map and launch it by itself
 
-    A `tensor.pad` is read through by the linalg ops that are tiled, fused or mapped, and is no op of its own then.
-    One that stays a copy (a width that only a run knows, a result of the function) is filled by the `linalg.map` that
-    `bufferize` makes of it: match, map and launch that.
+    The linalg ops that are tiled, fused or mapped read through a `tensor.pad`, and then nothing is left of it. One
+    that stays a copy (its width is known only at run time, or it is a result of the function) is filled by the
+    `linalg.map` that `bufferize` makes of it: match, map and launch that.
 W0731 the host cannot do this
     The host part of a plan allocates, copies, launches and frees, with loops, branches and calls that are known
-    beforehand. A `gpu.launch` must be outlined, results must be memrefs.
-W0732 which function?
-    `--entry NAME` says which function runs. Without it there must be exactly one public function that launches
+    beforehand. A `gpu.launch` must be outlined, and results must be memrefs.
+W0732 which function to run is not clear
+    `--entry NAME` selects the function to run. Without it there must be exactly one public function that launches
     kernels (or exactly one public function).
-W0733 a type that no array can be passed for
+W0733 a type for which no array can be passed
     Arguments and results are memrefs, tensors or scalars of f64, f32, f16, bf16, i64, i32, i16, i8, i1 or index, and
     arrays are passed contiguous.
-W0734 the host does not know a value
+W0734 a value that is not known on the host
     A loop bound or a condition of the host function depends on an input's shape or on a scalar, or a number is read
     from memory. Launch sizes may depend on shapes and scalars, control flow may not.
 W0735 a result of unknown shape
     The shape of a result must be static, or that of what is copied into it.
 W0736 too many steps
-    A loop of the host function unrolls to more than 100,000 steps.
-W0737 a kernel made for another launch shape
-    `known_block_size` or `known_grid_size` of the kernel differs from the launch: its text was made for the former.
+    The loops of the host function unroll to more than 100,000 steps.
+W0737 a kernel generated for another launch shape
+    `known_block_size` or `known_grid_size` of the kernel differs from the launch: its text was generated for the
+    former.
 W0738 a bundle's file was edited
     `plan.json` holds the digests of `kernels.cu` and `module.mlir` as they were built, one from the other. The
-    simulator runs the module, a GPU the kernels: a run on one says nothing about the other once either was edited, by
-    a barrier less for instance. It is a warning; `weft run DIR --json` lists the files under `edited`. Build the
-    bundle anew.
+    simulator runs the module, a GPU the kernels: once either was edited, by removing a barrier for instance, a run of
+    one says nothing about the other. This is a warning; `weft run DIR --json` lists the files under `edited`. Rebuild
+    the bundle.
 W0800 the CPU reference cannot lower the payload
-    MLIR's passes refuse an op of it; their words are in the notes. The kernels can still be run without a reference:
-    `--reference none`.
+    MLIR's passes reject an op of it; their messages are in the notes. The kernels can still be run without a
+    reference: `--reference none`.
 W0801 the CPU reference cannot be linked
-    LLVM refuses the lowered payload, or a function is missing.
+    LLVM rejects the lowered payload, or a function is missing.
 W0802 the CPU reference cannot run this op
-    The payload calls a function that has no body, has ops of a dialect that is not upstream's, or ops that ask for a
-    rounding mode of their own (the reference rounds to nearest). Kernels that the payload launches itself are run
-    thread after thread, cut at their barriers: not if threads exchange values otherwise (shuffles, tensor cores), nor
-    if a barrier stands where not certainly all threads get (in a loop or a branch whose bounds or condition the
-    threads compute or read), nor if they were seen to fault. Run without a reference: `--reference none`.
-W0803 the CPU reference was ended
-    The payload is compiled for the CPU and run in a process of its own, which a signal has ended: SIGFPE is an
-    integer division by zero, SIGSEGV an access out of bounds, SIGABRT a check of MLIR or LLVM that failed, SIGKILL
-    mostly memory that was used up. The message says what was under way. MLIR leaves a division by zero and an access
-    out of bounds undefined: random inputs may hold a zero or an index too large, so give inputs that the payload is
-    defined for. The simulator says where such a thing happens in a kernel.
+    The payload calls a function that has no body, or has ops of a dialect that is not upstream's, or ops with an
+    explicit rounding mode (the reference rounds to nearest). Kernels that the payload launches itself are run one
+    thread after another, cut at their barriers. That is not possible if threads exchange values in other ways
+    (shuffles, tensor cores), if a barrier may not be reached by all threads (in a loop or a branch whose bounds or
+    condition the threads compute or read), or if the kernels were found to fault. Run without a reference:
+    `--reference none`.
+W0803 the CPU reference was killed
+    The payload is compiled for the CPU and run in a separate process, which was killed by a signal: SIGFPE is an
+    integer division by zero, SIGSEGV an access out of bounds, SIGABRT a failed assertion in MLIR or LLVM, SIGKILL
+    usually a lack of memory. The message says what was being done. MLIR leaves a division by zero and an access out
+    of bounds undefined: random inputs may contain a zero or too large an index, so supply inputs for which the
+    payload is defined. The simulator says where a kernel does such a thing.
 
     right:  --inputs x.npz
     right:  --reference none

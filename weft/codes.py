@@ -8,11 +8,11 @@ from .dsl.diagnostics import Explanation, explanations
 
 CODES = explanations("""
 W0050 no such file or recipe
-    FILE is the path of a `.weft` file or the name of a recipe that ships.
+    FILE is the path of a `.weft` file or the name of a built-in recipe.
 
     wrong:  weft run shraed
     right:  weft run shared
-W0051 a recipe that ships is not rewritten
+W0051 a built-in recipe is not rewritten
     It belongs to the installation. Copy its file, and change the copy.
 
     wrong:  weft fmt shared
@@ -20,75 +20,76 @@ W0051 a recipe that ships is not rewritten
     right:  weft fmt --check shared
 W0054 an output cannot be written
     The folder does not exist, permission is denied, the disk is full, or a directory has that name. Outputs are
-    written beside their place and renamed: what stood there before is still there.
+    written to a temporary file and then renamed: a previous file is unchanged.
 W0055 out of memory
-    The inputs, the outputs and the simulator's shadow of them must fit into memory.
+    The inputs, the outputs and the simulator's shadow memory must fit into memory.
 W0056 nested too deeply
     A schedule or a payload nests more deeply than the parser can follow. Generated text is the usual cause.
 W0057 no such diagnostic
-    `weft explain` alone lists all codes.
+    `weft explain` without a code lists all codes.
 W0058 no such statement
-    `weft statements` alone lists the statements of the language.
+    `weft statements` without a name lists the statements of the language.
 W0059 a command that this version does not have
     The command is planned; this version refuses it.
 W0060 no such position
-    Positions count statements: 0 is the start, 3 is where three statements are done. `goto` reaches those up to the
-    end of the schedule; `diff` and `ir` show those that were done.
-W0061 a command is not written like that
-    `help` lists the commands of the REPL, `help COMMAND` shows how one is written.
+    Positions count statements: 0 is the start, at 3 three statements are done. `goto` takes positions up to the end
+    of the schedule; `diff` and `ir` take those that were reached.
+W0061 a malformed command
+    `help` lists the commands of the REPL, `help COMMAND` shows the syntax of one.
 
     wrong:  step two
     right:  step 2
 W0062 nothing is launched yet
-    `cuda` and `run` need a kernel: a statement `launch` that was done. Before it, `sync` judges what is mapped, and
-    `ir` shows where things stand.
-W0063 a point that no file can say
-    A saved schedule holds what was done. In the middle of a `foreach` or of a called schedule, part of a statement's
-    work is done, and a line that was typed there would be done again in every round. `step` to its end, or `undo` to
-    before it, and `save` there.
-W0064 a file that is there already
-    `save` does not overwrite a file unless it is told to.
+    `cuda` and `run` need a kernel: a `launch` statement that was executed. Before it, `sync` checks what is mapped,
+    and `ir` shows the module.
+W0063 a position that cannot be saved
+    A saved schedule contains what was done. In the middle of a `foreach` or of a called schedule, part of a
+    statement's work is done, and a line typed there would be executed again in every iteration. `step` to its end, or
+    `undo` to before it, and `save` there.
+W0064 a file that already exists
+    `save` overwrites a file only with `--overwrite`.
 
     right:  save mine.weft --overwrite
 W0065 no such handle
-    `handles` lists the handles there are, alive and consumed. A consumed handle names no op any more.
+    `handles` lists all handles, alive and consumed. A consumed handle no longer names an op.
 W0066 no name for a file
-    `save` takes the name of a file, with or without `.weft`; `~` is your own folder.
-W0067 no session to go on with
+    `save` takes the name of a file, with or without `.weft`; `~` is your home directory.
+W0067 no session to resume
     `weft repl` on a terminal keeps a journal of what is done, until it is left with `quit` or Ctrl-D. A session that
-    ended otherwise (the process or the machine died) is found again by `weft repl --resume`; where there are several,
-    by the journal's name: the notes list them. Journals are kept for 30 days, the newest 20.
+    ended otherwise (the process or the machine died) is resumed by `weft repl --resume`; where there are several, by
+    the journal's name: the notes list them. Journals are kept for 30 days, the newest 20.
 
     right:  weft repl --resume
 W0070 Weft was ended by a signal
-    The process that did the work is gone: a check of MLIR's or LLVM's that failed (SIGABRT, whose words stand above),
-    memory that was used up (SIGKILL), or an invalid access (SIGSEGV). What was under way is named. Nothing half
-    written stays. On a terminal, `weft repl` goes on from its journal, without the line that was under way.
+    The process that did the work was killed: by a failed assertion in MLIR or LLVM (SIGABRT, with its message above),
+    because memory was used up (SIGKILL), or by an invalid access (SIGSEGV). The message says what was being done. No
+    partly written file is left. On a terminal, `weft repl` continues from its journal, without the line that was
+    being executed.
 
     right:  weft repl --resume        // what was done before, line by line
 W0410 a foreign constant without elements
-    `krnl.global`, the constant of ONNX's dialect, is read as a `memref.global`, and that needs a list of elements.
+    `krnl.global`, the constant of ONNX's dialect, is read as a `memref.global`, which needs a list of elements.
 
     wrong:  "krnl.global"() {name = "w", shape = [2]} : () -> memref<2xf32>
     right:  "krnl.global"() {name = "w", shape = [2], value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> memref<2xf32>
 W0411 a foreign constant that does not fit its type
-    A `krnl.global` is one memref of static shape and plain layout, its `shape` and its value's type say the same, and
-    it stands in a function of the payload's own module.
+    A `krnl.global` is one memref of static shape and identity layout, its `shape` and its value's type agree, and it
+    is in a function of the payload's top-level module.
 
     wrong:  value = dense<1.0> : tensor<3xf32>} : () -> memref<2xf32>
     right:  value = dense<1.0> : tensor<2xf32>} : () -> memref<2xf32>
 W0412 elements that are not in the text
-    `dense_resource<key>` says that the elements stand at the end of the text, between `{-#` and `#-}`. A module that
+    `dense_resource<key>` means that the elements are at the end of the text, between `{-#` and `#-}`. A module that
     was printed with its large constants elided has lost them.
 
     wrong:  value = dense_resource<__elided__> : tensor<64xf32>
     right:  value = dense<1.0> : tensor<64xf32>
 W0413 a foreign constant that is written to
-    A `krnl.global` is a constant: kernels share it, and the compiler may put it where nothing can write. An op that
-    Weft doesn't know counts as one that writes.
+    A `krnl.global` is a constant: kernels share it, and the compiler may put it in read-only memory. An op that Weft
+    does not know counts as one that writes.
 
     right:  copy the constant into a `memref.alloc`, and write there
-W0480 a setting that is no pair
+W0480 a setting that is not a pair
     wrong:  weft run shared --set bm
     right:  weft run shared --set bm=32
 W0481 a setting given twice
@@ -97,19 +98,19 @@ W0481 a setting given twice
     wrong:  weft run shared --set bm=16 --set bm=32
     right:  weft run shared --set bm=32
 W0482 an unknown parameter
-    `--set` reaches the parameters of the main schedule and those of its payload's builder. A payload that is a text
+    `--set` sets the parameters of the main schedule and those of its payload's builder. A payload given as MLIR text
     has none.
 
     wrong:  weft run shared --set bmm=32
     right:  weft run shared --set bm=32
 W0483 an illegal value for a parameter of the payload
-    Sizes are positive integers, types come from a list. Values that are legal one by one must go together, too: a
+    Sizes are positive integers, types come from a list. Values that are legal one by one must also fit together: a
     filter stays within the padded image.
 
     wrong:  weft run shared --set m=0
     right:  weft run shared --set m=1
 W0484 an unknown payload builder
-    A schedule names a builder that ships or an MLIR text beside it.
+    A schedule names a built-in builder or an MLIR file beside it.
 
     wrong:  payload matmlu(m = 512)
     right:  payload matmul(m = 512)
@@ -117,53 +118,53 @@ W0484 an unknown payload builder
 W0485 no payload
     A schedule without a `payload` line needs one from outside: `weft run my.weft --payload gemm.mlir`.
 W0486 a wrong argument of a payload builder
-    A name that the payload does not have, a value that it does not take, or values that don't go together.
+    A name that the payload does not have, a value that it does not accept, or values that do not fit together.
 
     wrong:  payload matmul(rows = 512)
     right:  payload matmul(m = 512)
     wrong:  payload conv2d(h = 4, w = 4, r = 7, s = 7, pad = 1)
     right:  payload conv2d(h = 4, w = 4, r = 7, s = 7, pad = 3)
 W0487 the payload does not parse
-    The message and the place are those of MLIR's own parser or verifier; where that is about shapes, strides or
-    dilations, the message names the operands, and what upstream said is a note. Every upstream dialect is known,
+    The message and the location are those of MLIR's own parser or verifier; where that is about shapes, strides or
+    dilations, the message names the operands, and upstream's message is a note. Every upstream dialect is known;
     others are read in their generic form.
 W0488 a payload without a function
     A payload holds at least one `func.func`.
-W0489 a payload with Weft's own marks
-    Statements leave attributes such as `weft.map` on ops until `launch` carries them out. A payload that has them
-    already, an intermediate module of another schedule perhaps, would be misread.
+W0489 a payload with Weft's own attributes
+    Statements leave attributes such as `weft.map` on ops until `launch` carries them out. A payload that already has
+    them, perhaps an intermediate module of another schedule, would be misread.
 
     wrong: linalg.exp {weft.map = 3} ins(…)
     right: linalg.exp ins(…), and a `map` in the schedule
 W0491 an unknown layer
-    A payload may have sizes under a name: the layers of a network. `weft payloads NAME` lists them. `--set` wins over
-    a layer's values, and these over what the schedule writes.
+    A payload may have named sets of sizes: the layers of a network. `weft payloads NAME` lists them. `--set`
+    overrides a layer's values, and these override the schedule's `payload` line.
 
     wrong:  --layer resnet50.conv5
     right:  --layer resnet50.layer4.0.conv2 --set n=8
 W0492 a payload without layers
-    Only payloads that ship have layers, and not all of them: `weft payloads` says which.
+    Only built-in payloads have layers, and not all of them: `weft payloads` says which.
 
     wrong:  weft run shared --layer resnet50.conv1
     right:  weft run shared --set m=512
 W0901 no golden
-    `weft golden FILE` compares with the goldens that stand beside the schedule; there is none yet.
+    `weft golden FILE` compares with the goldens beside the schedule; there is none yet.
 
     right:  weft golden gemm.weft --update --set m=64
 W0902 a golden that does not say how it was made
-    The first line of a golden says of which schedule in its folder it is, and how it was made. The golden's name
+    The first line of a golden names the schedule, in the same folder, and says how it was made. The golden's name
     begins with the schedule's.
 
     right:  // weft golden gemm.weft --set m=64
     right:  // weft golden gemm.weft --after "fuse init"
     right:  // weft golden gemm.weft --cuda             (of CHECK lines)
 W0903 a golden differs
-    The schedule makes another module or CUDA text than the golden holds; the diff shows what. If the change is meant,
-    `weft golden FILE --update` writes it anew.
+    The module or CUDA text that the schedule makes differs from the golden; the diff shows where. If the change is
+    intended, `weft golden FILE --update` rewrites it.
 W0904 a golden without its schedule
-    The schedule that the golden's first line names is not in its folder any more. A golden moves along with its
-    schedule, or goes.
-W0905 a golden of a step that is not there
+    The schedule that the golden's first line names is no longer in its folder. Move a golden together with its
+    schedule, or delete it.
+W0905 a golden of a step that does not exist
     `--after` names a step by a handle that it binds, or by how its statement begins. The schedule has no such step,
     or several.
 
@@ -171,28 +172,28 @@ W0905 a golden of a step that is not there
     right:  --after "map copy_a"
     right:  --after copy_a
     right:  --after "map lanes #2"
-W0906 a CHECK line that is none
-    Lines of a `.check` file are comments or checks of LLVM's FileCheck. A check that is misspelled would hold always.
+W0906 a line that is not a valid CHECK line
+    Lines of a `.check` file are comments or FileCheck directives. A misspelled one would always hold.
 
     wrong:  // CHECK-NXT: gpu.barrier
     right:  // CHECK-NEXT: gpu.barrier
-W0907 a check does not hold
-    The text lacks what a CHECK line says, or has what a CHECK-NOT forbids. CHECK lines are written by hand:
-    `--update` does not touch them.
+W0907 a check fails
+    The text lacks what a CHECK line requires, or has what a CHECK-NOT forbids. CHECK lines are written by hand:
+    `--update` does not change them.
 W0908 no CUDA text
-    A golden of the CUDA text is of a schedule that launches: its last statement is `launch`.
+    A golden of the CUDA text needs a schedule that launches: its last statement is `launch`.
 W0970 no such handle
-    `weft show-map` takes names of handles as the schedule spells them; a bundle's as `t.loop`.
+    `weft show-map` takes names of handles as in the schedule; for a result of `let t = …`, `t.loop`.
 W0971 a handle without a map
-    Nothing says which processors run it.
+    The handle is not mapped: no statement says which processors execute it.
 
     wrong:  weft show-map gemm.weft step
     right:  weft show-map gemm.weft lanes
 W0972 a schedule without a map
     There is nothing to show: `map tiles to blocks(y, x)` makes a map.
-W0973 a map that only a run can tell
-    How many iterations or processors there are depends on sizes that the host learns at run time, or there are more
-    than can be shown.
+W0973 a map that is known only at run time
+    The number of iterations or processors depends on sizes that are known only at run time, or there are more than
+    can be shown.
 
     right:  weft show-map gemm.weft --set m=512
 """)

@@ -7,20 +7,20 @@ from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
 W0311 upstream refuses a transformation
-    The statement is carried out by an op of MLIR's transform dialect, and that op reported a failure; its own words
-    are in the notes. The session is as it was before the statement.
-W0313 a statement left IR that does not verify
+    The statement is implemented by an op of MLIR's transform dialect, and that op reported a failure; its message is
+    in the notes. The session is as it was before the statement.
+W0313 a statement produced invalid IR
     This is a defect in Weft, not in the schedule: please report it with the schedule and the payload. The session is
     as it was before the statement.
 W0397 an atomic op that does more than add
     An op marked `weft.atomic` adds one input to its output, in a body of one `arith.addf` or `arith.addi`: that
-    becomes a `memref.atomic_rmw` per element. `fuse` makes such ops of the sum of `split-k … atomic`.
+    becomes a `memref.atomic_rmw` per element. `fuse` makes such an op from the sum of `split-k … atomic`.
 W0398 a memref whose layout has no strides
-    Weft finds an element of a memref by an offset and one stride per dimension. A layout such as `affine_map<(i) ->
-    (i floordiv 4, i mod 4)>` has none. Write it as `strided<[8, 1]>`, or have upstream take it out:
-    `normalize-memrefs` puts the map into the indices of each access.
-W0399 elements that are no numbers
-    A ragged tile, a padding or a split sum needs numbers of the operand's element type: what is read outside of it,
-    or what a sum starts with. Weft has numbers of the integer and floating-point types, and of `index`; elements of
-    other types (`complex<f32>`, vectors, types of other dialects) can be tiled where the tile sizes divide.
+    Weft addresses an element of a memref by an offset and one stride per dimension. A layout such as
+    `affine_map<(i) -> (i floordiv 4, i mod 4)>` has no strides. Write it as `strided<[8, 1]>`, or let upstream remove
+    it: `normalize-memrefs` moves the map into the indices of each access.
+W0399 elements that are not numbers
+    A ragged tile, a padding or a split sum needs a constant of the operand's element type: the padding value, or the
+    initial value of a sum. Weft can make constants of the integer and floating-point types, and of `index`; ops on
+    other element types (`complex<f32>`, vectors, types of other dialects) can be tiled where the tile sizes divide.
 """)

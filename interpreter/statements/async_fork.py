@@ -16,54 +16,54 @@ SHOWN = 3
 
 @statement("async-fork", returns=("wait",))
 class AsyncFork(Statement):
-    """Order launches, copies, allocations and frees by tokens, exactly where one needs what another does to memory.
+    """Order launches, copies, allocations and frees by tokens, exactly where their memory accesses require it.
 
     Every host function that launches gets new tokens, whatever tokens it had. An operation that waits for nothing starts
-    from `gpu.wait async`; one that waits for several from a join, `gpu.wait async [%a, %b]`; no operation has more than
-    one dependency, and none that others imply. A token that is used once more goes through a `gpu.wait async` of its own.
-    One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on, and
-    in front of a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token through: its first operations
-    start from it, a join of its last ones is yielded. Where the host needs what is launched in it (it reads or frees it, or
-    calls), it waits in front of and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`; `memref.dealloc`
-    moves behind the wait.
+    from `gpu.wait async`; one that waits for several starts from a join, `gpu.wait async [%a, %b]`; no operation has more
+    than one dependency, and none that others imply. A second use of a token goes through its own `gpu.wait async`. One
+    blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on, and
+    before a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token: its first operations start from
+    it, and a join of its last ones is yielded. Where the host needs the result of a launch inside (it reads or frees it, or
+    calls), it waits before the loop or branch and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`;
+    `memref.dealloc` moves after the wait.
 
-    Two arguments of a host function may overlap, if one of them is written: the step's report counts what that costs. Disjoint
-    windows of one buffer are told apart, and so is what is distinct for certain: allocations, results (which Weft makes), arguments
-    with `llvm.noalias`.
+    Two arguments of a host function are assumed to alias, which matters if one of them is written: the step's report counts
+    the cost. Disjoint windows of one buffer are known to be distinct, and so are allocations, results (which Weft creates),
+    and arguments with `llvm.noalias`.
 
     Args:
         noalias: arguments that overlap no other, by name: `noalias(A, B)`; all of them: `noalias`. They get `llvm.noalias`.
-        streams: the most streams that a run may use; none: as many as can be busy at once.
+        streams: the maximum number of streams that a run may use; default: as many as can be busy at once.
 
     Returns:
-        wait: the blocking wait that comes last.
+        wait: the final blocking wait.
 
     Errors:
         W0430: nothing to fork.
-            `async-fork` orders launches, copies, allocations and frees that a device does. The module has none: say
-            `launch` first.
-        W0431: a token that is an argument or a result, or comes from a region whose work is not seen.
-            A token that is a function's argument or result, or that an `async.execute` region gives, stands for work
-            that this function does not show. `async-fork` rebuilds tokens from what the operations of a function do to
-            memory, so it cannot tell what such a token was to order; nor what is on a stream that a caller gives. Wait
-            for it (`gpu.wait [%t]`) where it comes from.
-        W0432: host code whose effects cannot be seen.
+            `async-fork` orders launches, copies, allocations and frees on a device. The module has none: use `launch`
+            first.
+        W0431: a token that is an argument or a result, or comes from a region whose work is not visible.
+            A token that is a function's argument or result, or that an `async.execute` region yields, represents work
+            that is not visible in this function. `async-fork` rebuilds tokens from what the operations of a function do
+            to memory, so it does not know what such a token is meant to order, nor what is on a stream passed by a
+            caller. Wait for it (`gpu.wait [%t]`) where it comes from.
+        W0432: host code whose effects are not known.
             A call of a function without a body, an op of an unknown dialect, an `llvm` op on a pointer, or a launch of
-            a kernel that is handed pointers or is not in the module may touch any memory, so no order would be proven
-            right. Give the function a body, use memrefs, or bring the kernel's `gpu.module` along.
+            a kernel that takes pointers or is not in the module may access any memory, so no order could be proven
+            correct. Give the function a body, use memrefs, or add the kernel's `gpu.module`.
         W0433: a launch whose place in the order is not known.
-            `async-fork` reads functions of one block, with `scf.for`, `scf.while` and `scf.if` in it, and launches that
-            are outlined. A `gpu.launch` becomes one by `run-pass "gpu-kernel-outlining"`; a launch inside of
+            `async-fork` supports functions of one block, with `scf.for`, `scf.while` and `scf.if` in it, and launches
+            that are outlined. `run-pass "gpu-kernel-outlining"` outlines a `gpu.launch`; a launch inside
             `scf.parallel`, or between `cf` branches, has no place in program order.
         W0434: memory is used after it was freed.
-            In the order in which the program is written, a buffer is used, or freed once more, after its `dealloc`.
-            `async-fork` frees a buffer behind its last use; it does not hide that the program is wrong.
-        W0435: `noalias` names an argument that is not there.
+            In program order, a buffer is used, or freed again, after its `dealloc`. `async-fork` frees a buffer after
+            its last use, but it does not hide that the program is wrong.
+        W0435: `noalias` names an argument that does not exist.
             `async-fork noalias(A, B)` states that the arguments `A` and `B` overlap no other memory of the function.
-            Arguments are called as reports call them: by the name they have in the payload, without `%`. Only memrefs
-            of functions that launch can be named.
+            Arguments have the names that reports use: those of the payload, without `%`. Only memrefs of functions that
+            launch can be named.
 
-    Source: design, section Asynchrony; upstream `gpu-async-region` writes one token through everything.
+    Source: design, section Asynchrony; upstream `gpu-async-region` threads one token through everything.
 
     Example:
         async-fork

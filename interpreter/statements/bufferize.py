@@ -10,17 +10,17 @@ from ..tensors.bufferization import bufferize_module, is_bufferized
 
 @statement("bufferize")
 class Bufferize(Statement):
-    """Turn the module from tensors to memrefs.
+    """Convert the module from tensors to memrefs.
 
-    Results become arguments that are written. Ragged results are written back under a guard, and gathers that were not
-    promoted become part of the op that reads them. Statements that need memrefs do this by themselves, and say so.
+    Results become output arguments. Ragged results are written back under a guard, and masked loads and gathers that were not
+    promoted are fused into the op that reads them. Statements that need memrefs do this automatically, and report it.
 
     Returns:
         nothing.
 
     Errors:
         W0336: upstream cannot bufferize an op.
-            One-shot bufferization refused an op; its own words are in the notes.
+            One-shot bufferization rejected an op; its message is in the notes.
 
     Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
 

@@ -7,23 +7,23 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 
 @statement("coalesce", returns=("loop",))
 class Coalesce(Statement):
-    """Make one dimension of all dimensions of a parallel loop, or of parallel loops that are perfectly nested.
+    """Flatten all dimensions of a parallel loop, or of perfectly nested parallel loops, into one.
 
-    The last dimension runs fastest; the indices are taken apart again by division and remainder. The loop then goes onto a single
+    The last dimension runs fastest; the indices are recovered by division and remainder. The loop can then be mapped to a single
     hardware axis, however many dimensions it had: `map flat to blocks(x: ?) cyclic`.
 
     Args:
         target: a parallel loop, or the outermost of perfectly nested ones (`scf.for` and `affine.for` where no iteration depends on
-            another); consumed. Tensors or memrefs, any bounds and steps, known at run time only, too.
+            another); consumed. On tensors or memrefs, with any bounds and steps, also those known only at run time.
 
     Returns:
-        loop: the loop with one dimension, from 0, by 1.
+        loop: the loop with one dimension, from 0 with step 1.
 
     Errors:
         W0340: the loop, or one inside it that would become a part of it, is mapped already.
         W0343: the iterations depend on each other.
-        W0363: no loop, or one of a single dimension.
-            `coalesce` makes one dimension of several: of a `forall` with more than one, or of parallel loops with
+        W0363: not a loop, or one of a single dimension.
+            `coalesce` flattens several dimensions into one: those of a `forall` with more than one, or of parallel loops with
             nothing but index arithmetic between them, and bounds that do not depend on each other.
 
     Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream `affine-loop-coalescing`, for

@@ -15,10 +15,10 @@ from ..tensors.fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outs
 class Fuse(Statement):
     """Compute a producer tile by tile, inside the loop that consumes it.
 
-    The producer's handle names the fused op afterwards; the original is gone, unless something else reads it too.
+    The producer's handle names the fused op afterwards; the original is erased, unless something else also reads it.
 
-    The sum of `split-k … atomic` goes the other way, into the loop that makes its parts: each iteration adds its tile to the
-    result, atomically.
+    The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its parts: each iteration
+    adds its tile to the result atomically.
 
     Args:
         producer: a structured op whose result the loop reads, or the sum of `split-k … atomic`; stays alive.
@@ -31,16 +31,17 @@ class Fuse(Statement):
         W0326: the loop does not read the producer's result.
             `fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that
             loop; to fuse into an inner loop, fuse into the outer one first.
-        W0327: the two are on memrefs, where only a dependence check could allow it.
-            Fusion follows values. On memrefs there are none, only memory. Fuse before `bufferize`.
+        W0327: the producer and the loop are on memrefs.
+            Fusion follows SSA values. On memrefs there is only memory, and moving an op would need a dependence check.
+            Fuse before `bufferize`.
         W0328: not a loop.
             `fuse P into L` needs a loop that `tile` returned.
         W0458: an atomic sum that can't be fused.
             The sum of `split-k … atomic` is fused into the loop over the tiles of the parts: a `forall` that `tile`
-            made, one part to an iteration, with the zeros that `split-k` returned fused into it before, and nothing
-            else that reads the partial sums. What the sum starts from, a fill say, is not fused into that loop: it is
-            mapped and launched on its own, before. A sum that is to be tiled, or launched on its own, is one without
-            `atomic`.
+            made, one part per iteration, with the zeros that `split-k` returned already fused into it, and nothing else
+            that reads the partial sums. The op that initializes the sum, such as a fill, is not fused into that loop:
+            it is mapped and launched on its own, before. A sum that is to be tiled, or launched on its own, needs
+            `split-k` without `atomic`.
 
             right: let (part, zeros, sum) = split-k gemm 4 atomic
                    let (tiles, one) = tile part [1, 16, 16]

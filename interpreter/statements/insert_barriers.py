@@ -29,13 +29,13 @@ class _Chosen:
 class InsertBarriers(Statement):
     """Put a barrier exactly where a dependence crosses threads.
 
-    For every mapped loop that is not launched yet: the launch is tried on a copy, and all reads and writes of shared and global
-    memory are compared, thread against thread. Of all places that every thread of a block passes, those are taken that separate
-    all conflicts, fewest executed per thread and then fewest in the text. Barriers that are there already are used; those that
-    separate nothing are removed. Each barrier's fence names the memory it is there for. Bufferizes first where the payload
-    still has tensors.
+    For every mapped loop that is not launched yet, the launch is tried on a copy, and all reads and writes of shared and global
+    memory are compared, thread against thread. Among the places that every thread of a block passes, a set that separates all
+    conflicts is chosen, with the fewest barriers executed per thread and then the fewest in the text. Existing barriers are used;
+    those that separate nothing are removed. Each barrier's fence names the memory that it orders. Bufferizes first where the
+    payload still has tensors.
 
-    What is proven here is noted on the loop: `launch` does not prove it again unless a statement in between changes the loop.
+    What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes the loop.
     With `--unproven`, conflicts that no barrier can order are reported instead of refused.
 
     Returns:
@@ -43,13 +43,14 @@ class InsertBarriers(Statement):
 
     Errors:
         W0602: blocks conflict with each other: no barrier orders them.
-        W0603: a barrier of the payload stands where not all threads pass.
+        W0603: a barrier of the payload is where not all threads pass.
             A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of
-            them, it waits forever, or orders less than it seems to. Move it out, to where every thread passes.
-        W0604: threads conflict where no barrier can stand.
-            Threads conflict inside one distributed op or loop: its iterations, spread over threads, touch the same
-            element. A barrier in there would not be reached by all threads alike. Give each element one owner (map the
-            parallel dimensions only), or tile so that the steps become a sequential loop with room for a barrier.
+            them, it waits forever, or orders less than it seems to. Move it out, to a place that every thread passes.
+        W0604: threads conflict where no barrier can be placed.
+            Threads conflict inside one distributed op or loop: its iterations, distributed over threads, access the
+            same element. A barrier inside would not be reached by all threads in the same way. Give each element one
+            owner (map only the parallel dimensions), or tile so that the steps become a sequential loop that can
+            contain a barrier.
         W0605: there is no mapped loop.
             `insert-barriers` works on loops that are mapped and not yet launched; `verify-sync` on those and on
             kernels.
@@ -58,7 +59,7 @@ class InsertBarriers(Statement):
             right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles
         W0640: an op whose effects on memory are not known.
 
-    Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets ISL's.
+    Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets are ISL's.
 
     Example:
         insert-barriers

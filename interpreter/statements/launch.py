@@ -21,23 +21,23 @@ OF_BLOCK = 65536
 
 @statement("launch", returns=("launch",))
 class LaunchStatement(Statement):
-    """Realise all maps of a loop at once: a kernel, and its launch in the loop's place.
+    """Lower a loop with all its maps to a kernel, and put the launch in the loop's place.
 
-    The kernel is named after the payload function. It computes its loop bounds for itself; only buffers and scalar arguments are
-    passed. Bufferizes first where the payload still has tensors. Temporaries of a block become each thread's own where nobody else
-    looks at its part, and shared memory otherwise.
+    The kernel is named after the payload function. It computes its loop bounds itself; only buffers and scalar arguments are
+    passed. Bufferizes first where the payload still has tensors. Temporaries of a block become thread-private where no other
+    thread accesses a thread's part, and shared memory otherwise.
 
     The kernel is proven race-free, or refused with a witness: conflicts between threads and between blocks that nothing orders,
-    barriers that not all threads reach, shared memory that is read and nobody wrote; and what is only assumed to be one of these,
-    because an index depends on data or the analysis reached its limit. What `insert-barriers` or `verify-sync` has proven of the
-    loop as it stands is not proven again.
+    barriers that not all threads reach, shared memory that is read but was never written; and anything assumed to be one of these,
+    because an index depends on data or the analysis reached its limit. What `insert-barriers` or `verify-sync` has proven about
+    the unchanged loop is not proven again.
 
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
-        max_registers: the most registers that the compiler may give a thread, 24 to 255, and 65,536 for all threads of a block;
-            none: as many as the compiler likes. Too few of them spill to memory.
-        unproven: launch it even if it is not proven race-free; the kernel bears `weft.unproven` then, with the reason, and run,
-            build and bundle say so. `--unproven` does the same for all launches of a schedule.
+        max_registers: the most registers that the compiler may give a thread, 24 to 255, and at most 65,536 for all threads of a
+            block; default: no limit. With too few, values spill to memory.
+        unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`, with the reason, and run,
+            build and bundle report it. `--unproven` does the same for all launches of a schedule.
 
     Returns:
         launch: the launch in the host function.
@@ -48,82 +48,86 @@ class LaunchStatement(Statement):
             A launch needs to know which processors run the loop: `map` it to blocks, to a grid, or (for a single block)
             to threads.
         W0351: something in the loop is distributed by no map.
-            Every thread of the block would do the whole of it, all at the same time. Tile it and map the loop to
-            threads, or map the op itself with `threads(*) cyclic`. Sequential loops need no map, what they hold does.
+            Every thread of the block would execute all of it, all at the same time. Tile it and map the loop to
+            threads, or map the op itself with `threads(*) cyclic`. Sequential loops need no map, but the ops inside
+            them do.
         W0352: maps that disagree on the block's size.
             All maps of a launch run on the same block of threads, so counts along the same axis must be equal. Where
             one loop has fewer iterations, give it the same count and a distribution, or map it to `threads(*)`. Maps
-            over warps and lanes need a whole number of warps: `warps(x: 4)` is a block of 128 threads.
-        W0353: `threads(*)`, and nothing says how many.
-            `threads(*)` is as many threads as the launch's other maps make. In a launch that has none, give a count:
-            `threads(x: 256) cyclic`.
+            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads.
+        W0353: `threads(*)` of an unknown number.
+            The number of threads in `threads(*)` comes from the launch's other maps. In a launch that has none, give a
+            count: `threads(x: 256) cyclic`.
         W0354: a size that is known too late.
             The number of threads of a block is part of the kernel, and the number of blocks is computed by the host
             before the launch. A loop whose trip count is only known later needs a count and a distribution: `threads(x:
             128) cyclic`.
         W0355: shared memory: too much, or of no known size.
-            A block has 48 KB of static shared memory: staged tiles and the temporaries that threads share count. Take
-            smaller tiles. Buffers need static shapes. What a loop over threads allocates, and threads inside it share,
-            is there once for each iteration: their number must be known, and the loop may not be over a grid.
-        W0356: tensors are left.
-            A kernel works on memory. `launch` bufferizes the payload by itself; an op that stays on tensors cannot be
-            launched.
+            A block has 48 KB of static shared memory, which holds staged tiles and the temporaries that threads share.
+            Use smaller tiles. Buffers need static shapes. A buffer that a loop over threads allocates, and that threads
+            inside it share, exists once for each iteration: their number must be known, and the loop may not be over a
+            grid.
+        W0356: tensors remain.
+            A kernel works on memory. `launch` bufferizes the payload automatically; an op that remains on tensors
+            cannot be launched.
         W0357: a write-back that no map distributes.
             The copy of a temporary to global memory follows the map of the loop that fills the temporary: each thread
-            writes back what it computed. Where the loop's tiles cannot be read off, or the copy permutes or repeats the
-            elements, threads share it out; their number must be known then, and what is marked as a write-back must be
-            an op without reductions. Where the tiles divide the result there is no such copy.
+            writes back what it computed. Where the loop's tiles cannot be determined, or the copy permutes or repeats
+            the elements, it is distributed over all threads; their number must then be known, and the op marked as a
+            write-back must have no reductions. Where the tiles divide the result there is no such copy.
         W0358: an op that has no lowering to loops.
-            What is left of structured ops in a thread's share becomes plain loops. This op has no such lowering
-            upstream: decompose it before the launch, with `run-pass` or `transform { … }`.
+            The structured ops that a thread executes are lowered to plain loops. This op has no such lowering upstream:
+            decompose it before the launch, with `run-pass` or `transform { … }`.
         W0359: part of another launch.
             A kernel is launched by a host function, and contains everything inside the launched loop. Launch the
             outermost mapped loop.
         W0360: loops over blocks that do not nest perfectly.
-            If a loop over blocks(y) holds a loop over blocks(x) and something else, every block along x would do the
-            other thing, too. Map one loop of two dimensions to blocks(y, x), or only one of the two to blocks.
-        W0361: a value that no kernel takes.
+            If a loop over blocks(y) contains a loop over blocks(x) and something else, every block along x would
+            execute the other code, too. Map one loop of two dimensions to blocks(y, x), or only one of the two to
+            blocks.
+        W0361: a value that cannot be passed to a kernel.
             Kernels take buffers, integers, floating-point numbers and indices. Anything else must be computed inside,
             or before.
         W0362: a barrier in a loop over threads.
-            Threads that own fewer iterations would not reach it, and the block would hang. Barriers stand between the
-            loops over threads; or between ops of such a loop that are mapped themselves, where it can be split: it is
-            not when a value that is read in front of the barrier is used behind it.
+            Threads that own fewer iterations would not reach it, and the block would hang. Barriers go between the
+            loops over threads, or between ops of such a loop that are mapped themselves, where the loop can be split:
+            it cannot when a value that is read before the barrier is used after it.
         W0373: a number of registers that no thread can have.
-            `launch loop max-registers n` tells the compiler how many registers a thread may take. It gives 24 to 255 to
-            each thread (fewer it does not try, whatever it is told), and 65,536 to all threads of a block together,
-            handed out to warps in steps of 8 a thread.
+            `launch loop max-registers n` tells the compiler how many registers a thread may use. It allocates 24 to 255
+            per thread (never fewer, whatever the limit), and at most 65,536 for all threads of a block together,
+            allocated to warps in steps of 8 per thread.
         W0601: two threads of a block conflict, and nothing orders them.
-            Two threads touch the same element, at least one writes it, and no barrier comes between: which one is first
+            Two threads access the same element, at least one writes it, and no barrier is between: which one is first
             is up to the hardware. The witness names the two threads, the element, both operations and the loop
             iterations. RAW: a read that needs the write before it. WAR: a write that must wait for the read. WAW: two
             writes, and the last one wins. `carried by` a loop: the second access belongs to a later iteration of it.
 
-            A conflict is called assumed where an index or a condition is not affine (it depends on data): then it is
-            not proven that the threads meet, and not proven that they don't. `launch` takes neither: what it makes a
-            kernel of is proven. Where all that is launched is one nest of mapped loops, its iterations are independent,
-            and what is assumed of them is none. `launch … unproven`, or `--unproven`, takes a kernel as it is, and it
-            is called unproven from then on.
+            A conflict is called assumed where an index or a condition is not affine (it depends on data): then neither
+            the conflict nor its absence is proven. `launch` accepts neither: a kernel must be proven. Where the launch
+            is nothing but one nest of mapped loops, its iterations are independent, and an assumed conflict between
+            them does not count. `launch … unproven`, or `--unproven`, accepts a kernel as it is, and marks it as
+            unproven.
 
             wrong: map copy to threads(*) cyclic; launch tiles
             right: map copy to threads(*) cyclic; insert-barriers; launch tiles
         W0602: two blocks conflict.
-            Blocks run in any order, perhaps at the same time, and a barrier orders the threads of one block alone. Two
-            blocks that touch an element of global memory, one of them writing, need another distribution (all accesses
-            to the element in one block), or two kernels. A reduction dimension spread over blocks is the usual cause:
-            `split-k` makes parts of it, which a second launch adds up, or with `atomic` the blocks themselves.
+            Blocks run in any order, perhaps at the same time, and a barrier orders only the threads of one block. If
+            two blocks access an element of global memory and at least one of them writes it, use another distribution
+            (all accesses to the element in one block), or two kernels. The usual cause is a reduction dimension
+            distributed over blocks: `split-k` cuts it into parts, which a second launch adds up, or, with `atomic`, the
+            blocks themselves.
         W0603: a barrier that not all threads of a block reach.
-        W0610: a read of shared memory that nobody wrote.
+        W0610: a read of shared memory that was never written.
             Shared memory is not cleared when a block starts. A read of an element that no thread of the block has
-            written before gets what an earlier block left there. Called assumed where the write or the read depends on
-            data.
+            written before returns what an earlier block left there. It is called assumed where the write or the read
+            depends on data.
         W0640: an op whose effects on memory are not known.
-            The race analysis reads scf, affine, memref and vector ops. A call, or an op of a lower level (nvgpu, nvvm,
-            llvm), could touch any memory at any time, so nothing could be proven about the kernel. Inline the call, or
-            analyse the kernel before it is lowered. Any other op that is not known is taken to touch any memory: what
-            it could spoil is a conflict, called assumed.
+            The race analysis supports scf, affine, memref and vector ops. A call, or an op of a lower level (nvgpu,
+            nvvm, llvm), could access any memory at any time, so nothing could be proven about the kernel. Inline the
+            call, or analyse the kernel before it is lowered. Any other unknown op is assumed to access any memory:
+            every access that it could conflict with is an assumed conflict.
 
-    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `launch/kernel.py` for why not that one).
+    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `launch/kernel.py` for why it is not used).
 
     Example:
         launch tiles

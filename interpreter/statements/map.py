@@ -13,27 +13,28 @@ _FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "gr
 
 @statement("map")
 class Map(Statement):
-    """Say which processors do which iterations of a parallel loop, or of an op without reductions.
+    """Say which processors execute which iterations of a parallel loop, or of an op without reductions.
 
-    The decision is recorded; `launch` realises all of them at once. With n iterations over P processors, processor p does: without
+    The decision is recorded; `launch` lowers all maps at once. With n iterations over P processors, processor p executes: without
     a distribution word iteration p; `block` the contiguous chunk p of ceildiv(n, P) iterations; `cyclic` p, p+P, p+2P, …;
     `block-cyclic(b)` chunks of b at p*b, p*b + P*b, …
 
     Args:
-        target: a parallel loop, or an op all of whose dimensions are parallel (its elements count row by row); stays alive. Loops
-            of the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are mapped where no
-            iteration touches what another writes; as many perfectly nested ones as there are axes make one loop. A single
-            store is one iteration: `threads(*)` lets one thread do it. So is a reduction to a single element (`tensor<f32>`), a
-            loop over tiles of it, and any reduction where the space has one processor (`threads(x: 1)`): one does it whole, and
-            the handle names the loop of one iteration around it.
+        target: a parallel loop, or an op whose dimensions are all parallel (its elements count row by row); stays alive. Loops of
+            the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are mapped where no iteration
+            accesses what another writes; as many perfectly nested ones as there are axes become one loop. A single store is one
+            iteration: with `threads(*)` one thread executes it. So is a reduction to a single element (`tensor<f32>`), a loop over
+            tiles of it, and any reduction where the space has one processor (`threads(x: 1)`): one processor executes all of it,
+            and the handle names the loop of one iteration around it.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
-            `lanes` (the linear thread id divided by 32, and the rest; alone or one in the other), `grid(x)` (block and thread as
-            one: a single loop over both; 256 threads a block, 16 x 16 for two axes, where no other map says). An axis without a
-            count gets as many processors as iterations; `?` is read at run time, and the kernel is right for every launch.
-        distribution: `block`, `cyclic` or `block-cyclic(b)`; none: each processor gets one iteration.
-        group: `order grouped(n)`, of `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n rows, each
-            group column by column; blocks that run at the same time then share what they read in the L2 cache. None: each
-            block takes the tile of its own ids.
+            `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested), `grid(x)` (block and
+            thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them).
+            An axis without a count gets as many processors as iterations; `?` is read at run time, and the kernel is correct for
+            every launch size.
+        distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
+        group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n rows, each
+            group column by column; blocks that run at the same time then share what they read in the L2 cache. Default: each block
+            takes the tile of its own ids.
         vector: for an op: one iteration is that many consecutive elements.
 
     Returns:
@@ -41,8 +42,8 @@ class Map(Statement):
 
     Errors:
         W0340: mapped already.
-            A loop or an op has one map. To spread a loop over blocks and then threads, tile it twice and map each of
-            the two loops.
+            A loop or an op has one map. To distribute a loop over blocks and then threads, tile it twice and map each
+            of the two loops.
 
             wrong: map tiles to blocks(y, x); map tiles to threads(y, x)
             right: let (lanes, one) = tile tile_mm [1, 1]; map lanes to threads(y: 16, x: 16)
@@ -53,21 +54,22 @@ class Map(Statement):
 
             wrong: map tiles to blocks(x)         (a loop over rows and columns)
             right: map tiles to blocks(y, x)
-        W0342: a loop around it, or inside, takes the axis.
-            A processor that a loop distributes over one axis has its place on that axis: a loop inside cannot
-            distribute over it again. `threads(*)` takes all three thread axes, `grid(x)` takes blocks and threads along
-            x. `warps` and `lanes` are the block's threads in another order (linear id divided by 32, and the rest), so
-            they go with each other and not with threads. Loops over blocks stand outside loops over threads.
-        W0343: the iterations depend on each other; two that do are named.
-            A reduction's iterations update the same element, a sequential loop's take what the one before has left: two
-            processors that do iteration 0 and iteration 1 at the same time would lose one of the updates. Map the
-            parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it.
+        W0342: a loop around it, or inside, uses the axis.
+            Once a loop is distributed over an axis, each processor has a fixed position on it: a loop inside cannot be
+            distributed over it again. `threads(*)` uses all three thread axes, `grid(x)` uses blocks and threads along
+            x. `warps` and `lanes` are the block's threads in another order (quotient and remainder of the linear id
+            divided by 32), so they can be combined with each other but not with threads. Loops over blocks enclose
+            loops over threads.
+        W0343: the iterations depend on each other; the diagnostic names two that do.
+            A reduction's iterations update the same element, and a sequential loop's iterations use the results of
+            earlier ones: two processors that execute iterations 0 and 1 at the same time would lose one of the updates.
+            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it.
         W0344: neither a parallel loop nor an op without reductions.
-            `map` takes the `forall` that `tile` returns, or a structured op all of whose dimensions are parallel, such
-            as the copy that `promote-to-shared` returns.
+            `map` takes the `forall` that `tile` returns, or a structured op whose dimensions are all parallel, such as
+            the copy that `promote-to-shared` returns.
         W0345: more iterations than processors, and no distribution.
-            Without a distribution word each processor gets one iteration, so there must be as many processors as
-            iterations, provably. Otherwise say which iterations a processor gets.
+            Without a distribution word each processor gets one iteration, so there must provably be as many processors
+            as iterations. Otherwise say which iterations a processor gets.
 
             wrong: map lanes to threads(x: 16)            (64 iterations)
             right: map lanes to threads(x: 16) cyclic
@@ -77,22 +79,22 @@ class Map(Statement):
         W0347: a count or a chunk below 1.
             There is at least one processor along an axis, and at least one iteration in a chunk: `block-cyclic(1)` is
             `cyclic`.
-        W0348: a vector that divides no row, or is too wide.
+        W0348: a vector that does not divide a row, or is too wide.
             `vector n` makes n consecutive elements of a row one iteration: n is a power of two, divides the row's
-            (known) length, and n elements are at most 128 bits, the widest access there is. It is for ops; the
-            iterations of a loop are no elements.
-        W0349: a space that is not to be had.
-            `*` is every thread of a block, so it goes with `threads` alone. A number of warps that is known only at run
-            time (`warps(x: ?)`) has a single axis: how it would split over two is not fixed.
+            (known) length, and n elements are at most 128 bits, the widest access there is. It is only for ops; the
+            iterations of a loop are not elements.
+        W0349: an unsupported space.
+            `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
+            time (`warps(x: ?)`) has a single axis: how to split it over two is not defined.
         W0364: an order for anything but a grid of two axes, of known size, with one tile per block.
-            `order grouped(n)` lets the blocks of a grid of two axes take its tiles in groups of n rows, for the sake of
-            the L2 cache. Each block has one tile then, and the size of the grid is a number: the order is worked out by
-            divisions, and only those by constants are cheap, and understood by the proof that blocks do not touch each
-            other's results.
-        W0396: an op that reads what it writes, elsewhere.
-            Two operands are views of one buffer, one is read and the other written, and not element by element in the
-            same place. The op calls its iterations parallel, but its result depends on their order, which tiles,
-            threads and copies change.
+            `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
+            reuse in the L2 cache. Each block must have one tile, and the size of the grid must be a constant: the order
+            is computed by divisions, and only divisions by constants are cheap, and supported by the proof that blocks
+            do not access each other's results.
+        W0396: an op that reads elements that it writes elsewhere.
+            Two operands are views of one buffer, one is read and the other written, and not each element at the same
+            place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
+            and copies change.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 

@@ -113,12 +113,12 @@ class _Match(Statement):
 
 @statement("match", returns=("op",))
 class Match(_Match):
-    """Find the one op of a name.
+    """Find the only op of a name.
 
     Args:
         op: the op's name, e.g. `linalg.matmul`.
         scope: where to look: `in @f` (a function) or `in h` (below a handle's op); the whole payload without it.
-        index: `#n`, the n-th match in the order of the text, from 0.
+        index: `#n`, the n-th match in the order of the text, counted from 0.
         attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
 
     Returns:
@@ -126,15 +126,15 @@ class Match(_Match):
 
     Errors:
         W0401: nothing matches; the diagnostic lists what is there.
-            No op of that name stands where the search looked. The notes list what is there. Use `match?` for an op that
-            may be absent: statements on an absent handle do nothing.
+            The searched part of the payload has no op of that name. The notes list what it has. Use `match?` for an op
+            that may be absent: statements on an absent handle do nothing.
         W0402: fewer matches than the index asks for.
             `match op #n` counts from 0 in the order of the text.
         W0403: several ops match; the diagnostic lists them.
             `match` means exactly one op. Pick one with `#n`, look in one function with `in @f`, narrow the search with
-            `where "attribute" = "value"`, or take all of them with `match*` and walk over them with `foreach`.
+            `where "attribute" = "value"`, or take all of them with `match*` and iterate over them with `foreach`.
         W0404: no function of that name.
-            The payload has no function of that name; the notes list those it has.
+            The payload has no function of that name; the notes list the functions that it has.
 
     Source: upstream `transform.structured.match`.
 
@@ -159,7 +159,7 @@ class MatchOptional(_Match):
         op, scope, index, attribute, equals: as for `match`.
 
     Returns:
-        op: a handle to it, or an absent one: statements on an absent handle do nothing, `if op { … }` asks.
+        op: a handle to it, or an absent one: statements on an absent handle do nothing; `if op { … }` tests it.
 
     Errors:
         W0403: several match.
@@ -182,13 +182,13 @@ class MatchOptional(_Match):
 
 @statement("match*", returns=("ops",))
 class MatchAll(_Match):
-    """Find all ops of a name, none included, for `foreach`.
+    """Find all ops of a name, possibly none, for `foreach`.
 
     Args:
         op, scope, index, attribute, equals: as for `match`.
 
     Returns:
-        ops: a handle each, in the order of the text.
+        ops: a handle for each, in the order of the text.
 
     Errors:
         W0404: no function of that name.

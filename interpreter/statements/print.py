@@ -9,19 +9,19 @@ from ..session.statement import Handle, Results, Rewriter, Statement, handle, st
 
 @statement("print")
 class Print(Statement):
-    """Show the IR at this point of the schedule. Changes nothing.
+    """Show the IR at this point of the schedule, without changing it.
 
     Args:
-        target: the op to show; the whole module without it.
+        target: the op to show; default: the module.
 
     Returns:
         nothing.
 
     Errors:
-        W0310: the op of the handle is gone.
-            A handle is a tag on an op of the payload. A rewrite that was not asked to keep the op (`run-pass
-            "canonicalize"` on a loop of one iteration, `transform { … }`) may have removed or duplicated it. Match the
-            op again, or do the rewrite before the handle is made.
+        W0310: the op of the handle no longer exists.
+            A handle is a tag on an op of the payload. A rewrite that does not track handles (`run-pass "canonicalize"`
+            on a loop of one iteration, `transform { … }`) may have removed or duplicated it. Match the op again, or do
+            the rewrite before the handle is created.
 
     Source: upstream `transform.print`.
 

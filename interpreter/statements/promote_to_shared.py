@@ -24,30 +24,30 @@ _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 class PromoteToShared(Statement):
     """Stage the tile of an operand in shared memory.
 
-    The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a masked
-    gather, the gather itself becomes the copy: it is performed once per tile.
+    The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a padded tile or
+    a gather, the masked load or the gather becomes the copy: it is performed once per tile.
 
     Args:
         operand: an input of a structured op inside a loop, by name: `step.lhs`. The op stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
-        vector: the copy's accesses may be this wide; the same as `vector` on its `map`.
+        vector: the width of the copy's accesses, in elements; the same as `vector` on its `map`.
 
     Returns:
         buffer: the shared buffer.
-        copy: the op that fills it, all dimensions parallel, to be mapped.
+        copy: the op that fills it, with all dimensions parallel, to be mapped.
 
     Errors:
         W0330: no such operand.
             Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements`
             lists them.
         W0331: the operand is not an input.
-            Only inputs are staged in shared memory; outputs are written where they are.
+            Only inputs are staged in shared memory; outputs are written in place.
         W0332: a tile without a static shape.
-            Shared memory is allocated when the kernel is written, so that the tile's shape must be known: tile with
-            static sizes.
-        W0333: the op stands in no loop: there is no tile to stage.
-            The op stands in no loop; `tile` it first, so that its operand is a tile.
+            Shared memory is allocated when the kernel is generated, so the tile's shape must be known: tile with static
+            sizes.
+        W0333: the op is not in a loop: there is no tile to stage.
+            The op is not in a loop; `tile` it first, so that its operand is a tile.
         W0334: `transpose` of fewer than two dimensions.
             `transpose` exchanges the two innermost dimensions of a tile.
         W0335: more shared memory than a block may have.

@@ -19,40 +19,40 @@ LARGEST = 2**48
 class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 
-    Parallel dimensions become one `scf.forall`, each reduction dimension a `scf.for`; mixing both returns both. A size that
-    does not divide its extent leaves every tile static and full: operands are read through masked gathers, and the result is
-    written back under a guard. Along a reduction they hold outside what changes no result (0 for a sum, -inf for a maximum); where
-    the body makes something else of that (a sum of exp(x), say), the update itself is masked.
+    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`; mixing both returns both. A size
+    that does not divide its extent leaves every tile static and full: operands are read by masked loads, and the result is written
+    back under a guard. Along a reduction the masked-off elements are the identity (0 for a sum, -inf for a maximum); where the
+    body does not preserve it (a sum of exp(x), say), the update itself is masked.
 
-    A parallel loop (of the payload, or a `forall`) is cut the same way: into a loop over strips of its iterations, and one over the
-    iterations of a strip, which takes the op's place. Both can be mapped: blocks outside, threads inside.
+    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips of its iterations, and one over
+    the iterations of a strip, which is returned as `op`. Both can be mapped: blocks outside, threads inside.
 
     Args:
         target: a structured op, or a parallel loop over memory; consumed.
-        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension alone.
+        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension untiled.
 
     Returns:
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
-        op: the op inside it, on one tile; of a loop, the loop inside.
+        op: the op inside it, on one tile; for a loop, the loop inside.
 
     Errors:
         W0320: not a structured op, or a loop that yields tensors.
             Tiling, interchange and promotion work on structured (linalg) ops, whose iteration space is known. Loops are
             mapped with `map`; a fused op keeps its handle.
         W0322: a ragged tile of a dynamic extent in a reduction.
-            Filling up a tile needs to know how much is missing when the schedule is applied. Leave dynamic dimensions
-            whole with `_`, or give the payload static shapes.
+            To pad a tile, the size of the padding must be known when the schedule is applied. Leave dynamic dimensions
+            untiled with `_`, or give the payload static shapes.
         W0323: more sizes than dimensions.
-            `tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing one leaves a
-            dimension alone.
+            `tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing size leaves
+            a dimension untiled.
         W0324: no dimension is tiled.
-            Every size is `_` or 0, so that the statement would do nothing.
-        W0325: a ragged tile of an op that has to stay on memrefs.
-            On memrefs a tile that sticks out of its buffer cannot be filled up. Tile before `bufferize`; payloads
-            written on memrefs are raised to tensors where they are straight lines of linalg ops.
+            Every size is `_` or 0, so the statement would do nothing.
+        W0325: a ragged tile of an op that must stay on memrefs.
+            On memrefs a tile that extends beyond its buffer cannot be padded. Tile before `bufferize`; payloads written
+            on memrefs are converted to tensors where they are straight-line code of linalg ops.
         W0338: an op without iterations.
-            One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Take it out of the
-            payload, or leave it alone.
+            One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Remove it from the
+            payload, or do not schedule it.
         W0340: the loop is mapped already.
         W0343: the loop's iterations depend on each other.
         W0396: an input and an output overlap.

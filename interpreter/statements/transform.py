@@ -15,7 +15,7 @@ _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")
 class Transform(Statement):
     """Apply any upstream transform-dialect ops.
 
-    `%root` is the module, and `%h` the op of every handle `h` in scope. What the text yields becomes the results.
+    `%root` is the module, and `%h` the op of every handle `h` in scope. The yielded values become the results.
 
     Args:
         text: transform ops, as in the body of a `transform.named_sequence`; it may end with `transform.yield %a, %b`.
@@ -26,8 +26,8 @@ class Transform(Statement):
     Errors:
         W0311: the text does not parse, or an op of it fails; upstream's messages are in the notes.
         W0339: upstream's own printing.
-            `transform.print` writes to the process's standard output, which holds the module (`weft apply`) or the JSON
-            object (`weft run --json`). `print` is Weft's: it goes to the report, and to stderr.
+            `transform.print` writes to the process's standard output, which is for the module (`weft apply`) or the
+            JSON object (`weft run --json`). Use Weft's `print`: it writes to the report, on stderr.
 
     Source: upstream `transform_interpreter.apply_named_sequence`.
 

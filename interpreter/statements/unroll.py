@@ -12,26 +12,26 @@ MOST_TRIPS = 1024
 
 @statement("unroll")
 class Unroll(Statement):
-    """Have the compiler unroll a sequential loop: whole, or n iterations at a time.
+    """Have the compiler unroll a sequential loop: fully, or by n iterations.
 
-    The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll n`) above it. The compiler does
-    what is left over by itself: n need not divide the number of iterations.
+    The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll n`) above it. The compiler
+    handles the remainder: n need not divide the number of iterations.
 
     Args:
         target: a sequential loop (`scf.for`); stays alive.
-        factor: how many iterations at a time, 2 or more; none: all of them, whose number must be known then.
+        factor: how many iterations at a time, 2 or more; default: all of them, whose number must then be known.
 
     Returns:
         nothing.
 
     Errors:
-        W0370: not a sequential loop, or one that is unrolled already.
-            `unroll` takes a loop whose iterations follow each other: over a reduction, over the steps of a tile.
-            Parallel loops are mapped; whatever of their iterations one thread gets is unrolled by the compiler where it
-            must be. A loop is unrolled once.
-        W0371: a loop that cannot be unrolled whole: too many iterations, or not known how many.
-            How many iterations it has is known only at run time, or they are so many that the compiler would take
-            minutes over the copies. `unroll loop by 4` makes four copies of the body.
+        W0370: not a sequential loop, or one that is already unrolled.
+            `unroll` takes a loop whose iterations run one after another: over a reduction, or over the steps of a tile.
+            Parallel loops are mapped; the compiler unrolls the iterations that one thread gets where this is required.
+            A loop is unrolled once.
+        W0371: a loop that cannot be fully unrolled: too many iterations, or an unknown number.
+            The number of iterations is known only at run time, or it is so large that compiling the copies would take
+            minutes. `unroll loop by 4` makes four copies of the body.
         W0372: a factor below 2, or above the number of iterations.
             `unroll loop by n` takes n from 2 to the number of iterations; `unroll loop` takes all of them.
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @statement("verify-sync")
 class VerifySync(Statement):
-    """Prove that the barriers that are there order all conflicts, or show two threads that nothing orders.
+    """Prove that the existing barriers order all conflicts, or show two threads that nothing orders.
 
-    Looks at every mapped loop that is not launched yet (its launch is tried on a copy) and at every kernel. A loop that
-    `insert-barriers` has proven, as it stands, is not proven again. Kernel arguments are taken as distinct buffers. Bufferizes
-    first where the payload still has tensors.
+    Checks every mapped loop that is not launched yet (its launch is tried on a copy) and every kernel. A loop that
+    `insert-barriers` has proven, and that has not changed since, is not proven again. Kernel arguments are assumed to be distinct
+    buffers. Bufferizes first where the payload still has tensors.
 
     Returns:
         nothing.
@@ -30,7 +30,7 @@ class VerifySync(Statement):
         W0602: two blocks conflict.
         W0603: a barrier that not all threads of a block reach.
         W0605: there is neither a mapped loop nor a kernel.
-        W0610: a thread reads shared memory that nobody wrote.
+        W0610: a thread reads shared memory that was never written.
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization.

@@ -5,34 +5,34 @@ from __future__ import annotations
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
-W0650 a race, met while simulating
-    Two threads touched one element, at least one of them wrote it, and nothing orders the two accesses: no barrier of
-    their block that covers the memory's address space stands between them, or they are of different blocks.
+W0650 a race, found by the simulator
+    Two threads accessed one element, at least one of them wrote it, and nothing orders the two accesses: no barrier
+    of their block that covers the memory's address space is between them, or they are in different blocks.
 
     wrong: store %a[%tx]; load %a[%tx + 1]
     right: store %a[%tx]; gpu.barrier; load %a[%tx + 1]
 W0651 a barrier that not all threads reach
-    Some threads of a block came to a barrier at which others never arrive together with them. On a GPU that hangs or
-    worse. Barriers belong where the whole block goes: not under a condition, and not in a loop whose trip count
-    differs between threads.
+    Some threads of a block reached a barrier at which others never arrive together with them. On a GPU that hangs or
+    worse. Barriers belong where all threads of the block pass: not under a condition that differs between threads,
+    and not in a loop whose trip count does.
 
     wrong: scf.if %guard { …; gpu.barrier }
     right: scf.if %guard { … }; gpu.barrier
 W0652 an access out of bounds
-    An index lies outside its dimension, even if the address happens to be inside the buffer. A ragged edge wants a
+    An index is outside its dimension, even if the address happens to be inside the buffer. A ragged edge needs a
     guard.
 
     wrong: memref.store %v, %C[%row, %col]
     right: scf.if %inside { memref.store %v, %C[%row, %col] }
-W0653 a read of memory that nobody has written
-    The element was never written since its memory was allocated. Shared memory is uninitialized at the start of every
-    block, private memory at the start of every thread, temporaries until a kernel or a copy fills them.
+W0653 a read of memory that was never written
+    The element has not been written since its memory was allocated. Shared memory is uninitialized at the start of
+    every block, private memory at the start of every thread, temporaries until a kernel or a copy fills them.
 
     wrong: load %tile[0] before anything is stored there
     right: store %zero, %tile[0], then load
 W0654 a vector access that is not aligned
-    A vector access has to start at a multiple of its size (at most 16 bytes), counted from the buffer's beginning,
-    unless the op bears an `alignment`.
+    A vector access must start at a multiple of its size (at most 16 bytes), counted from the buffer's beginning,
+    unless the op has an `alignment`.
 
     wrong: vector.load %A[%tx] : vector<4xf32>
     right: vector.load %A[4 * %tx] : vector<4xf32>
@@ -42,63 +42,63 @@ W0655 an integer division by zero
     wrong: arith.divsi %n, %count with %count = 0
     right: guard the division, or make the divisor at least 1
 W0750 an op that the simulator does not know
-    The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`. Others have to be
+    The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`. Others must be
     lowered first, and a few forms of known ops are refused too.
 
     wrong: linalg.matmul inside a gpu.func
     right: the loops that it stands for
-W0751 a type that the simulator has no numbers for
-    Known are f64, f32, f16, bf16, i64, i32, i16, i8, i1, index, fixed-size vectors of them, and memrefs of scalars
+W0751 a type that the simulator does not support
+    It supports f64, f32, f16, bf16, i64, i32, i16, i8, i1, index, fixed-size vectors of them, and memrefs of scalars
     with a strided layout.
 
     wrong: memref<16xi4>
     right: memref<16xi8>
-W0752 arguments that do not fit the kernel
+W0752 arguments that do not match the kernel
     Their number, an element type, a shape or the layout differs from what the kernel declares.
 
     wrong: a float64 array for memref<16xf32>
     right: array.astype(numpy.float32)
 W0753 a launch size that does not fit the kernel
-    A block has 1 to 1024 threads, and a kernel with `known_block_size` or `known_grid_size` runs with just that.
+    A block has 1 to 1024 threads, and a kernel with `known_block_size` or `known_grid_size` runs only with that size.
 
     wrong: 32 x 64 threads
     right: 32 x 32 threads
-W0754 arguments that overlap in part
-    Two arguments share memory but are not windows of the same type into one array, so that their elements cannot be
-    told apart.
+W0754 arguments that overlap partly
+    Two arguments share memory but are not windows of the same type into one array, so it is not known which of their
+    elements are the same.
 
     wrong: an f32 and an i32 view of the same bytes
     right: two views of one f32 array, or separate arrays
-W0755 threads that each have a memref of their own
-    A memref chosen by `select`, `if` or a loop has to be the same for all threads that go on together.
+W0755 a memref that differs between threads
+    A memref chosen by `select`, `if` or a loop must be the same for all threads that execute together.
 
     wrong: arith.select %thread_dependent, %bufA, %bufB : memref<…>
     right: select the index, or branch and access each buffer in its arm
 W0756 a loop that does not seem to end
-    A `while` went so many rounds that the simulation was given up.
+    A `while` ran for so many iterations that the simulation was aborted.
 
     wrong: scf.while whose condition stays true
     right: a condition that the body makes false
-W0757 more barriers than a race check tells apart
-    Each access is remembered as one 64-bit number: how many barriers its thread has passed, its block, its thread,
-    its place in the kernel. A launch of very many blocks leaves too few bits for the barriers.
+W0757 more barriers than a race check can count
+    Each access is recorded as one 64-bit number: how many barriers its thread has passed, its block, its thread, its
+    place in the kernel. A launch of very many blocks leaves too few bits for the barriers.
 
     wrong: 2^31 blocks of 1024 threads with 10,000 barriers each, checked for races
     right: the same kernel on a smaller problem
 W0758 memory used after it was freed
-    A plan copied, launched on or freed an allocation that had been given back.
+    A plan copied, freed or launched on an allocation that had already been freed.
 
     wrong: free %tmp; launch @k(%tmp)
     right: launch @k(%tmp); free %tmp
 W0759 a kernel that the module does not have
-    The plan names a kernel by its symbol, and the module that was loaded has none of that name.
+    The plan names a kernel by its symbol, and the loaded module has no kernel of that name.
 
     wrong: a plan.json of another build beside this module.mlir
     right: build the bundle again
-W0760 a launch that would be simulated for too long
-    The simulator runs every thread of every block. Once it has done so for a second, it knows how long the whole grid
-    will take, and gives up if that is more than ten minutes; loops that go on for that long are ended.
-    `WEFT_SIM_SECONDS` is another limit, 0 is none.
+W0760 a launch whose simulation would take too long
+    The simulator runs every thread of every block. After a second it estimates how long the complete grid will take,
+    and refuses the launch if that is more than ten minutes; loops that run for that long are aborted.
+    `WEFT_SIM_SECONDS` sets another limit; 0 means none.
 
     wrong:  weft run naive --set m=16384 --set n=16384 --set k=16384 --target sim
     right:  weft run naive --set m=256 --set n=256 --set k=256 --target sim

@@ -16,54 +16,55 @@ class AsGemm(Statement):
     """Turn a convolution into a matrix product one of whose operands is a view of the image.
 
     m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; where that falls into the padding of a `tensor.pad`, a mask
-    reads the padding's value. The image is the left operand where its dimensions come first in the result (NHWC), else the right
-    one, in a batch of products (NCHW: over n). Groups make a batch, too. A 1×1 filter of stride 1 makes a plain view.
-    No buffer of the product's size m·k exists: `tile`, `fuse`, and `promote-to-shared` work as on any product, with any sizes,
+    yields the padding's value. The image is the left operand where its dimensions come first in the result (NHWC), else the right
+    one, in a batch of products (NCHW: over n). Groups become a batch, too. A 1×1 filter with stride 1 gives a plain view. No
+    buffer of the im2col matrix's size m·k exists: `tile`, `fuse`, and `promote-to-shared` work as on any product, with any sizes,
     and the latter performs the gather.
 
-    Elementwise ops behind the convolution (bias, ReLU, residual) become ops on the product's result and keep their handles; so does
-    the `linalg.fill` in front of it.
+    Elementwise ops after the convolution (bias, ReLU, residual) become ops on the product's result and keep their handles; so does
+    the `linalg.fill` before it.
 
     Args:
-        target: a convolution (named or `linalg.generic`), strides, dilations and groups included, of static sizes; consumed.
-        padding: what the payload pads the image by, on both sides of each axis that the window moves along (or before each axis,
-            then behind each): a statement that is checked. Padding is part of what the payload computes: a schedule adds none.
+        target: a convolution (named or `linalg.generic`) of static sizes, including strided, dilated and grouped ones; consumed.
+        padding: how much the payload pads the image, on both sides of each axis that the window moves along (or before each axis,
+            then after each): an assertion that is checked. Padding is part of what the payload computes: a schedule adds none.
 
     Returns:
         gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are `lhs`,
             `rhs`, `acc`.
 
     Errors:
-        W0440: no convolution.
+        W0440: not a convolution.
             `as-gemm` takes an op that moves a filter over an image and adds up products: the `linalg.conv_*` ops, or a
             `linalg.generic` with the same indexing maps, strides, dilations and groups included. Matrix products are
-            tiled as they are; pooling has no filter whose elements are multiplied, and is tiled and mapped as it is.
+            tiled as they are; pooling has no filter that is multiplied, and is tiled and mapped as it is.
         W0441: a depthwise convolution, or one of a single filter.
-            Each channel of a depthwise convolution's result sees one channel of the image and a filter of its own (or a
+            Each channel of a depthwise convolution's result reads one channel of the image and its own filter (or a
             few); a convolution without channels has one filter. As matrix products they would have one column or a few:
-            hardly anything would be used twice, and shared memory would win nothing. Tile the convolution itself, stage
-            its image's tile with `promote-to-shared`, and map the tiles onto blocks and threads. Grouped convolutions
-            with several channels in a group are fine: the groups make a batch of products.
-        W0442: a convolution of dynamic sizes.
-            The product's rows are the image's batches, rows and columns in a row, taken apart again by division. That
-            needs their extents as numbers. Give the payload static shapes, or tile and map the convolution itself.
+            almost nothing would be reused, and shared memory would gain nothing. Tile the convolution itself, stage its
+            image's tile with `promote-to-shared`, and map the tiles to blocks and threads. Grouped convolutions with
+            several channels per group are fine: the groups become a batch of products.
+        W0442: a convolution with dynamic sizes.
+            The product's rows are the flattened batch, rows and columns of the image, delinearized by division. That
+            needs static extents. Give the payload static shapes, or tile and map the convolution itself.
         W0443: an impossible window.
             Strides and dilations are 1 or more, and the filter's window stays inside the (padded) image. The message
             says along which axis, and how far it reaches.
-        W0444: a filter that is no matrix.
-            The filter's axes have to stand so that those that are summed over, and those of the result, lie side by
-            side: HWCF, FHWC, FCHW, and their grouped forms do. Transpose the filter once, before the convolution.
+        W0444: a filter that is not a matrix.
+            The filter's axes that are summed over must be adjacent, and so must those of the result: HWCF, FHWC, FCHW,
+            and their grouped forms are like this. Transpose the filter once, before the convolution.
         W0445: a convolution on memrefs.
-            A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on
-            whole buffers or windows of them. This one is not, or was bufferized by an earlier statement, or a buffer's
-            type has a layout, which no tensor has. Use `as-gemm` before `bufferize`, and `memref.subview` for windows.
+            A payload written on memrefs is converted to tensors where its function is straight-line code of linalg ops
+            on entire buffers or windows of them. This one is not, or was bufferized by an earlier statement, or a
+            buffer's type has a layout, which tensors do not have. Use `as-gemm` before `bufferize`, and
+            `memref.subview` for windows.
 
             wrong:  %x: memref<1x6x6x3xf32, strided<[200, 20, 3, 1]>>
             right:  %b: memref<1x10x20x3xf32>, and in the function %x = memref.subview %b[0, 0, 0, 0] [1, 6, 6, 3] [1, 1, 1, 1]
-        W0446: another padding than the payload's.
+        W0446: a padding that differs from the payload's.
             `as-gemm conv padding [1, 1]` states how the payload pads its image (with `tensor.pad`, or a filled buffer
-            that the image is copied into), a number for both sides of each axis that the window moves along, and is
-            checked. Padding is part of what is computed: a schedule says how, not what, and cannot add any. Write it in
+            that the image is copied into), one number for both sides of each axis that the window moves along; this is
+            checked. Padding is part of what is computed, and a schedule only says how: it cannot add any. Write it in
             the payload; `as-gemm` reads it as a mask, and no padded copy is made.
 
     Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and fuse on the

@@ -10,56 +10,55 @@ from ..bufferize import ensure_bufferized
 
 @statement("pipeline")
 class Pipeline(Statement):
-    """Copy the next tile to shared memory while this one is computed.
+    """Copy the next tile to shared memory while the current one is used.
 
-    Each shared buffer that the loop fills becomes two. The first tile is copied before the loop; then each iteration reads the tile
+    Each shared buffer that the loop fills is doubled. The first tile is copied before the loop; then each iteration reads the tile
     of the next one into registers, computes from one buffer, and writes the registers to the other. A thread writes what it has
-    read: both follow the copy's map. One barrier per iteration is enough then, and `insert-barriers` proves it. Bufferizes first
+    read: both follow the copy's map. Then one barrier per iteration is enough, and `insert-barriers` proves it. Bufferizes first
     where the payload still has tensors.
 
     Args:
         loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
             in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers.
-        stages: how many tiles are there at a time: 2. With 1 the loop stays as it is, so that a parameter can say which.
+        stages: the number of tiles that exist at a time: 2. With 1 the loop stays as it is, so that a parameter can choose.
 
     Returns:
         nothing.
 
     Errors:
         W0355: the buffers take more shared memory than a block has.
-        W0365: a tile on its way that does not fit into registers (at `launch`).
-            `pipeline` lets each thread keep the elements that it copies in registers while the tile before is computed.
-            How many they are must be known when the kernel is built, and they must leave room to compute with. Give the
-            copies' maps counts, take more threads, or smaller tiles.
+        W0365: a register stage that does not fit into registers (at `launch`).
+            With `pipeline` each thread keeps the elements that it copies in registers while the previous tile is used.
+            Their number must be known when the kernel is built, and they must leave registers for the computation. Give
+            the copies' maps counts, use more threads, or smaller tiles.
         W0374: not a sequential loop of the block.
-            `pipeline` lets the copies of a sequential loop run one iteration ahead of its computation. The loop stands
-            in the loop over blocks, holds the copies that all threads do together, and has a step that is a number:
-            what `tile` makes of a reduction.
+            `pipeline` makes the copies of a sequential loop run one iteration ahead of its computation. The loop must
+            be inside the loop over blocks, contain the copies that all threads execute together, and have a constant
+            step: `tile` makes such a loop of a reduction.
         W0375: nothing in the loop fills a shared buffer.
-            No op in the loop fills a shared buffer. `promote-to-shared` the operands of the op in the loop, `map` the
-            copies, and then `pipeline` the loop.
+            No op in the loop fills a shared buffer. Use `promote-to-shared` on the operands of the op in the loop,
+            `map` the copies, and then `pipeline` the loop.
         W0376: a shared buffer that is not filled by one mapped copy.
-            `pipeline` takes a copy apart: a thread reads its elements of the next tile into registers, and writes them
-            later. So each buffer has one op that fills it, directly in the loop, distributed by a map of its own,
-            element by element.
+            `pipeline` splits a copy: a thread reads its elements of the next tile into registers, and writes them
+            later. So each buffer must be filled by one op, directly in the loop, with its own map, element by element.
 
             wrong: let (a, copy_a) = promote-to-shared step.lhs; pipeline k stages 2
             right: let (a, copy_a) = promote-to-shared step.lhs; map copy_a to threads(*) cyclic; pipeline k stages 2
         W0377: a shared buffer that is used outside the loop, or read before it is filled.
-            With two tiles in turn, the content of a buffer means something only within the iteration that has it. Here
-            the buffer is used outside the loop, or an iteration reads what the one before has copied.
+            With two alternating tiles, the content of a buffer is only valid within its iteration. Here the buffer is
+            used outside the loop, or an iteration reads what the previous one has copied.
         W0378: the loop writes what its copies read.
-            The tile of the next iteration is read before this one is through. If this iteration writes there, it would
-            read old values. Buffers that are different arguments are taken as different memory.
-        W0379: another number of stages.
-            `stages 2`: one tile in shared memory is computed from, the next one is on its way through registers to the
-            other. More tiles need asynchronous copies, which are not supported yet. `stages 1` leaves the loop as it
+            The tile of the next iteration is read before the current one is finished. If the current iteration writes
+            there, old values would be read. Buffers that are different arguments are assumed to be distinct memory.
+        W0379: an unsupported number of stages.
+            `stages 2`: one tile in shared memory is used, while the next one goes through registers to the other
+            buffer. More stages need asynchronous copies, which are not supported yet. `stages 1` leaves the loop as it
             is.
-        W0388: there are barriers in the loop already.
-            Barriers were placed for the copies as they were; with two tiles in turn, fewer are needed, elsewhere. Say
-            `pipeline` first and `insert-barriers` afterwards.
+        W0388: the loop already contains barriers.
+            The barriers were placed for the original copies; with two alternating tiles fewer are needed, at other
+            places. Use `pipeline` first and `insert-barriers` afterwards.
         W0389: the loop is pipelined already.
-            The copies of this loop run one iteration ahead already.
+            The copies of this loop already run one iteration ahead.
 
     Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining; the two-stage scheme that predates `cp.async`.
 

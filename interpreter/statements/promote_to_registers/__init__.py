@@ -12,11 +12,11 @@ from ..bufferize import ensure_bufferized
 class PromoteToRegisters(Statement):
     """Keep an accumulator in each thread's registers while a loop runs.
 
-    Before the loop each thread loads the part of the operand that it owns (or, where a fill stands there, fills it: the fill
-    moves into the registers), and after the loop it writes that part back. Bufferizes first where the payload has tensors. A
-    temporary that ragged tiles accumulate in already is no longer written to memory at all. In the IR the accumulator is a
-    temporary of the whole tile, of which each iteration of the loops over threads takes its own part; `launch` makes that part
-    each thread's own array.
+    Before the loop each thread loads the part of the operand that it owns (or fills it, where there is a fill: the fill moves into
+    the registers), and after the loop it writes that part back. Bufferizes first where the payload has tensors. A temporary that
+    ragged tiles already accumulate in is no longer written to memory at all. In the IR the accumulator is a temporary for the
+    complete tile, of which each iteration of the loops over threads takes its own part; `launch` turns that part into a
+    thread-private array.
 
     Args:
         operand: an operand that the op writes, by name: `micro.acc`. The op stays alive.
@@ -27,31 +27,32 @@ class PromoteToRegisters(Statement):
 
     Errors:
         W0380: an accumulator that threads share (at `launch`).
-            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped otherwise, or an op
-            looks at the whole accumulator, its parts cannot live in registers. Map all loops that look at it alike, or
-            write it back first.
+            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op
+            accesses the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the
+            same way, or write it back first.
         W0381: no such operand, or one that is only read.
             `promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere).
             Inputs are staged by `promote-to-shared`, or loaded into registers by `vectorize`.
         W0382: no sequential loop around the op.
-            The accumulator stays in registers while a sequential loop (`scf.for`) runs, and the op must stand in it:
-            name the loop that `tile` made of the reduction.
+            The accumulator stays in registers while a sequential loop (`scf.for`) runs, and the op must be in it: name
+            the loop that `tile` made of the reduction.
         W0383: which part a thread owns changes from one iteration of the loop to the next.
-            In each iteration of the loop a thread would accumulate into other elements, so that nothing stays in its
+            In each iteration of the loop a thread would accumulate into other elements, so nothing could stay in its
             registers. Name an inner loop.
-        W0384: something else in the loop looks at the same buffer.
-            While the accumulator is in registers, its buffer is out of date, and something else in the loop looks at
+        W0384: something else in the loop accesses the same buffer.
+            While the accumulator is in registers, its buffer is out of date, but something else in the loop accesses
             it.
-        W0385: no loop over threads says which thread owns what.
-            An accumulator is kept by the thread that owns its tile, so the op must stand in a loop over threads (or
-            warps and lanes) that takes tiles of the operand.
+        W0385: no loop over threads defines which thread owns what.
+            An accumulator is kept by the thread that owns its tile, so the op must be in a loop over threads (or warps
+            and lanes) that takes tiles of the operand.
         W0386: a part without a static shape.
             What a thread keeps in registers must have a static shape.
         W0387: more than a thread's registers hold.
-            A thread has at most 255 registers of 4 bytes, and the accumulator is not all it needs. Take smaller tiles
-            per thread.
-        W0395: it is kept in registers already.
-            An earlier `promote-to-registers` keeps this operand while that loop runs: nothing is left to do.
+            A thread has at most 255 registers of 4 bytes, and needs some besides the accumulator. Use smaller tiles per
+            thread.
+        W0395: it is already kept in registers.
+            An earlier `promote-to-registers` keeps this operand in registers while that loop runs: nothing is left to
+            do.
 
     Source: LICM's scalar promotion, for tiles; design, section The language.
 

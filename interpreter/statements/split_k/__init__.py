@@ -11,67 +11,69 @@ from ...tensors import levels
 
 @statement("split-k", returns=("gemm", "zeros", "sum"))
 class SplitK(Statement):
-    """Cut the sum of a structured op into parts that run side by side, and add them up afterwards.
+    """Cut the sum of a structured op into parts that run in parallel, and add them up afterwards.
 
-    A matrix product with a small result and a long sum makes few tiles, and leaves most of a GPU without work. Here its sum over k
-    becomes n sums over a part of k each: the parts are a new outermost parallel dimension, `partial[s, m, n] = Σ over part s`. A
-    second op then adds the parts to what the op started with (a fill, or an accumulator), once. Both are scheduled like any
-    other, as two launches, so that no two blocks ever write the same element and the result does not depend on their order.
+    A matrix product with a small result and a long sum has few tiles, and leaves most of a GPU idle. Here its sum over k becomes n
+    sums over a part of k each: the parts are a new outermost parallel dimension, `partial[s, m, n] = Σ over part s`. A second op
+    then adds the parts and the op's initial value (a fill, or an accumulator). Both are scheduled like any other op, as two
+    launches, so that no two blocks ever write the same element and the result does not depend on their order.
 
-    A part has as many summands as the others, the last one fewer where n does not divide; operands are then read under a mask. The
-    partial sums stand in a buffer of their own, n times as large as the result. Consumers of the result stay behind `sum`.
+    All parts have the same number of summands, except that the last one has fewer where n does not divide; operands are then read
+    under a mask. The partial sums have their own buffer, n times as large as the result. Consumers of the result stay after `sum`.
 
-    With `atomic` the parts may be added up by the blocks that make them: `fuse` the sum into the loop over the tiles of `gemm`, and
-    each tile is added to the result as it is done, by atomic additions. There is no buffer and no second launch of sums then, but
-    what the op started with has to stand in the result before (a fill is launched on its own), and floating-point results
-    depend on the order in which blocks run, in their last digits.
+    With `atomic` the parts may be added up by the blocks that compute them: `fuse` the sum into the loop over the tiles of `gemm`,
+    and each tile is added to the result when it is done, by atomic additions. Then there is no buffer and no second launch for the
+    sums, but the result must be initialized before (a fill is launched on its own), and floating-point results depend on the order
+    in which blocks run, in their last digits.
 
     Args:
-        target: a structured op with one reduction dimension, which adds something to its result in each iteration; of static sizes,
-            in no loop; consumed.
-        parts: how many, 2 or more; fewer are made where the last ones would be empty.
+        target: a structured op with one reduction dimension, which adds something to its result in each iteration; of static
+            sizes, not in a loop; consumed.
+        parts: the number of parts, 2 or more; there are fewer where the last ones would be empty.
         factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
             tile, or the width of loads.
         atomic: let the sum be fused into the loop over the parts.
 
     Returns:
-        gemm: the partial sums, a `linalg.generic` with the parts as its first dimension; its operands are called as before.
-        zeros: the `linalg.fill` in front of them; fuse it into the tiles of `gemm`.
-        sum: the op that adds them up; its last dimension is the parts. The fill in front of the original op is in front of it.
+        gemm: the partial sums, a `linalg.generic` with the parts as its first dimension; its operands keep their names.
+        zeros: the `linalg.fill` that initializes them; fuse it into the tiles of `gemm`.
+        sum: the op that adds them up; its last dimension is the parts. The fill before the original op is now before this one.
 
     Errors:
         W0450: no sum to cut.
-            `split-k` takes an op whose body adds one term to its one result: a matrix product, a convolution behind
+            `split-k` takes an op whose body adds one term to its only result: a matrix product, a convolution after
             `as-gemm`, a `linalg.generic` or `linalg.reduce` that adds up inputs, products, or exp(x). A maximum or a
-            product of all elements is no sum. The result has to be indexed with the op's parallel dimensions alone.
-        W0451: summed over several dimensions.
-            The op has to be summed over exactly one dimension, which is cut. `as-gemm` makes one of a convolution's
-            several.
+            product of all elements is not a sum. The result must be indexed only with the op's parallel dimensions.
+        W0451: a sum over several dimensions.
+            The op must have exactly one reduction dimension, which is cut. `as-gemm` merges a convolution's several
+            into one.
         W0452: a sum of dynamic extent.
             The length of a part, and the size of the buffer that holds the partial sums, are computed when the schedule
             is applied. Give the payload static shapes.
         W0453: more parts than summands, or fewer than two.
             A sum is cut into 2 parts or more, and each of them has at least one summand. `by n` rounds a part's length
-            up to a multiple of n, so that fewer parts may be left than asked for, but not just one.
+            up to a multiple of n, so there may be fewer parts than requested, but not just one.
         W0454: a sum on memrefs.
-            A payload written on memrefs is raised to tensors where its function is a straight line of linalg ops on
-            whole buffers or windows of them. This one is not, or was bufferized by an earlier statement, or a buffer's
-            type has a layout, which no tensor has. Use `split-k` before `bufferize`, and `memref.subview` for windows.
+            A payload written on memrefs is converted to tensors where its function is straight-line code of linalg ops
+            on entire buffers or windows of them. This one is not, or was bufferized by an earlier statement, or a
+            buffer's type has a layout, which tensors do not have. Use `split-k` before `bufferize`, and
+            `memref.subview` for windows.
 
             wrong:  %x: memref<16x16xf32, strided<[20, 1]>>
             right:  %b: memref<16x20xf32>, and in the function %x = memref.subview %b[0, 0] [16, 16] [1, 1]
         W0455: a body that reads memory.
-            The body of the op reads a tensor by itself (`tensor.extract`), at places that no indexing map bounds. Where
-            the last part is shorter than the others, such a read would leave its tensor. Choose a number of parts that
+            The body of the op reads a tensor directly (`tensor.extract`), at indices that no indexing map bounds. Where
+            the last part is shorter than the others, such a read would be out of bounds. Choose a number of parts that
             divides the sum.
-        W0456: a sum inside of a loop.
-            The partial sums need a buffer of their own that all parts share, and an op behind them that adds them up:
-            two launches. Inside of a loop that is no longer possible. Use `split-k` before `tile`.
+        W0456: a sum inside a loop.
+            The partial sums need a buffer that all parts share, and a later op that adds them up: two launches. Inside
+            a loop that is not possible. Use `split-k` before `tile`.
         W0457: no atomic addition of this type.
             GPUs add atomically to elements of f32, f64, i32 and i64. An atomic addition in f16 or bf16 would round once
-            per part. Without `atomic` a second launch adds the parts up, in any type.
+            per part. Without `atomic` a second launch adds up the parts, in any type.
 
-    Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose parts have to divide.
+    Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose factor must divide
+        the sum.
 
     Example:
         let (part, zeros, sum) = split-k gemm 4

@@ -11,16 +11,16 @@ from ..bufferize import ensure_bufferized
 
 @statement("vectorize")
 class Vectorize(Statement):
-    """Let one thread load and store an op's tiles in wide accesses, and compute in registers.
+    """Make each thread load and store an op's tiles in wide accesses, and compute in registers.
 
-    Each operand in shared or global memory gets a fragment: an array of the thread's own that holds its tile, in the order in which
-    the tile lies in memory. It is loaded before the op, and stored behind it if the op writes it, in accesses of up to 16 bytes
-    where the alignment is proven, and element by element otherwise; the step's report says which. Operands that are registers
-    already (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
+    Each operand in shared or global memory gets a fragment: a thread-private array that holds its tile, in the order of the tile's
+    elements in memory. It is loaded before the op, and stored after it if the op writes it, in accesses of up to 16 bytes where
+    the alignment is proven, and element by element otherwise; the step's report says which. Operands that are already in registers
+    (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
 
-    An op that meets each element once (bias, residual, ReLU behind a product) has nothing to keep in a fragment: it is itself done
-    up to 16 bytes at a time. So are reads under a mask in its body, where the mask is proven to be the same for all of an access,
-    and the copy that brings a ragged tile of its results to where they belong.
+    An op that uses each element once (bias, residual, ReLU after a product) has nothing to keep in a fragment: it is itself
+    executed up to 16 bytes at a time. So are masked reads in its body, where the mask is proven to be the same for an entire
+    access, and the copy that writes back a ragged tile of its results.
 
     Args:
         target: a structured op on a static tile, in a loop over threads; stays alive.
@@ -30,21 +30,21 @@ class Vectorize(Statement):
 
     Errors:
         W0390: not a structured op, or one that is mapped itself.
-            `vectorize` takes a structured op that one thread does alone. A copy or an op that is mapped itself takes
-            `vector n` on its map instead.
-        W0391: the op stands in no loop over threads: no thread does it alone.
+            `vectorize` takes a structured op that one thread executes alone. For a copy or an op that is mapped itself,
+            use `vector n` on its map instead.
+        W0391: the op is not in a loop over threads: no single thread executes it.
             `vectorize` is for the op in a loop over threads. Tile the op, and map the loop to threads.
         W0392: a tile without a static shape.
             A fragment is an array in registers: its tile needs a static shape.
         W0393: the fragments take more registers than a thread has.
-            The tiles of the op do not fit a thread's 255 registers. Tile the reduction by 1 first: then a step needs a
-            column of one operand and a row of the other.
-        W0394: every operand of an op with a reduction is in registers already, or read under a mask in the op's body.
-            All operands of the op are a thread's own: there is nothing to load or store.
+            The tiles of the op do not fit into a thread's 255 registers. Tile the reduction by 1 first: then a step
+            needs a column of one operand and a row of the other.
+        W0394: every operand of an op with a reduction is already in registers, or read under a mask in the op's body.
+            All operands of the op are already in registers: there is nothing to load or store.
         W0396: an input and an output overlap.
 
     Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
-    of the whole tile instead, of which no readable text can be made.
+    of the entire tile instead, from which no readable text can be made.
 
     Example:
         vectorize micro
