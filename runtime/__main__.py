@@ -44,18 +44,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.add_argument(
-        "--bench", type=_count, default=0, metavar="N", help="run N times more, and say how long it takes"
+        "--bench", type=_count, default=0, metavar="N", help="run N more times, and report how long it takes"
     )
     parser.add_argument("--inputs", type=Path, metavar="X.npz", help="arrays to run on instead of the bundle's own")
     parser.add_argument(
-        "--seed", type=_count, default=0, metavar="N", help="of random inputs, where there are no others"
+        "--seed", type=_count, default=0, metavar="N", help="seed of random inputs, where there are no others"
     )
     parser.add_argument("--save", type=Path, metavar="Y.npz", help="write the outputs there")
     parser.add_argument(
         "--trace",
         type=Path,
         metavar="T.json",
-        help="write the timeline there, as Chrome's trace viewer reads it, and a picture of it to T.svg",
+        help="write the timeline there, in the format of Chrome's trace viewer, and a picture of it to T.svg",
     )
     return parser
 

@@ -143,7 +143,7 @@ BUILDERS = (
         "concurrent_convs",
         "two 3×3 convolutions of one image, and their sum",
         (
-            BuilderParameter("batch", "int", 4, meaning="images; 1024 as its author had it"),
+            BuilderParameter("batch", "int", 4, meaning="images; 1024 in the original"),
             BuilderParameter("filters", "int", 64, meaning="filters of each convolution"),
             BuilderParameter("size", "int", 28, meaning="rows and columns of an image"),
         ),

@@ -23,7 +23,7 @@ PARAMETERS = (
     BuilderParameter("dilation", "int", 1, meaning="from one tap of a filter to the next"),
     BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of images and filters"),
 )
-RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: a third summand, of the result's shape")
+RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: a third summand of the result's shape")
 
 
 def conv2d(**values: int | str) -> str:

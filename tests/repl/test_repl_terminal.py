@@ -24,7 +24,7 @@ def shared(tmp_path: Path) -> Iterator[Terminal]:
 
 def test_through_the_recipe(shared: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """step, undo, diff, next, a mistake, save; and the saved file runs."""
-    assert "Enter does the next statement" in shared.text
+    assert "Enter executes the next statement" in shared.text
     assert "[0/15] let gemm = match linalg.matmul" in shared.text, "what comes next stands at the prompt"
     shared.type("", "enter")
     assert "made gemm (linalg.matmul)" in shared.settle("[1/15]")

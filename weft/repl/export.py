@@ -52,7 +52,7 @@ def save(desk: Desk, text: str) -> None:
     desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
 
 
-@command("quit", "leave; Ctrl-D does, too")
+@command("quit", "leave; so does Ctrl-D")
 def leave(desk: Desk, text: str) -> None:
     desk.done = True
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TARGETS = ("auto", "sim", "cuda")
 
 
-@command("sync", "the conflicts between threads that there are now, and what separates them")
+@command("sync", "the current conflicts between threads, and the barriers that separate them")
 def sync(desk: Desk, text: str) -> None:
     """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what keeps it
     from being launched."""

@@ -135,7 +135,7 @@ class Shell:
         line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" * bool(what), "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))
         if self.desk.interactive:
-            self.desk.note("Enter does the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves")
+            self.desk.note("Enter executes the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves")
         self.desk.say(*(row for note in self.notes for row in colors.wrapped(note, self.desk.width, 2)))
 
     # ---- the two loops --------------------------------------------------------------------------------------------------

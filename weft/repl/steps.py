@@ -20,7 +20,7 @@ from .command import Desk, Misuse, command, number_of
 AT_END = "the schedule is at its end"
 
 
-@command("step [n]", "do the next statement, or n of them", "number")
+@command("step [n]", "execute the next statement, or n of them", "number")
 def step(desk: Desk, text: str) -> None:
     number = number_of(text, 1)
     for _ in range(number):
@@ -30,7 +30,7 @@ def step(desk: Desk, text: str) -> None:
         report(desk, desk.bench.position, brief=number > 1)
 
 
-@command("undo [n]", "take back the last statement, or n of them", "number")
+@command("undo [n]", "undo the last statement, or n of them", "number")
 def undo(desk: Desk, text: str) -> None:
     target = max(0, desk.bench.position - number_of(text, 1))
     undone = [s.text for s in reversed(desk.session.steps[target:])]
@@ -42,7 +42,7 @@ def undo(desk: Desk, text: str) -> None:
         desk.say(Text("undone ", "dim") + colors.statement(done))
 
 
-@command("redo [n]", "do again what was undone", "number")
+@command("redo [n]", "redo what was undone", "number")
 def redo(desk: Desk, text: str) -> None:
     number = min(number_of(text, 1), desk.session.undone)
     if not number:
@@ -52,7 +52,7 @@ def redo(desk: Desk, text: str) -> None:
         report(desk, desk.bench.position, brief=number > 1)
 
 
-@command("skip", "leave the next statement out; `undo` takes that back, too")
+@command("skip", "skip the next statement; `undo` reverts that, too")
 def skip(desk: Desk, text: str) -> None:
     left = desk.bench.coming
     if left:
@@ -60,14 +60,14 @@ def skip(desk: Desk, text: str) -> None:
     desk.say(Text("left out ", "dim") + colors.statement(left) if left else Text(AT_END, "dim"))
 
 
-@command("goto n", "to where n statements are done, back or forth", "number")
+@command("goto n", "go back or forth to where n statements are done", "number")
 def goto(desk: Desk, text: str) -> None:
     if not text:
         raise Misuse("`goto` needs a position")
     _jump(desk, number_of(text, 0))
 
 
-@command("reset", "to the start")
+@command("reset", "go back to the start")
 def reset(desk: Desk, text: str) -> None:
     _jump(desk, 0)
 
@@ -83,7 +83,7 @@ def _jump(desk: Desk, number: int) -> None:
         desk.say(Text.assemble(f"{way} to ", (str(now), "bold"), (f" from {before}", "dim")))
 
 
-@command("set name=value …", "set parameters; what was done is done again with them", "parameter")
+@command("set name=value …", "set parameters; what was done is redone with them", "parameter")
 def set_values(desk: Desk, text: str) -> None:
     pairs = re.sub(r"\s*=\s*", "=", text).split()
     if not pairs:

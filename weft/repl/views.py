@@ -28,7 +28,7 @@ AROUND = 2
 NO_HANDLES = "no handles yet; `let x = match …` makes the first"
 
 
-@command("handles", "all handles: what each names, where it was made, what became of it")
+@command("handles", "all handles: what each names, where it was made, whether it is alive or consumed")
 def show_handles(desk: Desk, text: str) -> None:
     found = known_handles(desk.session)
     if not found:
@@ -42,7 +42,7 @@ def show_handles(desk: Desk, text: str) -> None:
     desk.table(table)
 
 
-@command("show HANDLE [all]", "the op of a handle, inside its IR", "handle")
+@command("show HANDLE [all]", "the op of a handle, in the IR around it", "handle")
 def show(desk: Desk, text: str) -> None:
     name, _, rest = text.partition(" ")
     if not name or rest not in ("", "all"):
@@ -61,14 +61,14 @@ def show(desk: Desk, text: str) -> None:
             desk.wrap(Text("  " + line, "dim"), _hanging(line))
 
 
-@command("ir [n]", "the module as it stands, or as it stood after n statements", "number")
+@command("ir [n]", "the current module, or the module after n statements", "number")
 def show_ir(desk: Desk, text: str) -> None:
     module = desk.bench.ir_at(number_of(text, desk.bench.position))
     for line in str(strip_tags(module)).rstrip().splitlines():
         desk.wrap(colors.ir(line), _hanging(line))
 
 
-@command("diff [a [b]]", "what changed between two positions; without them, in the last step", "number")
+@command("diff [a [b]]", "what changed between two positions; default: in the last step", "number")
 def diff(desk: Desk, text: str) -> None:
     words = text.split()
     if len(words) > 2:
@@ -103,7 +103,7 @@ def params(desk: Desk, text: str) -> None:
         desk.note("neither the schedule nor its payload has parameters")
 
 
-@command("help [NAME]", "this list, a command or a statement", "topic")
+@command("help [NAME]", "this list, or help on a command or a statement", "topic")
 def show_help(desk: Desk, text: str) -> None:
     known = signatures()
     if text in COMMANDS:
@@ -118,7 +118,7 @@ def show_help(desk: Desk, text: str) -> None:
         for one in COMMANDS.values():
             table.add_row(Text(one.usage), Text(one.summary))
         desk.table(table)
-        others = f"Anything else is a statement and is done here: {', '.join(known)}. `help tile` explains one."
+        others = f"Anything else is executed as a statement: {', '.join(known)}. `help tile` explains one."
         desk.say("", *colors.wrapped(Text(others), desk.width, 0))
 
 

@@ -15,12 +15,12 @@ SMALL_SIZES = ("64", "128", "256")
 @click.argument("payload", default="matmul")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of recipes or payload.")
 @click.option("--layer", "layers", multiple=True, metavar="NAME", help="Sizes of the payload by name; may be repeated.")
-@click.option("--repeat", type=click.IntRange(1), default=5, metavar="N", help="Runs of each; the best counts.")
+@click.option("--repeat", type=click.IntRange(1), default=5, metavar="N", help="Runs of each recipe; the best counts.")
 def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int) -> None:
-    """Time every recipe of PAYLOAD on the GPU against CuPy's own function; without a GPU, time what can be timed here.
+    """Time every recipe of PAYLOAD on the GPU against CuPy's own function; without one, only the CPU work.
 
-    Integer parameters of the payload that are not set take several sizes, all the same. Where the payload has layers, each
-    layer is timed instead: on a GPU, and if no size is set.
+    Integer parameters of the payload that are not set take several sizes, all the same value. If the payload has
+    layers, there is a GPU and no size is set, each layer is timed instead.
     """
     from ...payloads.settings import builder_named, parse_settings
     from ...runtime.run.cupy_device import cuda_problem
@@ -44,7 +44,7 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
 @click.command(short_help="Search a schedule's parameters (not in this version).")
 @click.argument("file", required=False)
 def tune(file: str | None) -> None:
-    """Search the parameters of a schedule for the fastest. Not in this version."""
+    """Search a schedule's parameters for the fastest values. Not in this version."""
     raise fail(
         "W0059", "`weft tune` is not in this version", hint="`weft bench` times the values you give with `--set`"
     )

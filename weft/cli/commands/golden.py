@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ...pipeline import Choice
 
 
-@click.command(short_help="Compare what schedules make with their goldens.")
+@click.command(short_help="Compare the output of schedules with their goldens.")
 @click.argument("files", nargs=-1, metavar="[FILE…]")
-@click.option("--update", is_flag=True, help="Write the goldens anew instead of comparing.")
-@click.option("--full", is_flag=True, help="Show long diffs whole.")
-@click.option("--show", is_flag=True, help="Print what the schedule makes now, to stdout.")
-@click.option("--name", metavar="NAME", help="A new golden's own name, beside the schedule's.")
+@click.option("--update", is_flag=True, help="Rewrite the goldens instead of comparing.")
+@click.option("--full", is_flag=True, help="Do not fold long diffs.")
+@click.option("--show", is_flag=True, help="Print the schedule's current output, to stdout.")
+@click.option("--name", metavar="NAME", help="The name of a new golden, added to the schedule's.")
 @click.option("--after", metavar="STEP", help="A golden of the module after this step.")
 @click.option("--cuda", is_flag=True, help="A golden of the CUDA text.")
 @schedule_options(unproven_option)
@@ -40,13 +40,13 @@ def golden(
     after: str | None,
     cuda: bool,
 ) -> int:
-    """Compare what schedules make of their payloads with the goldens beside them.
+    """Compare the output of schedules with the goldens beside them.
 
-    FILE is a schedule (all its goldens), a golden, a folder (all below it), or a recipe; without one it is this folder.
-    Beside gemm.weft stand gemm.golden.mlir, gemm.NAME.golden.mlir (modules), gemm.NAME.golden.cu (CUDA texts) and
-    gemm.NAME.check (CHECK lines); the first line of each says how it is made.
+    FILE is a schedule (all its goldens), a golden, a folder (all goldens below it), or a recipe; the default is the
+    current folder. The goldens of gemm.weft are gemm.golden.mlir, gemm.NAME.golden.mlir (modules), gemm.NAME.golden.cu
+    (CUDA texts) and gemm.NAME.check (CHECK lines) beside it; the first line of each says how it is made.
 
-    --name, --after, --cuda, --payload, --set, --layer and --unproven make a new golden: with --update, of one schedule.
+    --name, --after, --cuda, --payload, --set, --layer and --unproven make a new golden of one schedule, with --update.
     """
     from ...goldens.golden import golden_paths, read_golden, suffix_of
     from ...goldens.judging import Maker

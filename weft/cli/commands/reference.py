@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from ...recipes.builder import Builder
 
 
-@click.command(short_help="The long form of a diagnostic's code.")
+@click.command(short_help="Explain the code of a diagnostic.")
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
-    """Print what a diagnostic's code means, why, and a wrong → right example; without CODE, list all of them."""
+    """Print what a diagnostic's code means, why, and a wrong → right example; without CODE, list all codes."""
     from ..console import emit
 
     emit(explanation(code))
@@ -53,10 +53,10 @@ def statements(name: str | None) -> None:
     emit(f"{signature.keyword}\n\n{signature.page}")
 
 
-@click.command(short_help="List the payloads that ship, or one's parameters and layers.")
+@click.command(short_help="List the built-in payloads, or the parameters and layers of one.")
 @click.argument("name", required=False)
 def payloads(name: str | None) -> None:
-    """List the payloads that a schedule can name; with NAME, its parameters, and its layers for `--layer`."""
+    """List the payloads that a schedule can name; with NAME, list its parameters, and its layers for `--layer`."""
     from ...payloads.settings import builder_named
     from ...recipes import builders
     from ..console import emit

@@ -23,7 +23,7 @@ PATH = click.Path(path_type=Path)
 
 FILE = click.argument("file", metavar="FILE")
 
-unproven_option = click.option("--unproven", is_flag=True, help="Take kernels not proven race-free, and call them so.")
+unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels not proven race-free, and mark them.")
 entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
@@ -44,7 +44,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
         options = (
             click.option("--payload", type=PATH, metavar="P.mlir", help="The program, instead of the schedule's own."),
             click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of schedule or payload."),
-            click.option("--layer", metavar="NAME", help="The payload's sizes by name; `weft payloads NAME` lists them."),
+            click.option("--layer", metavar="NAME", help="A named set of sizes; `weft payloads NAME` lists them."),
             *more,
         )
         return functools.reduce(lambda made, decorate: decorate(made), reversed(options), gathered)
@@ -57,13 +57,13 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 @click.option("--target", type=click.Choice(["auto", "sim", "cuda"]), default="auto", help="Where to run.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, metavar="N",
-    help="Of the random inputs; on the simulator also of how streams take turns.",
+    help="Seed of the random inputs; on the simulator, also of the order of streams.",
 )  # fmt: skip
 @click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
     "--trace", type=PATH, metavar="T.json",
-    help="Write the timeline here, as Chrome's trace viewer reads it, and a picture of it to T.svg.",
+    help="Write the timeline here, in the format of Chrome's trace viewer, and a picture of it to T.svg.",
 )  # fmt: skip
 @click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
 @click.option(
@@ -74,7 +74,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 def run(chosen: Choice, entry: str | None, as_json: bool, **how: Any) -> int:
     """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
 
-    The exit code is 0 when the outputs are right and nothing raced.
+    The exit code is 0 if the outputs are right and nothing raced.
     """
     from ...execution import run_recipe
     from ...pipeline import Choice
@@ -141,12 +141,12 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
 @click.command(short_help="Write a bundle that runs without MLIR.")
 @schedule_options(FILE, unproven_option, entry_option)
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
-@click.option("--with-data", is_flag=True, help="Put inputs and the outputs expected for them into the bundle.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the inputs that `--with-data` makes.")
+@click.option("--with-data", is_flag=True, help="Add inputs and the outputs expected for them to the bundle.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Seed of the inputs of `--with-data`.")
 def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int) -> None:
     """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
 
-    `weft run DIR` runs it; so does `python -m weft.runtime DIR`, on a machine that has only NumPy and CuPy.
+    `weft run DIR` runs it; so does `python -m weft.runtime DIR`, which needs only NumPy and CuPy.
     """
     from ...execution import build_bundle
     from ..console import progress, say
@@ -162,12 +162,13 @@ def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed
 @schedule_options(FILE)
 @click.argument("handles", metavar="[HANDLE]...", nargs=-1)
 @click.option("--thread", type=click.IntRange(0), metavar="T", help="Show what this thread (block, warp) owns.")
-@click.option("--banks", is_flag=True, help="Show the banks of the shared memory that a copy fills, too.")
-@click.option("-o", "output", type=PATH, metavar="FILE.svg", help="Draw it, too.")
+@click.option("--banks", is_flag=True, help="Also show the banks of the shared memory that a copy fills.")
+@click.option("-o", "output", type=PATH, metavar="FILE.svg", help="Also draw it to this file.")
 def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
     """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
 
-    HANDLEs are names of the schedule; all maps by default. What is shown was run: the launch's own code made it.
+    HANDLEs are names in the schedule; the default is all maps. The owners are not computed separately: the mapped code
+    is run.
     """
     from rich.console import Console
 
@@ -191,17 +192,17 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
         write_file(output, picture(shown, banks=banks, thread=thread).encode())
 
 
-@click.command(short_help="Step through a schedule, forth and back.")
+@click.command(short_help="Step through a schedule, back and forth.")
 @schedule_options(click.argument("file", metavar="[FILE]", default=""), unproven_option)
 @click.option(
     "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",
-    help="Go on with a session that was cut off: the last one, or that of JOURNAL.",
+    help="Resume an interrupted session: the last one, or that of JOURNAL.",
 )  # fmt: skip
 def repl(chosen: Choice, resume: str | None) -> int:
-    """Step through a schedule and look at the IR: step, undo, diff, handles, show, next, cuda, run, save.
+    """Step through a schedule and inspect the IR: step, undo, diff, handles, show, next, cuda, run, save.
 
-    Without FILE, statements are typed for the payload. What is piped in is done line by line; the exit code is then 1 if
-    something failed.
+    Without FILE, you type statements for the payload. Piped input is executed line by line; the exit code is then 1 if
+    a line failed.
     """
     from ...pipeline import Choice
     from ...repl.shell import start
@@ -221,7 +222,7 @@ def repl(chosen: Choice, resume: str | None) -> int:
 def check(files: tuple[str, ...]) -> int:
     """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed.
 
-    If a schedule names one, its builder and the builder's arguments are checked too, or that the file is there.
+    If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
     """
     from ...dsl.diagnostics import count
     from ...payloads.payload import payload_source
@@ -240,11 +241,11 @@ def check(files: tuple[str, ...]) -> int:
 
 @click.command(short_help="Format schedules in place.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--check", is_flag=True, help="Change nothing; exit 1 if a file would change.")
+@click.option("--check", is_flag=True, help="Do not write; exit 1 if a file would change.")
 def fmt(files: tuple[str, ...], check: bool) -> int:
-    """Format schedules in place, comments kept. A file that does not parse is left alone and reported.
+    """Format schedules in place and keep comments. A file that does not parse is reported and not changed.
 
-    A recipe that ships can be checked by its name, and is not rewritten.
+    A built-in recipe can be checked by its name, but is not rewritten.
     """
     from ...dsl.diagnostics import fail, read_source
     from ...dsl.formatter import format_text

@@ -35,14 +35,14 @@ class SizesParameter(click.ParamType):
 @click.argument("file", type=PATH, metavar="P.mlir")
 @click.option("--block", type=SizesParameter(), help="Threads per block, where the module does not say.")
 @click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
-@click.option("--may-alias", is_flag=True, help="Take arguments as memory that may overlap, not as distinct buffers.")
+@click.option("--may-alias", is_flag=True, help="Assume that arguments may overlap, instead of being distinct buffers.")
 @json_option
 def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool, as_json: bool) -> int:
-    """Prove a module that already has its barriers or tokens free of races and of token, stream and memory faults.
+    """Prove that a module with its barriers and tokens is free of races and of token, stream and memory faults.
 
-    What is wrong is shown by a case of it: two threads, or two launches, that nothing orders.
+    A fault is shown by a concrete instance: two threads, or two launches, that nothing orders.
 
-    P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or kernels alone.
+    P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or only kernels.
     """
     from ...dsl.diagnostics import read_source
     from ...verify import verify_source
