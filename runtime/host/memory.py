@@ -7,12 +7,12 @@ from functools import partial
 
 from ...interpreter.ir.functions import segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.layouts import mixed, reshaped, strided
+from ...interpreter.memory.layouts import kept_dimensions, mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_bytes
 from .functions import array_type
-from .program import Host, HostValue, TokenValue, fold, reduce_rank, row_major, rule, subview
+from .program import Host, HostValue, TokenValue, fold, row_major, rule, subview
 
 
 @rule("memref.alloc", "memref.alloca", "gpu.alloc")
@@ -131,10 +131,10 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
     type_ = ir.MemRefType(op.results[0].type)
     wanted, _ = static_strides(type_, describe(op))
-    reduced = reduce_rank(subview(view, *_window(host, op)), array_type(type_, describe(op))[1] or (), wanted)
-    if reduced is None:
-        raise host.error("W0731", op, f"cannot tell which dimensions this subview drops ({type_})")
-    return [reduced]
+    whole = subview(view, *_window(host, op))
+    kept = kept_dimensions(list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), type_)
+    strides = tuple(whole.strides[i] if said is None else said for i, said in zip(kept, wanted, strict=True))
+    return [BufferView(whole.buffer, whole.offset, tuple(whole.shape[i] for i in kept), strides)]
 
 
 @rule("memref.reinterpret_cast")

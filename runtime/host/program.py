@@ -5,7 +5,6 @@ The rules stand in `arithmetic.py` and `memory.py`, one small function per op, f
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
@@ -65,24 +64,6 @@ def subview(view: BufferView, offsets: Sequence[Size], sizes: Sequence[Size], st
         offset = fold("add", offset, fold("mul", start, stride))
     stepped = tuple(fold("mul", step, stride) for step, stride in zip(strides, view.strides, strict=True))
     return BufferView(view.buffer, offset, tuple(sizes), stepped)
-
-
-def reduce_rank(view: BufferView, shape: Sequence[int | None], strides: Sequence[int | None]) -> BufferView | None:
-    """`view` without unit dimensions, so that it has `shape` and `strides` (None: any); None if that cannot be."""
-
-    def fits(size: Size, wanted: int | None) -> bool:
-        return wanted is None or not isinstance(size, int) or size == wanted
-
-    for kept in itertools.combinations(range(len(view.shape)), len(shape)):
-        dropped = set(range(len(view.shape))) - set(kept)
-        if (
-            all(view.shape[i] == 1 for i in dropped)
-            and all(fits(view.shape[i], s) for i, s in zip(kept, shape, strict=True))
-            and all(fits(view.strides[i], s) for i, s in zip(kept, strides, strict=True))
-        ):
-            kept_shape, kept_strides = tuple(view.shape[i] for i in kept), tuple(view.strides[i] for i in kept)
-            return BufferView(view.buffer, view.offset, kept_shape, kept_strides)
-    return None
 
 
 MAX_STEPS = 100_000
