@@ -14,6 +14,7 @@ import numpy as np
 
 from ....dsl.diagnostics import fail
 from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
+from ..values.conversion import beside
 from .banks import BankCounter
 from .shadow import KeyLayout
 
@@ -96,7 +97,7 @@ class Lanes:
         if where is None or other is False or a is b:
             return a
         if rank is not None:
-            return np.where(_beside(where, rank), a, b)
+            return np.where(beside(where, rank), a, b)
         if isinstance(a, int) and a == b:
             return a
         raise fail("W0755", "threads that go on together have each a memref of their own")
@@ -220,10 +221,3 @@ def first_lane(lanes: np.ndarray) -> tuple[int, int]:
 
 def _compact(ids: np.ndarray) -> np.ndarray:
     return ids if (ids != ids[0]).any() else ids[:1]
-
-
-def _beside(mask: Any, rank: int) -> Any:
-    """The mask shaped to go with values of a vector type of that rank."""
-    if rank == 0 or not isinstance(mask, np.ndarray) or mask.ndim > 2:
-        return mask
-    return mask.reshape(mask.shape + (1,) * rank)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..report import FaultKind, Race, RaceKind
+from ..values.conversion import beside
 from .lanes import Lane, Lanes, first_lane
 from .shadow import Index, KeyLayout, Mask, Shadow
 
@@ -93,15 +94,15 @@ class Memory:
         rank = max(np.ndim(flat) - 2, 0)
         if active is False:
             return np.full((1, 1, *np.shape(flat)[2:]), self.poison, self.dtype) if rank else self.poison
-        value = self.load(np.where(_wide(good, rank), flat, 0), active, site)
-        return np.where(_wide(good, rank), value, self.poison)
+        value = self.load(np.where(beside(good, rank), flat, 0), active, site)
+        return np.where(beside(good, rank), value, self.poison)
 
     def store_checked(
         self, flat: Index, value: Lane, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]
     ) -> None:
         good, active = self._inside(flat, mask, site, indices, bounds, write=True)
         if active is not False:
-            self.store(np.where(_wide(good, max(np.ndim(flat) - 2, 0)), flat, 0), value, active, site)
+            self.store(np.where(beside(good, max(np.ndim(flat) - 2, 0)), flat, 0), value, active, site)
 
     def aligned(self, flat: Index, mask: Mask, site: int, elements: int) -> None:
         """Fault if an active lane's access does not start at a multiple of `elements`."""
@@ -302,8 +303,3 @@ def poison_of(dtype: np.dtype) -> np.generic:
     if dtype.kind in "iu":
         return np.full(dtype.itemsize, 0xA5, dtype=np.uint8).view(dtype)[0]
     return dtype.type(np.nan)
-
-
-def _wide(good: Any, rank: int) -> Any:
-    """The lanes' mask shaped to go with vectors of that rank."""
-    return good.reshape(good.shape + (1,) * rank) if rank and isinstance(good, np.ndarray) and good.ndim else good

@@ -43,7 +43,8 @@ def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
     if value.dtype.kind in "iu" and dtype.kind not in "iub" and dtype.itemsize == 2:
         value = _integers_to_odd(value)
     if value.dtype == np.float64 and dtype.kind not in "iufb":
-        return _to_odd(value).astype(dtype)[()]
+        near = value.astype(np.float32)
+        return odd(near, value - near.astype(np.float64)).astype(dtype)[()]
     return value.astype(dtype)[()]
 
 
@@ -68,11 +69,16 @@ def bitcast(value: Any, dtype: np.dtype) -> Any:
     return np.ascontiguousarray(typed(value)).view(dtype).reshape(np.shape(value))[()]
 
 
-def _to_odd(value: np.ndarray) -> np.ndarray:
-    """f64 rounded to odd in f32, from where a second rounding to a narrower type is right."""
-    near = value.astype(np.float32)
-    bits = near.view(np.int32)
-    back = near.astype(np.float64)
-    inexact = (back != value) & np.isfinite(near) & ((bits & 1) == 0)
-    outward = np.abs(value) > np.abs(back)
-    return np.where(inexact, bits + np.where(outward, 1, -1), bits).astype(np.int32).view(np.float32)
+def odd(near: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """A rounded number, less than the exact one by `error`, rounded to odd instead: a second rounding then can't tie wrongly."""
+    bits = near.view(np.dtype(f"i{near.itemsize}"))
+    inexact = (error != 0) & np.isfinite(near) & ((bits & 1) == 0)
+    away = np.where(np.signbit(error) == np.signbit(near), 1, -1)
+    return np.where(inexact, bits + away, bits).astype(bits.dtype).view(near.dtype)
+
+
+def beside(lanes: Any, rank: int) -> Any:
+    """A mask or a condition, shaped to go with values of a vector type of that rank."""
+    if rank == 0 or not isinstance(lanes, np.ndarray) or lanes.ndim > 2:
+        return lanes
+    return lanes.reshape(lanes.shape + (1,) * rank)

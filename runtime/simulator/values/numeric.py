@@ -15,7 +15,7 @@ import numpy as np
 
 from ...kernel_form import FORM, ON_BITS
 from . import numeric
-from .conversion import convert, signed, typed, unsigned
+from .conversion import beside, convert, odd, signed, typed, unsigned
 
 # ---- integers ---------------------------------------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     x, y, z = (np.asarray(v).astype(np.float64) for v in (a, b, c))
     product = x * y
     total, error = _two_sum(product, z)
-    return convert(_odd(total, error), dtype)
+    return convert(odd(total, error), dtype)
 
 
 def _fma64(a: Any, b: Any, c: Any) -> Any:
@@ -121,7 +121,7 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
     low = ((xh * yh - high) + xh * (y - yh) + (x - xh) * yh) + (x - xh) * (y - yh)
     th, tl = _two_sum(z, low)
     vh, vl = _two_sum(high, th)
-    made = np.asarray(vh + _odd(*_two_sum(tl, vl)))
+    made = np.asarray(vh + odd(*_two_sum(tl, vl)))
     split = (np.abs(high) > 1e-280) & (np.abs(high) < 1e300) & (np.abs(x) < 1e300) & (np.abs(y) < 1e300)
     plain = (x == 0) | (y == 0) | ~(np.isfinite(x) & np.isfinite(y) & np.isfinite(z))
     made = np.where(plain, high + z, made)
@@ -149,14 +149,6 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
-
-
-def _odd(total: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """The sum rounded to odd: an inexact result gets its last bit set, so that a second rounding can't tie wrongly."""
-    bits = np.asarray(total).view(np.int64)
-    inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
-    away = (error > 0) == (total > 0)
-    return np.where(inexact, bits + np.where(away, 1, -1), bits).view(np.float64)
 
 
 def through_double(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -203,9 +195,7 @@ def select(condition: Any, a: Any, b: Any, rank: int) -> Any:
     """`a` where the condition holds, else `b`; `rank` is that of their vector type."""
     if not isinstance(condition, np.ndarray) or condition.ndim == 0:
         return a if condition else b
-    if rank and condition.ndim == 2:
-        condition = condition.reshape(condition.shape + (1,) * rank)
-    return np.where(condition, a, b)
+    return np.where(beside(condition, rank), a, b)
 
 
 def inside(index: Any, bound: int) -> bool:
