@@ -114,7 +114,8 @@ def _threads(op: ir.Operation) -> tuple[ir.Value, ...]:
 
 def linear_thread() -> ir.Value:
     """The number of the thread in its block, x fastest, as CUDA counts."""
-    rows = _make("arith.addi", _place("thread_id", "y"), _make("arith.muli", _place("block_dim", "y"), _place("thread_id", "z")))
+    planes = _make("arith.muli", _place("block_dim", "y"), _place("thread_id", "z"))
+    rows = _make("arith.addi", _place("thread_id", "y"), planes)
     return _make("arith.addi", _place("thread_id", "x"), _make("arith.muli", _place("block_dim", "x"), rows))
 
 
@@ -133,8 +134,8 @@ def _in_bits(function: Callable[[str, ir.Value, ir.Value], tuple[ir.Value, ...]]
     def lower(op: ir.Operation, a: ir.Value, b: ir.Value) -> Sequence[ir.Value]:
         wide, index = _like(a.type, ir.IntegerType.get_signless(64)), str(_element(a.type)) == "index"
         given = [_make("arith.index_cast", v, type=wide) if index else v for v in (a, b)]
-        made = function(op.name, *given)
-        return [v if v.type == r.type else _make("arith.index_cast", v, type=r.type) for v, r in zip(made, op.results, strict=True)]
+        made = zip(function(op.name, *given), op.results, strict=True)
+        return [v if v.type == r.type else _make("arith.index_cast", v, type=r.type) for v, r in made]
 
     return lower
 

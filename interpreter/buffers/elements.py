@@ -68,7 +68,8 @@ class StructuredOp:
         """Whether neighbours along the op's last dimension are no neighbours in this operand's memory."""
         kind, last = self.operands[number].type, self.maps[number].n_dims - 1
         strides, _ = strided(kind)
-        axes = [a for a, r in enumerate(self.maps[number].results) if isinstance(r, ir.AffineDimExpr) and r.position == last]
+        results = enumerate(self.maps[number].results)
+        axes = [a for a, r in results if isinstance(r, ir.AffineDimExpr) and r.position == last]
         return any(strides[axis] not in (1, DYNAMIC) for axis in axes)
 
     def masked(self, lanes: int) -> list[MaskedLoad]:
@@ -147,7 +148,8 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
                 memref.StoreOp(result, *address(number, at))
     for number, parts in zip(outputs, zip(*results, strict=True), strict=True):
         if wide(number) and number not in own:
-            vector.StoreOp(vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result, *address(number))
+            joined = vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result
+            vector.StoreOp(joined, *address(number))
         elif number not in own:
             for part, at in zip(parts, each, strict=True):
                 memref.StoreOp(part, *address(number, at))

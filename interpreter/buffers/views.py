@@ -118,7 +118,8 @@ def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefTy
     return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
 
 
-_ANY_LAYOUT = ("linalg.", "memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store", *VIEWS)
+_PLAIN_ACCESSES = ("memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store")
+_ANY_LAYOUT = ("linalg.", *_PLAIN_ACCESSES, *VIEWS)
 
 
 def takes_any_layout(view: ir.Operation, *, strides: bool) -> bool:
@@ -168,7 +169,8 @@ def settle_offsets(function: ir.Operation) -> None:
     for view in operations(function, "memref.subview"):
         offsets, sizes, strides = parts_of(view)
         ranges = [range_of(offset) for offset in offsets]
-        settled = [offset if low is None or low != high else low for offset, (low, high) in zip(offsets, ranges, strict=True)]
+        known = zip(offsets, ranges, strict=True)
+        settled = [offset if low is None or low != high else low for offset, (low, high) in known]
         if settled != offsets and takes_any_layout(view, strides=False):
             with ahead_of(view):
                 made = subview(view.operands[0], [settled, sizes, strides], ir.MemRefType(view.results[0].type))

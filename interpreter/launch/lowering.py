@@ -145,9 +145,8 @@ def fix_trip_counts(function: ir.Operation) -> None:
     for loop in reversed(list(operations(function, "scf.for"))):
         most = _most_trips(loop)
         accesses = operations(loop, "memref.load", "memref.store")
-        if most is not None and most <= MOST_TRIPS and any(
-            made_by(op.operands[int(op.name == "memref.store")], "memref.alloca") is not None for op in accesses
-        ):
+        buffers = (op.operands[int(op.name == "memref.store")] for op in accesses)
+        if most is not None and most <= MOST_TRIPS and any(made_by(buffer, "memref.alloca") for buffer in buffers):
             _guard(loop, most)
 
 

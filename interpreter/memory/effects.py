@@ -104,7 +104,7 @@ _MASKED = ("vector.maskedload", "vector.maskedstore", "vector.expandload", "vect
 ALLOCATIONS = frozenset(name for name, rules in _RULES.items() if any(r.kind == "alloc" for r in rules))
 """Ops whose result is memory that nothing else shows."""
 
-FREEING = frozenset(name for name, rules in _RULES.items() if any(r.kind == "free" for r in rules)) | {"bufferization.dealloc"}
+FREEING = {name for name, rules in _RULES.items() if any(r.kind == "free" for r in rules)} | {"bufferization.dealloc"}
 """Ops that may free memory."""
 
 STORED = frozenset({"memref.get_global", "gpu.dynamic_shared_memory"})
@@ -253,7 +253,8 @@ def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[MemoryEffect]
                 yield MemoryEffect(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
                 continue
         certain = rule.certain and (rule.footprint != "transfer" or (in_bounds(op) and mask_of(op) is None))
-        yield MemoryEffect(rule.kind, value, rule.footprint, at + 1, moved, certain, update_of(op) if rule.kind == "atomic" else "")
+        update = update_of(op) if rule.kind == "atomic" else ""
+        yield MemoryEffect(rule.kind, value, rule.footprint, at + 1, moved, certain, update)
 
 
 def combiner(op: ir.Operation) -> str:
@@ -290,7 +291,8 @@ _OTHERS = {"bufferization.dealloc": _freed_on_condition, "nvgpu.device_async_cop
 
 def in_bounds(op: ir.Operation) -> bool:
     """Whether no element of a vector access lies outside of its memref, where a transfer leaves it out."""
-    return "in_bounds" not in op.attributes or all(ir.BoolAttr(b).value for b in ir.ArrayAttr(op.attributes["in_bounds"]))
+    stated = ir.ArrayAttr(op.attributes["in_bounds"]) if "in_bounds" in op.attributes else ()
+    return all(ir.BoolAttr(inside).value for inside in stated)
 
 
 def mask_of(op: ir.Operation) -> ir.Value | None:

@@ -26,9 +26,9 @@ def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str
     try:
         strides, offset = ir.MemRefType(kind).get_strides_and_offset()
     except RuntimeError as error:
-        message = f"the layout of {kind} has no strides" if what is None else f"{what} is {kind}: its layout has no strides"
+        given = f"the layout of {kind}" if what is None else f"{what} is {kind}: its layout"
         hint = "write the layout as `strided<[8, 1]>`, or leave it out: upstream's `normalize-memrefs` does that"
-        raise refuse("W0398", message, at, hint) from error
+        raise refuse("W0398", f"{given} has no strides", at, hint) from error
     return list(strides), offset
 
 
@@ -101,9 +101,8 @@ def registers_of(kind: ir.Type) -> int:
 def bytes_of(kind: ir.Type) -> int:
     """The size of a static memref. Raises W0355 for a dynamic one."""
     if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
-        raise fail(
-            "W0355", f"a buffer of type {kind} has no size that is known when the kernel is built", hint="take static tile sizes"
-        )
+        message = f"a buffer of type {kind} has no size that is known when the kernel is built"
+        raise fail("W0355", message, hint="take static tile sizes")
     return prod(kind.shape) * element_bytes(kind.element_type)
 
 
@@ -156,7 +155,8 @@ def reshaped(
     groups = [[ir.IntegerAttr(d).value for d in group] for group in op.attributes["reassociation"]]
     if op.name == "memref.collapse_shape":
         longer = [[d for d in group if not one(sizes[d])] or group for group in groups]
-        return tuple(reduce(times, (sizes[d] for d in group)) for group in groups), tuple(strides[d[-1]] for d in longer)
+        products = tuple(reduce(times, (sizes[d] for d in group)) for group in groups)
+        return products, tuple(strides[d[-1]] for d in longer)
     made = [number(n) for n in mixed(op, "static_output_shape")[0]]
     steps = list(made)
     for group, stride in zip(groups, strides, strict=True):

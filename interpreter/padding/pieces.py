@@ -133,8 +133,9 @@ def margins(piece: Piece, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[
         low, high = margins(piece.inside, [(s.stop - s.start - 1) // s.stride + 1 for s in piece.spans])
         ends = list(zip(piece.spans, shape, low, high, strict=True))
         return tuple(s.start + a for s, _, a, _ in ends), tuple(n - s.stop + b for s, n, _, b in ends)
-    if isinstance(piece, StridedWindow) and isinstance(piece.inside, Image) and None not in shape_of(piece.inside.value):
-        whole = extents_of(piece.inside.value)
+    image = piece.inside if isinstance(piece, StridedWindow) else None
+    if isinstance(piece, StridedWindow) and isinstance(image, Image) and None not in shape_of(image.value):
+        whole = extents_of(image.value)
         rest = [
             o + (n - 1) * s + 1 - full for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)
         ]

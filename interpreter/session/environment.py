@@ -29,7 +29,8 @@ Environment = Mapping[str, Value]
 
 def is_handle(value: object) -> bool:
     """Whether a name stands for handles: one, those of a `match*`, or the results of a statement."""
-    return isinstance(value, (Handle, NamedResults)) or (isinstance(value, tuple) and any(isinstance(v, Handle) for v in value))
+    several = value if isinstance(value, tuple) else (value,)
+    return isinstance(value, NamedResults) or any(isinstance(v, Handle) for v in several)
 
 
 def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
@@ -75,7 +76,8 @@ def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> t
         if value.number in dead and not value.absent:
             raise consumed(ref.spelling, ref.span, dead[value.number])
         return value, rest
-    what, hint = f"{len(value)} handles" if isinstance(value, tuple) else "several results", "walk over them with `foreach`"
+    what = f"{len(value)} handles" if isinstance(value, tuple) else "several results"
+    hint = "walk over them with `foreach`"
     if isinstance(value, NamedResults):
         hint = f"name one: {quoted(f'{ref.name}.{name}' for name in value.results)}"
     raise fail("W0221", f"`{ref.spelling}` stands for {what}", hint, span=ref.span)

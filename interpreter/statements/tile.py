@@ -169,7 +169,8 @@ class Tile(Statement):
                 fuse_gathers(rewrite, loop)
             loops += inner
         first, reductions = ["loop"] if any(parallel) else [], sum(1 for s in reduction if s)
-        names = ["loop"] if len(loops) == 1 else [*first, *(["k"] if reductions == 1 else [f"k{i}" for i in range(reductions)])]
+        over_k = ["k"] if reductions == 1 else [f"k{i}" for i in range(reductions)]
+        names = ["loop"] if len(loops) == 1 else [*first, *over_k]
         return {**dict(zip(names, loops, strict=True)), "op": tiled}
 
     def _loops(self, rewrite: Rewriter, op: Handle, kind: str, tile_sizes: Sequence[int], count: int) -> list[Handle]:

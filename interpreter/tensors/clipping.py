@@ -136,8 +136,10 @@ def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source:
             _clip_insertion(op, shape)
         elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
             with ir.InsertionPoint(op):
-                empty = gathers.is_empty(init)
-                made = gathers.empty(extents_of(op.results[0]), element_type(output)) if empty else _gathered(op, output, shape)
+                if gathers.is_empty(init):
+                    made = gathers.empty(extents_of(op.results[0]), element_type(output))
+                else:
+                    made = _gathered(op, output, shape)
             replace(op, [made])
     # only where the accumulators come from: whatever else reads that tensor means its first contents
     for op in reads if source is not None else ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 
 from ...interpreter.ir.affine_maps import results_of
@@ -57,7 +57,7 @@ def _truncate(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     return [(value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))]
 
 
-PREDICATES: tuple[Callable[[int, int], bool], ...] = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+PREDICATES = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 
 
 @rule("arith.cmpi")
@@ -108,5 +108,5 @@ def _if(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _call(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     callee, _ = called(op)
     if callee is None or not has_body(callee):
-        raise host.error("W0731", op, f"{op.name} calls a function that has no body", "give it one: what it does cannot be seen")
+        raise host.error("W0731", op, f"{op.name} calls a function that has no body", "give it one")
     return host.run_function(callee, [host.value(v, op) for v in op.operands], op)

@@ -154,7 +154,8 @@ def _metadata(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _reshaped(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[0], op)
     number, times = partial(_number, host, op), partial(fold, "mul")
-    return [BufferView(view.buffer, view.offset, *reshaped(op, view.shape, view.strides, number, times, lambda size: size == 1))]
+    shape, strides = reshaped(op, view.shape, view.strides, number, times, lambda size: size == 1)
+    return [BufferView(view.buffer, view.offset, shape, strides)]
 
 
 def static_strides(type_: ir.MemRefType, what: str) -> tuple[tuple[int | None, ...], int | None]:

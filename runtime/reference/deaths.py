@@ -20,13 +20,15 @@ _KNOWN = {
     "SIGBUS": ("invalid memory access", "an index out of bounds"),
     "SIGILL": ("illegal instruction", "something without a defined result, for which LLVM puts a trap"),
     "SIGTRAP": ("trap", "something without a defined result, for which LLVM puts a trap"),
-    "SIGABRT": ("abort", "a check of MLIR, LLVM or the C library that failed: an op they do not handle, or memory overwritten"),
+    "SIGABRT": ("abort", "a failed check of MLIR, LLVM or the C library: an op they do not handle, or memory overwritten"),
     "SIGKILL": ("killed", "the system, which had no more memory"),
     "SIGXCPU": ("processor time used up", "a limit of the shell: `ulimit -t`"),
 }
 """Of each signal, what it is and what sends it."""
 
-_WINDOWS = {0xC0000005: "SIGSEGV", 0xC0000094: "SIGFPE", 0xC0000095: "SIGFPE", 0xC00000FD: "SIGSEGV", 0xC000001D: "SIGILL"}
+_WINDOWS = {0xC0000005: "SIGSEGV", 0xC00000FD: "SIGSEGV", 0xC000001D: "SIGILL"} | dict.fromkeys(
+    (0xC0000094, 0xC0000095), "SIGFPE"
+)
 """Exit codes of Windows for what is a signal elsewhere."""
 
 

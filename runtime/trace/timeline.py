@@ -219,7 +219,8 @@ def _flow(number: int, by_step: Mapping[int, Timed], first: int, second: int) ->
     """An arrow from the end of one step to the begin of another. It starts inside the first, or viewers don't find that."""
     source, target = by_step[first], by_step[second]
     common = {"cat": "wait", "name": "waits for", "id": number, "pid": 0}
-    yield {"ph": "s", **common, "tid": source.stream, "ts": max(_microseconds(source.begin), _microseconds(source.end - 1e-9))}
+    inside = max(_microseconds(source.begin), _microseconds(source.end - 1e-9))
+    yield {"ph": "s", **common, "tid": source.stream, "ts": inside}
     yield {"ph": "f", "bp": "e", **common, "tid": target.stream, "ts": _microseconds(target.begin)}
 
 

@@ -109,9 +109,10 @@ class Problem:
 
     def spelled(self, padded: bool) -> str:
         """`a product of 196×16, summed over 36; its left operand is the image, read where it lies, its padding a mask`."""
-        result, summed = ("×".join(str(self.groups[g].extent) for g in groups) for groups in (self.result_groups, self.summed))
+        sizes = [[str(self.groups[g].extent) for g in groups] for groups in (self.result_groups, self.summed)]
+        product = "a product of {}, summed over {}".format(*map("×".join, sizes))
         side, padding = "left" if self.image_is_left else "right", ", its padding a mask" if padded else ""
-        return f"a product of {result}, summed over {summed}; its {side} operand is the image, read where it lies{padding}"
+        return f"{product}; its {side} operand is the image, read where it lies{padding}"
 
     @property
     def result_groups(self) -> tuple[int, ...]:
@@ -196,7 +197,8 @@ def _space(op: ir.Operation) -> Structure:
 def _expect_room(op: ir.Operation, space: Structure) -> None:
     """Refuse a result without elements where that is because the filter is larger than the image."""
     for operand in range(space.inputs):
-        for number, (expr, size) in enumerate(zip(space.maps[operand].results, shape_of(op.operands[operand]), strict=True)):
+        axes = zip(space.maps[operand].results, shape_of(op.operands[operand]), strict=True)
+        for number, (expr, size) in enumerate(axes):
             factors = (linear(expr) or ({}, 0))[0]
             taps = {d: space.extents[d] for d in factors if space.iterators[d] == "reduction"}
             reach = 1 + sum(((n or 0) - 1) * factors[d] for d, n in taps.items())
@@ -239,9 +241,8 @@ def _steps(space: Structure, axes: Sequence[LoopAxis]) -> None:
                 )
         low, high = axis.reach([n or 0 for n in space.extents])
         if low < 0 or high >= axis.size:
-            raise fail(
-                "W0443", f"axis {number} of the image has {axis.size} elements, and the window reaches from {low} to {high}"
-            )
+            extent = f"axis {number} of the image has {axis.size} elements"
+            raise fail("W0443", f"{extent}, and the window reaches from {low} to {high}")
 
 
 def _sides(space: Structure, axes: Sequence[LoopAxis], kernel: int) -> list[Side]:

@@ -116,6 +116,7 @@ class SplitK(Statement):
         last = cut.extent - (cut.parts - 1) * cut.length
         ends = "" if not cut.ragged else f", the last of {last}"
         fewer = "" if cut.parts == self.parts else f" (not {self.parts}: the others would be empty)"
-        rewrite.remark(f"{cut.parts} parts of {cut.length} summands{ends}{fewer}; partial sums in {partial.results[0].type}")
-        return {"gemm": rewrite.new_handle(partial), "zeros": rewrite.new_handle(zeros), "sum": rewrite.new_handle(total)}
-
+        parts = f"{cut.parts} parts of {cut.length} summands{ends}{fewer}"
+        rewrite.remark(f"{parts}; partial sums in {partial.results[0].type}")
+        made = {"gemm": partial, "zeros": zeros, "sum": total}
+        return {name: rewrite.new_handle(op) for name, op in made.items()}
