@@ -86,10 +86,11 @@ def carrying(op: ir.Operation, token: ir.Value | None) -> ir.Operation:
     given = list(op.operands)[bounds:]
     kept = [i for i, result in enumerate(op.results) if not is_token(result)]
     inits = [given[i] for i in kept] if given else []
+    carried = [token] if token is not None and op.name == "scf.for" else []
     made = ir.Operation.create(
         op.name,
         results=[*(op.results[i].type for i in kept), *([] if token is None else [token_type()])],
-        operands=[*list(op.operands)[:bounds], *inits, *([token] if token is not None and op.name == "scf.for" else [])],
+        operands=[*list(op.operands)[:bounds], *inits, *carried],
         attributes=attributes(op),
         regions=len(op.regions),
         loc=op.location,

@@ -57,7 +57,9 @@ def _operate(operator: Operator, left: IndexForm | None, right: IndexForm | None
         return _with_remainders(left.plus(right))
     if right.terms:
         return None
-    return IndexForm().plus(left, right.constant) if operator == "mul" else IndexForm((((operator, left, right.constant), 1),))
+    if operator == "mul":
+        return IndexForm().plus(left, right.constant)
+    return IndexForm((((operator, left, right.constant), 1),))
 
 
 def values_in(key: Key) -> set[Number]:
@@ -84,7 +86,8 @@ def _with_remainders(linear: IndexForm) -> IndexForm:
         _, divided, divisor = key
         without = linear.plus(divided, coefficient).plus(IndexForm(((key, coefficient),)), -1)
         if len(without.terms) < len(linear.terms) - len(divided.terms):
-            return _with_remainders(without.plus(IndexForm(((("floordiv", divided, divisor), -coefficient * divisor),))))
+            floor = IndexForm(((("floordiv", divided, divisor), -coefficient * divisor),))
+            return _with_remainders(without.plus(floor))
     return linear
 
 
@@ -152,7 +155,8 @@ class _Numbers:
             return IndexForm(((key, 1),))
         kind, divided, divisor = key
         thread = divided.terms[0][0] if len(divided.terms) == 1 else None
-        plain = thread is not None and divided == IndexForm(((thread, 1),)) and thread[0] == "value" and thread[1][0] == THREAD
+        alone = thread is not None and divided == IndexForm(((thread, 1),))
+        plain = alone and thread[0] == "value" and thread[1][0] == THREAD
         if thread is None or not plain or divisor != WARP or kind == "ceildiv":
             return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
         name = "warp" if kind == "floordiv" else "lane"

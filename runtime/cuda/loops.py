@@ -65,7 +65,8 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
 
 def assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
     """Assign all at once: a value that an earlier assignment would overwrite is saved first."""
-    all_ = ((v, e, t.kind.cxx) for t, lanes in zip(targets, values, strict=True) for v, e in zip(t.variables, lanes, strict=True))
+    pairs = zip(targets, values, strict=True)
+    all_ = ((v, e, t.kind.cxx) for t, lanes in pairs for v, e in zip(t.variables, lanes, strict=True))
     todo = [(variable, e, type) for variable, e, type in all_ if e.text != variable]
     if any(variable in e.mutable for number, (variable, _, _) in enumerate(todo) for _, e, _ in todo[number + 1 :]):
         todo = [(variable, kernel.variable(e, type, "next", None), type) for variable, e, type in todo]

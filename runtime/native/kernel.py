@@ -22,7 +22,8 @@ from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, constant, loops, 
 
 WAY_OUT = "run without a reference: --reference none"
 
-KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory", "gpu.func"}
+_OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
+KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
 KEEP = "weft.keep"
 """Each thread stores half of the op's operands in its elements of the others, arrays."""
 EDGE = "weft.edge"
@@ -68,7 +69,8 @@ def _expect_known(kernel: ir.Operation) -> None:
     for op in operations(kernel):
         dialect = op.name.partition(".")[0]
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
-            raise refused(op, f"the CPU reference does one thread after the other; `{op.name}` is done by several together")
+            message = f"the CPU reference runs one thread after the other; several execute `{op.name}` together"
+            raise refused(op, message)
         if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
             raise refused(op, f"the CPU reference cannot do `{op.name}`, an op of one kind of GPU")
         if op.name in ("func.call", "func.call_indirect"):
@@ -93,7 +95,8 @@ class NativeKernel:
         self.place: Triple
         self.start = constant(0)  # memory is allocated in front of all loops, where this stands
         self.uniform: set[ir.Value] = {self.start}
-        for op in (kernel, *(each for barrier in operations(kernel, "gpu.barrier") for each in (barrier, *ancestors(barrier)))):
+        barriers = operations(kernel, "gpu.barrier")
+        for op in (kernel, *(each for barrier in barriers for each in (barrier, *ancestors(barrier)))):
             op.attributes[EDGE] = ir.UnitAttr.get()
         self.loop = kernel
         self.owned: list[ir.Value] = []
@@ -164,7 +167,8 @@ class NativeKernel:
         """An array with an element like `value` for each thread of a block, z, y, x."""
         if threads.byte_size(value.type) is None:
             owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
-            raise refused(owner.operation, f"a {value.type} of each thread is used behind a barrier: no array can hold it")
+            message = f"a {value.type} of each thread is used behind a barrier: no array can hold it"
+            raise refused(owner.operation, message)
         with self._front:
             kind = ir.MemRefType.get([DYNAMIC] * 3, value.type)
             return self._own(allocated(kind, list(reversed(self.threads))))
@@ -254,7 +258,8 @@ class NativeKernel:
                 memref.store(value, array, list(reversed(thread)))
         elif op.name in THREAD_IDS:
             op.results[0].replace_all_uses_with(threads.thread_id(op, thread, self.threads, self.place))
-        elif list(op.results[0].uses):  # an array of each thread's that one piece alone uses: one is enough for all of them
+        elif list(op.results[0].uses):
+            # an array of each thread's that one piece alone uses: one is enough for all of them
             if len(op.operands):
                 raise refused(op, "each thread has an array of its own whose size is not constant")
             with self._front:

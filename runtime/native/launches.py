@@ -74,7 +74,8 @@ def _plain(type_: ir.Type) -> ir.Type:
 def _host(module: ir.Module) -> None:
     """Every op of the device, outside of kernels, becomes what it does. An id there stays: linking says so."""
     made: dict[str, ir.Operation] = {}
-    for op in [op for op in operations(module.operation, *RULES) if not any(around.name == "gpu.func" for around in ancestors(op))]:
+    found = operations(module.operation, *RULES)
+    for op in [op for op in found if all(around.name != "gpu.func" for around in ancestors(op))]:
         with ir.InsertionPoint(op), op.location:
             results = RULES[op.name](module, op, made)
             if len(op.results) > len(results):

@@ -331,13 +331,15 @@ class Translator:
         self.scopes[root.depth].lines.append(line)
         strides, offset = strided(kind, op)
         sizes = tuple(map(literal, kind.shape))
-        return Mem(root, literal(0), literal(offset), sizes, tuple(map(literal, strides)), element_dtype(kind.element_type, op))
+        dtype, steps = element_dtype(kind.element_type, op), tuple(map(literal, strides))
+        return Mem(root, literal(0), literal(offset), sizes, steps, dtype)
 
     def source(self) -> str:
         """The text of `kernel(L, parameters…)`. Raises W0750 and W0751."""
         names = self.parameters(self.function)
         self.run(self.function.regions[0].blocks[0])
-        for argument in self.arguments:  # what is stored through a variable that may mean several buffers may go to each
+        # what is stored through a variable that may mean several buffers may go to each
+        for argument in self.arguments:
             argument.changes = argument.root in self.stored or not self.stored <= self.buffers
         header = ", ".join(["L", *names])
         return "\n".join([f"def kernel({header}):", *(f"  {line}" for line in [*self.scopes[0].lines, "return"]), ""])

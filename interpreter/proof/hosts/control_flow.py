@@ -31,7 +31,8 @@ def walk_branch(history: History, op: ir.Operation) -> None:
     condition = op.operands[0] if op.name == "scf.if" else None
     flag = None if condition is None else constant_of(condition)
     known = None if flag is None else flag != 0
-    key = (condition if condition is not None else op, _iteration_of(history, condition) if condition else tuple(history.path))
+    round_ = _iteration_of(history, condition) if condition else tuple(history.path)
+    key = (op if condition is None else condition, round_)
     before, when = history.host, history.when
     tokens = [i for i, v in enumerate(op.results) if is_token(v)]
     arms: list[_Way] = []
@@ -182,4 +183,5 @@ class _Loop:
     def leave(self) -> None:
         """What is done behind the loop, whenever it ended: iterations that did not come count as done."""
         end = 1 << len(self.history.events)
-        _leave(self.history, self.op, self.tokens, [replace(each, never=end - (1 << count)) for count, each in self._exits])
+        exits = [replace(each, never=end - (1 << count)) for count, each in self._exits]
+        _leave(self.history, self.op, self.tokens, exits)

@@ -62,8 +62,10 @@ def judge_host(
     return HostFindings(function, operations, tokens, tuple(first_few(found, SHOWN, "function")), distinct)
 
 
-_APART = ("these parts of it share no element", "offsets and sizes that are constants, or affine in loop variables and ids,")
-_DIFFERENT = ("these are different memory", "buffers that no condition of run time chooses or frees, and ops that are known,")
+_AFFINE = "offsets and sizes that are constants, or affine in loop variables and ids,"
+_APART = ("these parts of it share no element", _AFFINE)
+_STATIC = "buffers that no condition of run time chooses or frees, and ops that are known,"
+_DIFFERENT = ("these are different memory", _STATIC)
 
 
 class _Speaker:

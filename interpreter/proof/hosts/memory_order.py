@@ -65,7 +65,8 @@ def _never_meet(here: _Placed, there: _Placed, same: bool) -> bool:
     nearest, farthest = -((theirs[1] - mine[0]) // stride), (mine[1] - theirs[0]) // stride
     if farthest - nearest >= MOST_MEETINGS:
         return False
-    shifted = (replace(there.window, offset=there.window.offset + k * stride) for k in range(nearest, farthest + 1) if k or same)
+    steps = (k * stride for k in range(nearest, farthest + 1) if k or same)
+    shifted = (replace(there.window, offset=there.window.offset + step) for step in steps)
     return all(here.window.disjoint(window) for window in shifted)
 
 

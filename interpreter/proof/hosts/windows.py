@@ -185,10 +185,12 @@ def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.V
         WeftError: W0435 for a name that no argument has.
     """
     arguments = {value: HostBuffer("argument", value).name for function in functions for value in memrefs(function)}
-    unknown = [name for name in names if name.removeprefix("%") not in {n.removeprefix("%") for n in arguments.values()}]
+    known = {name.removeprefix("%") for name in arguments.values()}
+    unknown = [name for name in names if name.removeprefix("%") not in known]
     if unknown:
         listed = ", ".join(f"`{name}`" for name in dict.fromkeys(arguments.values()))
-        raise fail("W0435", f"no argument that launches use is called `{unknown[0]}`", hint=f"there are {listed or 'none'}")
+        message = f"no argument that launches use is called `{unknown[0]}`"
+        raise fail("W0435", message, hint=f"there are {listed or 'none'}")
     wanted = {name.removeprefix("%") for name in names}
     return {value: name for value, name in arguments.items() if not names or name.removeprefix("%") in wanted}
 

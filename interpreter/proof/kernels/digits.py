@@ -25,7 +25,8 @@ def split_ids(model: KernelModel) -> None:
         return form
 
     _restate(model, collected)
-    ids = {symbol: digits for symbol, found in radices.items() if (digits := _digits(symbol, sorted(found))) is not None}
+    taken_apart = {symbol: _digits(symbol, sorted(found)) for symbol, found in radices.items()}
+    ids = {symbol: digits for symbol, digits in taken_apart.items() if digits is not None}
 
     @cache
     def in_digits(form: Linear) -> Linear:
@@ -34,7 +35,8 @@ def split_ids(model: KernelModel) -> None:
     if ids:
         model.values.split(ids)
         _restate(model, in_digits)
-        model.facts = (*model.facts, *(at_least(out * -1, -(s.high or 0)) for s, out in ids.items() if out.bounds()[1] != s.high))
+        looser = ((s, out) for s, out in ids.items() if out.bounds()[1] != s.high)
+        model.facts = (*model.facts, *(at_least(out * -1, -(s.high or 0)) for s, out in looser))
 
 
 def _digits(symbol: Symbol, radices: list[int]) -> Linear | None:

@@ -137,7 +137,8 @@ def _scalar(values: Values, argument: ir.Value) -> None:
 
 MOST_THREADS = 1024
 _PLACES = ("gpu.block_id", "gpu.grid_dim", "gpu.global_id")
-_HOST = {"builtin.module", "func.func", "scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region"}
+_LOOPS = {"scf.for", "scf.while", "affine.for"}
+_HOST = {"builtin.module", "func.func", "scf.if", "affine.if", "scf.execute_region", *_LOOPS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +181,8 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
         if name.split("::")[0].lstrip("@") in binaries:
             continue
         if name not in kernels:
-            raise fail("W0611", f"the module has no kernel {name}: {describe(op)}", hint="keep the `gpu.module` beside it")
+            message = f"the module has no kernel {name}: {describe(op)}"
+            raise fail("W0611", message, hint="keep the `gpu.module` beside it")
         launched.add(name)
         out.append(KernelUse(kernels[name], op))
     for name, kernel in kernels.items():

@@ -52,7 +52,8 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
                 there = both(*(less(lane, size) for lane, size in zip(lanes, box, strict=True)))
                 yield Touch(access.kind, access.value, indices, certain=effects.in_bounds(op), when=there)
             case "atomic":
-                yield Touch("write", access.value, _indices(op, access, values, []), atomic=access.value.type.element_type)
+                kind, at = access.value.type.element_type, _indices(op, access, values, [])
+                yield Touch("write", access.value, at, atomic=kind)
 
 
 def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:

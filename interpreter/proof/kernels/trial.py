@@ -77,7 +77,8 @@ def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
         for section in item.sections:
             for number in range(len(_outermost(section.op)) if section.mapped else 0):
                 focus = carve_around(sections, item, section)
-                yield _trial(clone_module(module), before, known) if focus is None else _trial(focus.module, number, known)
+                whole = (clone_module(module), before) if focus is None else (focus.module, number)
+                yield _trial(*whole, known)
                 before += 1
 
 

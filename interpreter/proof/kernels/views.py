@@ -148,10 +148,12 @@ class Views:
             while (then := following.get(turns[-1])) is not None and then not in turns:
                 turns.append(then)
             if then is not None and then == argument:
-                when = [equal(counter.modulo(len(turns)), Linear.of(i)) if len(turns) > 1 else TRUE for i in range(len(turns))]
-                self._views[argument] = tuple(_under(w, v) for w, t in zip(when, turns, strict=True) for v in self.of(start[t]))
+                turn, several = counter.modulo(len(turns)), len(turns) > 1
+                when = [(equal(turn, Linear.of(i)) if several else TRUE, start[t]) for i, t in enumerate(turns)]
+                self._views[argument] = tuple(_under(w, v) for w, value in when for v in self.of(value))
                 if trips is not None or len(turns) == 1:
-                    self._views[loop.results[arguments.index(argument)]] = self.of(start[turns[(trips or 0) % len(turns)]])
+                    last = start[turns[(trips or 0) % len(turns)]]
+                    self._views[loop.results[arguments.index(argument)]] = self.of(last)
 
     def roots(self, value: ir.Value) -> list[ir.Value]:
         """The values of the root buffers that `value` may lie in, found without evaluating any index."""

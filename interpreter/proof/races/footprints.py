@@ -70,7 +70,8 @@ class Footprints:
         found = self._found[key]
         if found is None:
             return None
-        return tuple(t for t in found if (t.kind == "write") == changes and (t.buffer.anything or t.buffer.value == buffer))
+        here = (t for t in found if t.buffer.anything or t.buffer.value == buffer)
+        return tuple(t for t in here if (t.kind == "write") == changes)
 
     def _launched(self, op: ir.Operation) -> tuple[Access, ...] | None:
         try:

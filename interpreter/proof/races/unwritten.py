@@ -77,8 +77,10 @@ def _all_written(
     A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
     product reads can be worse to describe than which ones the tile has.
     """
-    anywhere = tuple(at if isinstance(at, Linear) else Linear.of(model.values.fresh("lane", THREAD, *at)) for at in room)
-    steps = tuple(dataclasses.replace(s, guards=tuple(g for g in s.guards if not g.depends().thread)) for s in read.place.steps)
+    fresh = model.values.fresh
+    anywhere = tuple(at if isinstance(at, Linear) else Linear.of(fresh("lane", THREAD, *at)) for at in room)
+    guards = (tuple(g for g in s.guards if not g.depends().thread) for s in read.place.steps)
+    steps = tuple(dataclasses.replace(s, guards=kept) for s, kept in zip(read.place.steps, guards, strict=True))
     anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, place=Place(steps, read.place.position))
     question = _Question(model, anyone, solver)
     try:

@@ -126,7 +126,8 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.flush()
     type = view.element.cxx
     at = f"&{target.text}"
-    if (spelled, view.element.name) == ("addi", "i64"):  # CUDA has it for unsigned numbers; modulo 2**64 the sums are the same
+    # CUDA has it for unsigned numbers; modulo 2**64 the sums are the same
+    if (spelled, view.element.name) == ("addi", "i64"):
         at, value = f"reinterpret_cast<unsigned long long*>({at})", cast("unsigned long long", value)
     made = call(function, type, Expr(at, "pointer"), value, range=view.element.full_range)
     if is_used(op.results[0]):
@@ -144,7 +145,8 @@ def _entry(kernel: KernelWriter, entry: int | ir.Value, base: str = "size") -> E
 def _window(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Expr], list[Expr], list[Expr]]:
     """Offsets, sizes and strides of a subview or a `reinterpret_cast`."""
     offsets, sizes, strides = mixed(op, "static_offsets", "static_sizes", "static_strides")
-    return [_entry(kernel, n, "offset") for n in offsets], [_entry(kernel, n) for n in sizes], [_entry(kernel, n) for n in strides]
+    counts, steps = ([_entry(kernel, n) for n in entries] for entries in (sizes, strides))
+    return [_entry(kernel, n, "offset") for n in offsets], counts, steps
 
 
 @writes("memref.subview")

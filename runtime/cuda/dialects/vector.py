@@ -89,7 +89,8 @@ def _gathered(kernel: KernelWriter, type: str, kind: ScalarType, row: Lanes) -> 
     whole = kernel.vectors.get(variable) == type
     if whole and [e.text for e in row] == [lane(variable, type, kind, n).text for n in range(len(row))]:
         return variable
-    inside = ", ".join(cast(kind.cxx, e).text for e in row)  # an `int` in braces does not become a narrower type by itself
+    # an `int` in braces does not become a narrower type by itself
+    inside = ", ".join(cast(kind.cxx, e).text for e in row)
     return f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
 
 

@@ -144,7 +144,8 @@ class Tally:
         """An execution by a batch of `blocks` blocks. Called for every access: what is done here is done a million times, so
         small accesses wait for others of their kind and are looked at together. (No array of the generated code changes later.)"""
         pending = self._pending
-        if mask is not self._mask or flat.shape != self._shape or blocks != self._blocks or len(pending) == MOST_PENDING:
+        same = mask is self._mask and flat.shape == self._shape and blocks == self._blocks
+        if not same or len(pending) == MOST_PENDING:
             self.settle()
             self._mask, self._shape, self._blocks = mask, flat.shape, blocks
             pending = self._pending

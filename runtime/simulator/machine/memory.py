@@ -122,7 +122,8 @@ class Memory:
         for index, bound in zip(indices, bounds, strict=True):
             good = good & np.greater_equal(index, 0) & np.less(index, bound)
         rank = max(np.ndim(flat) - 2, 0)
-        low, high = (flat, flat) if not rank else (np.min(flat, tuple(range(2, 2 + rank))), np.max(flat, tuple(range(2, 2 + rank))))
+        axes = tuple(range(2, 2 + rank))
+        low, high = (np.min(flat, axes), np.max(flat, axes)) if rank else (flat, flat)
         good = good & np.greater_equal(low, 0) & np.less(high, self.size)
         bad = lanes.full(mask) & ~np.broadcast_to(good, lanes.shape)
         if bad.any():
@@ -209,7 +210,8 @@ class Global(Tracked):
         self.written = written
         self.changes = changes  # a buffer that nobody writes can have no race
         self.single_block = False
-        self.touched: dict[str, np.ndarray] = {}  # the elements that were touched, by what was done, where somebody wants to know
+        # the elements that were touched, by what was done, where it is asked for
+        self.touched: dict[str, np.ndarray] = {}
         self.updates: dict[int, str] = {}
 
     def remember(self, updates: dict[int, str]) -> None:

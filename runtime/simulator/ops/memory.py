@@ -26,7 +26,8 @@ def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence
             continue
         parts.append(t.define(f"N.inside({index.text}, {size.text})", [index, size], BOOL, uniform=True).text)
     if not mem.exact:
-        parts.append(t.define(f"N.inside({flat.text}, {mem.root.text}.size)", [mem.root, flat], BOOL, uniform=True).text)
+        inside = f"N.inside({flat.text}, {mem.root.text}.size)"
+        parts.append(t.define(inside, [mem.root, flat], BOOL, uniform=True).text)
     return " and ".join(parts) or "True"
 
 

@@ -35,7 +35,8 @@ def _shape(op: ir.Operation, moved: ir.Value) -> tuple[int, ...]:
 def gather(t: Translator, op: ir.Operation, parts: Sequence[Val]) -> Val:
     """The op's result is a vector of these scalars, row-major."""
     _, shape = value_type(op.results[0].type, op)
-    return t.result(op, f"V.gather(({' '.join(f'{p.text},' for p in parts)}), {shape!r}, {_name(t, op)})", parts, pure=False)
+    listed = " ".join(f"{p.text}," for p in parts)
+    return t.result(op, f"V.gather(({listed}), {shape!r}, {_name(t, op)})", parts, pure=False)
 
 
 def _name(t: Translator, op: ir.Operation) -> str:
@@ -97,7 +98,8 @@ def insert(t: Translator, op: ir.Operation) -> Val:
     if not entries:  # all of it
         return source
         return
-    return t.result(op, f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)", [source, target, *entries])
+    text = f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)"
+    return t.result(op, text, [source, target, *entries])
 
 
 @handles("vector.from_elements")
