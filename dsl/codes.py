@@ -1,7 +1,5 @@
 """The long form of the codes for files (W00xx), syntax (W01xx) and checking (W02xx). `weft explain CODE` prints them."""
 
-from __future__ import annotations
-
 from .diagnostics import explanations
 
 CODES = explanations(r"""

@@ -63,7 +63,8 @@ class Values(Integers):
             if isinstance(attribute, ir.IntegerAttr):
                 return Linear.of(abs(int(attribute)) if is_flag(value) else int(attribute))  # `true` reads as -1
             return self.opaque(NOTHING, guessed=True)
-        cast = name == "builtin.unrealized_conversion_cast" and len(op.operands) == 1 and _is_number(op.operands[0])
+        cast = name == "builtin.unrealized_conversion_cast" and len(op.operands) == 1
+        cast = cast and isinstance(op.operands[0].type, ir.IndexType | ir.IntegerType)
         if cast or name in _CONVERSIONS:
             return self.converted(self.linear(op.operands[0]), name, op.operands[0].type, value.type)
         if is_flag(value):
@@ -194,10 +195,6 @@ class Values(Integers):
         if name == "arith.select":
             return either(both(parts[0], parts[1]), both(parts[0].negate(), parts[2]))
         return either(both(parts[0], parts[1].negate()), both(parts[0].negate(), parts[1]))
-
-
-def _is_number(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.IndexType | ir.IntegerType)
 
 
 def is_flag(value: ir.Value) -> bool:

@@ -1,7 +1,5 @@
 """What `weft verify` and the reading of kernels refuse, in long form. `weft explain CODE` prints it."""
 
-from __future__ import annotations
-
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""

@@ -1,8 +1,6 @@
 """The long form of the codes that the session raises, and of those that no statement has for its own. `weft explain CODE`
 prints them; those of a statement stand in its docstring (`statement.explained`)."""
 
-from __future__ import annotations
-
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""

@@ -63,7 +63,8 @@ def _overlap(op: ir.Operation) -> tuple[int, int] | None:
     space, operands = structure(op), list(op.operands)
     for written, read in product(range(space.inputs, len(operands)), range(len(operands))):
         a, b = operands[read], operands[written]
-        if read == written or not is_read(op, read) or not _may_share(a, b):
+        buffers = all(isinstance(value.type, ir.MemRefType) for value in (a, b))
+        if read == written or not is_read(op, read) or not (buffers and may_share(a, b)):
             continue
         host = HostValues(list(ancestors(op))[-1])
         if all(mine.disjoint(its) for mine in host.windows(a) for its in host.windows(b)):
@@ -71,10 +72,6 @@ def _overlap(op: ir.Operation) -> tuple[int, int] | None:
         if spelled(a) != spelled(b) or space.maps[read] != space.maps[written]:
             return read, written
     return None
-
-
-def _may_share(one: ir.Value, other: ir.Value) -> bool:
-    return all(isinstance(v.type, ir.MemRefType) for v in (one, other)) and may_share(one, other)
 
 
 def expect_values(rewrite: Rewriter, target: Handle, code: str, what: str) -> ir.Operation:

@@ -14,7 +14,5 @@ buffer twice. More than 48 KiB of shared memory is dynamic: the launch passes it
 No MLIR is needed here, in `moves` and in `nvrtc`: a runner without it gets along.
 """
 
-from __future__ import annotations
-
 STATIC_SHARED_LIMIT = 48 * 1024
 SHARED_LIMIT = 227 * 1024

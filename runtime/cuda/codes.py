@@ -1,7 +1,5 @@
 """The W05xx codes, explained."""
 
-from __future__ import annotations
-
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""

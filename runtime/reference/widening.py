@@ -24,7 +24,8 @@ def widen_halves(module: ir.Module) -> bool:
     """Make f32 of every f16 and bf16 in the module. False: it looks at their bits, and was left as it is."""
     ops = list(operations(module.operation))
     with module.context, ir.Location.unknown():
-        if any(op.name in BIT_CASTS and _touches_halves(op) for op in ops):
+        cast = [value.type for op in ops if op.name in BIT_CASTS for value in (*op.operands, *op.results)]
+        if any(wide_type(kind) != kind for kind in cast):
             return False
         change_types(module, wide_type)
         for op in ops:
@@ -68,10 +69,6 @@ def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
     if attribute.is_splat and values.size:
         return ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(wide.element_type, float(values.flat[0])))
     return ir.DenseElementsAttr.get(values, type=wide)
-
-
-def _touches_halves(op: ir.Operation) -> bool:
-    return any(wide_type(v.type) != v.type for v in (*op.operands, *op.results))
 
 
 def wide_type(type_: ir.Type) -> ir.Type:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..plan.dtypes import narrow, poison_byte
-from ..plan.plan import Alloc, AnyStep, Arg, Buffer, BufferView, Copy, Fill, Free, Launch, Plan, ScalarValue, integers
+from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Free, Launch, Plan, ScalarValue, integers
 from ..simulator.report import LaunchReport
 from .device import Device, DeviceView, Event, Graph, Memory, Stream
 
@@ -180,15 +180,12 @@ class Work:
             case Fill():
                 return self.device.filler(self._view(step.target), scalar(step.value), stream)
             case Launch() if 0 not in step.grid:
-                args = [self._argument(arg) for arg in step.args]
+                args = [scalar(arg) if isinstance(arg, ScalarValue) else self._view(arg) for arg in step.args]
                 (shared,) = integers([step.shared_bytes])
                 return self.device.launcher(
                     self.kernels[step.kernel], triple(step.grid), triple(step.block), shared, args, stream
                 )
         return None
-
-    def _argument(self, arg: Arg) -> DeviceView | np.generic:
-        return scalar(arg) if isinstance(arg, ScalarValue) else self._view(arg)
 
     def _view(self, view: BufferView) -> DeviceView:
         name, (offset,) = view.buffer, integers([view.offset])

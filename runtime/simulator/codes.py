@@ -1,7 +1,5 @@
 """The long form of the simulator's codes."""
 
-from __future__ import annotations
-
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""

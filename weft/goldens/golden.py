@@ -118,7 +118,8 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
     if not schedule.endswith(".weft") or re.search(r"[/\\]", schedule):
         raise ValueError(f"`{schedule}` is no schedule in this folder")
     if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
-        raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{_rest(path)}`")
+        ending = (suffix_of(path) or "").removeprefix(".")
+        raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{ending}`")
     given: dict[str, Any] = {"cuda": path.name.endswith(".cu")}
     flags = {"--unproven": "unproven", **({"--cuda": "cuda"} if path.name.endswith(".check") else {})}
     pairs: list[str] = []
@@ -136,10 +137,6 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
     if given["cuda"] and "after" in given:
         raise ValueError("the CUDA text is that of the whole schedule, not after a step")
     return Golden(path, schedule, settings=parse_settings(pairs), span=span, **given)
-
-
-def _rest(path: Path) -> str:
-    return (suffix_of(path) or "").removeprefix(".")
 
 
 def new_path(schedule: Path, name: str | None, after: str | None, cuda: bool) -> Path:

@@ -179,7 +179,7 @@ class MemoryOrder:
     # ---- which memory -----------------------------------------------------------------------------------------------------
 
     def _located(self, event: Event) -> dict[Place, list[Effect]]:
-        loose = any(_came_through_a_loop(v) for v in event.op.operands if is_memref(v))
+        loose = any(maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if is_memref(v) for at in way(v))
         found: dict[Place, list[Effect]] = {}
         for effect in event.effects:
             found.setdefault((effect.buffer, self._iteration(effect.buffer, event, loose)), []).append(effect)
@@ -289,8 +289,3 @@ class MemoryOrder:
 def _may_free(op: ir.Operation) -> bool:
     """Whether the op frees memory on a condition of run time."""
     return any(a.kind == "free" and not a.certain for a in accesses(op) or ())
-
-
-def _came_through_a_loop(value: ir.Value) -> bool:
-    """Whether a memref may be one that an earlier iteration made."""
-    return any(maker(at).name in (*LOOPS, "scf.while") for at in way(value))

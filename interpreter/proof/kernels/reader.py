@@ -67,10 +67,9 @@ class Reader:
         roots = self.views.roots(memref)
         if not self._written.isdisjoint(roots) or any(map(_made_here, roots)):
             return True
-        return self.model.may_alias and all(any(map(self._foreign, some)) for some in (roots, self._written))
-
-    def _foreign(self, root: ir.Value) -> bool:
-        return any(view.root.foreign for view in self.views.of(root))
+        return self.model.may_alias and all(
+            any(view.root.foreign for root in some for view in self.views.of(root)) for some in (roots, self._written)
+        )
 
     # ---- regions ------------------------------------------------------------------------------------------------------
 

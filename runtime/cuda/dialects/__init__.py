@@ -1,7 +1,5 @@
 """The writers of ops: importing this package registers all of them."""
 
-from __future__ import annotations
-
 from . import arith, control, math, memref, vector
 
 __all__ = ["arith", "control", "math", "memref", "vector"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -90,14 +89,11 @@ def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -
     """A buffer that the kernel itself declares: static, row-major."""
     strides, offset = strided(type, op)
     sizes = list(type.shape)
-    if DYNAMIC in (*sizes, *strides, offset) or not _row_major(sizes, strides) or offset:
+    row_major = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
+    if DYNAMIC in (*sizes, *strides, offset) or list(strides) != row_major or offset:
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op)
     return NamedMemory(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
                   tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
-
-
-def _row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    return all(strides[d] == math.prod(sizes[d + 1 :]) for d in range(len(sizes)))
 
 
 @writes("memref.get_global")

@@ -1,7 +1,5 @@
 """How each op becomes Python: importing this package registers all of them."""
 
-from __future__ import annotations
-
 from . import arithmetic, control, memory, vectors
 
 __all__ = ["arithmetic", "control", "memory", "vectors"]
