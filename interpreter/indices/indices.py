@@ -155,9 +155,10 @@ class _Numbers:
             return IndexForm(((key, 1),))
         kind, divided, divisor = key
         thread = divided.terms[0][0] if len(divided.terms) == 1 else None
-        plain = thread is not None and thread[0] == "value" and thread[1][0] == THREAD
-        plain = plain and divided == IndexForm(((thread, 1),))
-        if thread is None or not plain or divisor != WARP or kind == "ceildiv":
+        named = thread is not None and thread[0] == "value" and thread[1][0] == THREAD
+        if thread is None or not named or divided != IndexForm(((thread, 1),)):
+            return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
+        if divisor != WARP or kind == "ceildiv":
             return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
         name = "warp" if kind == "floordiv" else "lane"
         if name not in self._warps:

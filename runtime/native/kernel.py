@@ -69,7 +69,7 @@ def _expect_known(kernel: ir.Operation) -> None:
     for op in operations(kernel):
         dialect = op.name.partition(".")[0]
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
-            message = f"the CPU reference runs one thread after the other; several execute `{op.name}` together"
+            message = f"the CPU reference does one thread after the other; `{op.name}` is done by several together"
             raise refused(op, message)
         if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
             raise refused(op, f"the CPU reference cannot do `{op.name}`, an op of one kind of GPU")

@@ -170,7 +170,7 @@ def _write_back(tile: ThreadTile, kept: ir.Value, base: ir.Value, loop: ir.Opera
     owned = clone_nest(tile, following[following.index(loop) + 1])
     with end_of(owned.nest[-1]), loop.location:
         copied = copy_alone(owned.view.results[0], _same_tile(owned, kept, base))
-        return "written back after the loop" + _at_once(copied)
+        return "written back behind the loop" + _at_once(copied)
 
 
 def _first_values(tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
