@@ -169,8 +169,13 @@ def settle_offsets(function: ir.Operation) -> None:
     for view in operations(function, "memref.subview"):
         offsets, sizes, strides = parts_of(view)
         ranges = [range_of(offset) for offset in offsets]
-        known = zip(offsets, ranges, strict=True)
-        settled = [offset if low is None or low != high else low for offset, (low, high) in known]
+        known = [(low if low == high else None) for low, high in ranges]
+        whole = ir.MemRefType(view.operands[0].type).shape
+        for axis, (low, count, step, room) in enumerate(zip(known, sizes, strides, whole, strict=True)):
+            reach = (count - 1) * step if isinstance(count, int) and isinstance(step, int) else 0
+            if low is not None and DYNAMIC != room <= low + reach:  # beyond the end: in code that a condition keeps from running
+                known[axis] = None
+        settled = [offset if low is None else low for offset, low in zip(offsets, known, strict=True)]
         if settled != offsets and takes_any_layout(view, strides=False):
             with ahead_of(view):
                 made = subview(view.operands[0], [settled, sizes, strides], ir.MemRefType(view.results[0].type))

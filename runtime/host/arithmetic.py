@@ -108,5 +108,6 @@ def _if(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _call(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     callee, _ = called(op)
     if callee is None or not has_body(callee):
-        raise host.error("W0731", op, f"{op.name} calls a function that has no body", "give it one")
+        hint = "give it one: what it does cannot be seen"
+        raise host.error("W0731", op, f"{op.name} calls a function that has no body", hint)
     return host.run_function(callee, [host.value(v, op) for v in op.operands], op)

@@ -137,8 +137,10 @@ def _banks(report: Report) -> RenderableType:
         warps = sum(access.executions for access in accesses)
         return Text.assemble(("no bank conflicts", "green"), f" in {warps:,} accesses by warps")
     head = Text.assemble("bank conflicts  ", (str(len(found)), "bold yellow"))
-    places = [Group(Text(text, "yellow"), *(Text(f"  {hint}", "dim") for hint in hints)) for text, hints in found]
-    return Group(head, *_first([Padding(place, (0, 0, 0, 2)) for place in places]))
+    indent = (0, 0, 0, 2)
+    below = [[Padding(Text(hint, "dim"), indent) for hint in hints] for _, hints in found]
+    places = [Group(Text(text, "yellow"), *hints) for (text, _), hints in zip(found, below, strict=True)]
+    return Group(head, *_first([Padding(place, indent) for place in places]))
 
 
 def _first(lines: Sequence[RenderableType]) -> list[RenderableType]:

@@ -83,7 +83,7 @@ def run(chosen: Choice, entry: str | None, as_json: bool, **how: Any) -> int:
 
     options = RunOptions(**how)
     if options.graph and options.trace is not None:
-        raise click.UsageError("--graph replays a plan as a whole, which --trace cannot time: trace it without --graph")
+        raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
     with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
             if chosen != Choice(chosen.file) or entry is not None:
