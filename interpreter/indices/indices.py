@@ -154,11 +154,8 @@ class _Numbers:
         if key[0] == "value":
             return IndexForm(((key, 1),))
         kind, divided, divisor = key
-        thread = divided.terms[0][0] if len(divided.terms) == 1 else None
-        named = thread is not None and thread[0] == "value" and thread[1][0] == THREAD
-        if thread is None or not named or divided != IndexForm(((thread, 1),)):
-            return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
-        if divisor != WARP or kind == "ceildiv":
+        thread = divided.terms[0][0] if len(divided.terms) == 1 and divisor == WARP and kind != "ceildiv" else None
+        if thread is None or thread[0] != "value" or thread[1][0] != THREAD or divided != IndexForm(((thread, 1),)):
             return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
         name = "warp" if kind == "floordiv" else "lane"
         if name not in self._warps:

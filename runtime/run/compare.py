@@ -103,9 +103,8 @@ def _floats(blank: OutputComparison, got: np.ndarray, reference: np.ndarray) -> 
     theirs = (widen(reference, dtype) if reference.dtype == np.uint16 else reference).astype(np.float64)
     with np.errstate(over="ignore"):
         stored = widen(narrow(theirs, dtype), dtype)
-    theirs = np.where(
-        np.isinf(stored), stored, theirs
-    )  # halves are computed in f32, where what they overflow at is a number
+    # halves are computed in f32, where what they overflow at is a number
+    theirs = np.where(np.isinf(stored), stored, theirs)
     finite = np.isfinite(theirs)
     odd = ~np.where(finite, np.isfinite(mine), (mine == theirs) | (np.isnan(mine) & np.isnan(theirs)))
     if odd.any():

@@ -16,6 +16,7 @@ import rich_click as click
 
 if TYPE_CHECKING:
     from ...pipeline import Choice
+    from ...runtime.run.execution import Reference, Target
 
 Function = Callable[..., Any]
 
@@ -71,7 +72,18 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
 )  # fmt: skip
 @json_option
-def run(chosen: Choice, entry: str | None, as_json: bool, **how: Any) -> int:
+def run(
+    chosen: Choice,
+    entry: str | None,
+    target: Target,
+    seed: int,
+    inputs: Path | None,
+    save: Path | None,
+    trace: Path | None,
+    graph: bool,
+    reference: Reference,
+    as_json: bool,
+) -> int:
     """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
 
     The exit code is 0 if the outputs are right and nothing raced.
@@ -81,8 +93,8 @@ def run(chosen: Choice, entry: str | None, as_json: bool, **how: Any) -> int:
     from ...runtime.run.execution import RunOptions, run_bundle
     from ..console import emit, progress, say, show, stderr
 
-    options = RunOptions(**how)
-    if options.graph and options.trace is not None:
+    options = RunOptions(target, seed, inputs, save, reference, trace, graph)
+    if graph and trace is not None:
         raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
     with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
@@ -101,8 +113,8 @@ def run(chosen: Choice, entry: str | None, as_json: bool, **how: Any) -> int:
         from ..report import show_report
 
         show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda, timeline=done.timeline)
-    if options.trace is not None:
-        say(f"{options.trace}, {options.trace.with_suffix('.svg')}: written")
+    if trace is not None:
+        say(f"{trace}, {trace.with_suffix('.svg')}: written")
     return 1 if done.report.ok is False else 0
 
 
