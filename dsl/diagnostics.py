@@ -183,7 +183,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int | None = None, at: S
         if os.path.isdir(name):
             raise fail("W0002", f"`{name}` is a directory", span=at, hint="name a file in it")
         if not os.path.isfile(name) and os.path.exists(name):
-            raise fail("W0001", f"`{name}` is no regular file", span=at)
+            raise fail("W0001", f"`{name}` is not a regular file", span=at)
         with open(name, "rb") as file:
             data = file.read() if limit is None else file.read(limit + 1)
             size = os.fstat(file.fileno()).st_size

@@ -173,7 +173,7 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
         return Diagnostic("W0103", message, failure.source.span(position, len(body.rstrip())), hint=hint)
     found = re.match(r"[0-9][\w.]*", text[position:])
     if found and "INT" in failure.accepts and not re.fullmatch(r"[0-9]+(\.[0-9]+([eE][0-9]+)?)?", found.group()):
-        message, span = f"`{found.group()}` is no number", failure.source.span(position, found.end())
+        message, span = f"`{found.group()}` is not a number", failure.source.span(position, found.end())
         return Diagnostic("W0104", message, span, hint="numbers look like 128 or 0.5")
     return None
 
@@ -187,10 +187,10 @@ def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnost
     text, _ = _found(failure)
     if text == "`=`":
         hint = f"bind a name with `let {word} = …`"
-        return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
+        return Diagnostic("W0102", f"`{word}` is not a statement", span, hint=hint)
     lists = "`weft statements` lists them; a schedule is called with parentheses: `stage(op)`"
     hint = did_you_mean(word, statements.union(ITEMS)) or lists
-    return Diagnostic("W0102", f"`{word}` is no statement", span, hint=hint)
+    return Diagnostic("W0102", f"`{word}` is not a statement", span, hint=hint)
 
 
 def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | None:

@@ -38,7 +38,7 @@ class BuilderParameter:
         return ", ".join(map(str, self.domain)) or f"{self.minimum} … {self.maximum}"
 
     def objection(self, value: object) -> str | None:
-        """Why `value` is not legal, or None. `bool` is no int here."""
+        """Why `value` is not legal, or None. `bool` is not an int here."""
         if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
             return "it must be an integer"
         if self.type == "type" and not isinstance(value, str):

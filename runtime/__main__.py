@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.graph and options.trace is not None:
-        parser.error("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
+        parser.error("--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph")
     try:
         return _run(options)
     except WeftError as error:
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return int(text)
 
 

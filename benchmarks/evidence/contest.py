@@ -2,7 +2,7 @@
 
 Everything is compared with the library's sums in f64, the library in f32 too, so that TF32 would be noticed. Before the run that
 is checked, outputs and temporaries are filled with a byte that makes NaN. A sample is a graph of so many calls that it takes about
-a millisecond: the host's part is no part of it.
+a millisecond: the host's part is not a part of it.
 """
 
 from __future__ import annotations

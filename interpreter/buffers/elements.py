@@ -65,7 +65,7 @@ class StructuredOp:
         return positions[-1] == last and last not in positions[:-1] and aligned_rows(self.operands[number], lanes)
 
     def lies_apart(self, number: int) -> bool:
-        """Whether neighbours along the op's last dimension are no neighbours in this operand's memory."""
+        """Whether neighbours along the op's last dimension are not neighbours in this operand's memory."""
         kind, last = self.operands[number].type, self.maps[number].n_dims - 1
         strides, _ = strided(kind)
         results = enumerate(self.maps[number].results)
@@ -186,7 +186,7 @@ VECTOR = "weft.vector"
 """On an op without a map: how many elements an access of it may have."""
 
 
-def is_alone(op: ir.Operation) -> bool:
+def is_per_thread(op: ir.Operation) -> bool:
     marked = VECTOR in op.attributes or ATOMIC in op.attributes
     return marked and op.name.startswith("linalg.") and "weft.map" not in op.attributes
 
@@ -227,7 +227,7 @@ def in_memory(operand: ir.Value) -> bool:
     return made_by(base, "memref.alloc") is not None and base.type.memory_space is not None
 
 
-def do_alone(op: ir.Operation) -> None:
+def do_per_thread(op: ir.Operation) -> None:
     """Emit all iterations of an op at the insertion point, in the thread at hand."""
     structured, lanes = StructuredOp.of(op), widest(op)
     space = extents(op)
@@ -241,7 +241,7 @@ def do_alone(op: ir.Operation) -> None:
     nest(())
 
 
-def copy_alone(source: ir.Value, target: ir.Value, maps: Sequence[ir.AffineMap] | None = None) -> ir.Operation:
+def copy_per_thread(source: ir.Value, target: ir.Value, maps: Sequence[ir.AffineMap] | None = None) -> ir.Operation:
     """A copy that a single thread does, at the insertion point, as wide as alignment allows.
 
     `maps`: of source and target, identities if not given.

@@ -1,7 +1,7 @@
 """Where a block's temporaries live: in a thread's registers if it makes all accesses to its part, else in shared memory.
 
 A part is a thread's own if every op that touches it stands in equal loops over threads, is not mapped itself, and nothing inside
-these loops is: the same thread does the same iteration of each, and threads along axes that no map takes do nothing (`realise.py`).
+these loops is: the same thread does the same iteration of each, and threads along axes that no map takes do nothing.
 
 What a loop over threads allocates, and loops (or ops) inside hand to several, moves into the block's shared memory: a loop over
 warps allocates a row, which the lanes inside fill and read. Each iteration of the loops around the allocation gets a part of its
@@ -35,7 +35,7 @@ from .views import all_users, drop_dead_view, named_like, own_array, retype, sub
 
 EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
 """Emits one unit, given where in the thread's own arrays the elements of staged tiles are."""
-ATTRIBUTE = "weft.staging"
+ATTRIBUTE = "weft.register_stage"
 MOST_BYTES = 512
 """Half of the registers that a thread may have: beyond that nothing is left to compute with."""
 
@@ -55,7 +55,7 @@ class Share:
         return self.rounds * self.size
 
     def emit(self, body: Callable[[Sum, Sum], None]) -> None:
-        """Emit `body(iteration, slot)` for every slot, guarded where some processor's slot is no iteration."""
+        """Emit `body(iteration, slot)` for every slot, guarded where some processor's slot is not an iteration."""
 
         def one(round_: Sum, inner: Sum) -> None:
             index = self.by.index.times(self.size) + round_.times(self.stride) + inner
@@ -69,7 +69,7 @@ class Share:
         loop_over(self.rounds, lambda r: loop_over(self.size, lambda j: one(r, j)))
 
 
-class Staging:
+class RegisterStages:
     """Emits the ops that fill and drain staged tiles; the tiles' arrays are made by whichever comes first."""
 
     def __init__(self) -> None:

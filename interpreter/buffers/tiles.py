@@ -36,9 +36,9 @@ class ThreadTile:
         return body_of(self.nest[-1])
 
     @property
-    def spelled(self) -> str:
+    def structural_key(self) -> str:
         """Equal for two tiles that take the same elements in the same iteration of their nests."""
-        return spelled(self.view.results[0], *self.nest)
+        return structural_key(self.view.results[0], *self.nest)
 
 
 def thread_nest(op: ir.Operation) -> tuple[ir.Operation, ...]:
@@ -72,7 +72,7 @@ def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]
 
 def ownership(tile: ThreadTile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
     """Equal for two tiles if every thread looks at the same elements through both."""
-    return (*(_owners(mapped[loop]) for loop in tile.nest), tile.spelled)
+    return (*(_owners(mapped[loop]) for loop in tile.nest), tile.structural_key)
 
 
 def _owners(one: Mapped) -> tuple[object, ...]:
@@ -162,7 +162,7 @@ def is_slice(view: ir.Operation) -> bool:
     return source.rank == taken.rank and set(place_of(view)[2]) <= {1}
 
 
-def spelled(value: ir.Value, *loops: ir.Operation) -> str:
+def structural_key(value: ir.Value, *loops: ir.Operation) -> str:
     """What `value` computes, from values that pure ops do not make.
 
     Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be compared.
@@ -178,4 +178,4 @@ def spelled(value: ir.Value, *loops: ir.Operation) -> str:
     if not is_pure(op):
         return f"value{hash(value)}"
     attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
-    return f"{op.name}({', '.join(spelled(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"
+    return f"{op.name}({', '.join(structural_key(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"

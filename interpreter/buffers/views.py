@@ -9,7 +9,7 @@ from ..indices.arithmetic import Bound
 from ..indices.ranges import range_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
-from ..ir.structured import drop_handles, parts_of, replace, spelled
+from ..ir.structured import drop_handles, parts_of, replace, structural_key
 from ..memory.layouts import is_plain, strided, transposed
 from ..memory.views import VIEWS, behind, is_view
 
@@ -115,7 +115,7 @@ def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: i
 
 def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefType) -> ir.Value:
     """A subview at the insertion point, of the shape of `old`."""
-    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
+    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *structural_key(*parts)).result
 
 
 _PLAIN_ACCESSES = ("memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store")
@@ -160,7 +160,7 @@ def becomes_a_cast(view: ir.Operation) -> bool:
     return view.name == "memref.collapse_shape" and all(is_plain(k) and ir.MemRefType(k).has_static_shape for k in ends)
 
 
-def settle_offsets(function: ir.Operation) -> None:
+def fold_constant_offsets(function: ir.Operation) -> None:
     """Make numbers of the offsets of subviews that can only be one number, and types of their layouts that say so.
 
     Folding puts a subview of a subview together and works out its offsets; where they come to numbers, the view's type should name

@@ -43,7 +43,7 @@ from ..memory.views import behind
 from ..session.rewriter import describe
 from .elements import VECTOR, StructuredOp, emit, most_lanes
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_slice, spelled, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_slice, structural_key, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 from .wide_accesses import aligned_rows
 
@@ -116,7 +116,7 @@ class Part:
 def inherit_maps(kernel: Outlined) -> list[str]:
     """Give every unmapped copy of a temporary a loop with its owner's map; what was done, in a few words each."""
     for copy in _unmapped_copies(kernel.root):
-        if copy.name == "memref.copy" and spelled(copy.operands[0]) == spelled(copy.operands[1]):
+        if copy.name == "memref.copy" and structural_key(copy.operands[0]) == structural_key(copy.operands[1]):
             copy.erase()  # bufferization writes a tile back onto itself
         elif copy.name == "memref.copy":
             copies_to_linalg(copy)
@@ -248,7 +248,7 @@ def _copy_tiles(
     """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False where the
     loops do not show which one that is."""
     tiles = [tile for tile in tiles_of(temporary, owner.mapped[0]) if tile.view.block == tile.innermost]
-    if not tiles or len({t.spelled for t in tiles}) != 1:
+    if not tiles or len({t.structural_key for t in tiles}) != 1:
         return False
     around = len(thread_nest(owner.mapped[0]))
     tile = clone_nest(ThreadTile(tiles[0].view, tiles[0].nest[around:]), copy)

@@ -72,7 +72,7 @@ class Content:
     def __init__(self, items: Sequence[ir.Operation | Body]) -> None:
         self.items: list[ir.Operation | Body] = []
         self.symbols: dict[str, ir.Operation] = {}
-        """What is no function in sections, by name."""
+        """What is not a function in sections, by name."""
         self.taken = Taken()
         self.bodies = [item for item in items if isinstance(item, Body)]
         self.others = 0

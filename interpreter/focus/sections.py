@@ -246,7 +246,7 @@ class Body:
         return bisect_left(self._labels, self._label[section])
 
     def users(self, number: int) -> Iterator[Section]:
-        """The sections that use a value, which is no argument."""
+        """The sections that use a value, which is not an argument."""
         return map(self._at, self._users.get(number, ()))
 
     def is_used(self, number: int, start: int, stop: int) -> bool:

@@ -65,7 +65,7 @@ class Dependences:
     are not implied by others (the transitive reduction).
     """
 
-    loose: Callable[[HostBuffer], bool] = lambda buffer: False
+    may_alias: Callable[[HostBuffer], bool] = lambda buffer: False
     """Whether a buffer may overlap any other of which this is true."""
     direct: list[tuple[int, ...]] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
@@ -76,11 +76,11 @@ class Dependences:
     _windows: defaultdict[HostBuffer, _Windows] = field(default_factory=lambda: defaultdict(_Windows))
     _unknown: dict[HostBuffer, None] = field(default_factory=dict)
     _outside: Touched = field(default_factory=Touched)
-    """Who touched any loose buffer."""
+    """Who touched any buffer that may alias."""
     _alone: defaultdict[HostBuffer, Touched] = field(default_factory=lambda: defaultdict(Touched))
-    """Of them, by loose buffer, those who touched (or changed) no other."""
-    _loose: dict[int, dict[HostBuffer, bool]] = field(default_factory=dict)
-    """By operation, the loose buffers that it touches, and whether it changes them."""
+    """Of them, by such buffer, those who touched (or changed) no other."""
+    _may_alias: dict[int, dict[HostBuffer, bool]] = field(default_factory=dict)
+    """By operation, such buffers that it touches, and whether it changes them."""
 
     def start(self) -> int:
         """Begin with an operation that all others wait for; its number."""
@@ -93,17 +93,17 @@ class Dependences:
         """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
         number, effects = len(self.direct), tuple(effects)
         needed = self.needed(effects, done) or self.first
-        bit, loose = 1 << number, dict[HostBuffer, bool]()
+        bit, may_alias = 1 << number, dict[HostBuffer, bool]()
         for effect in effects:
             self._windows[effect.buffer].of(effect.window)[0].enter(bit, changes=effect.changes)
-            if self.loose(effect.buffer):
-                loose[effect.buffer] = effect.changes or loose.get(effect.buffer, False)
-        for buffer, changes in loose.items():
+            if self.may_alias(effect.buffer):
+                may_alias[effect.buffer] = effect.changes or may_alias.get(effect.buffer, False)
+        for buffer, changes in may_alias.items():
             self._outside.enter(bit, changes=changes)
             alone = self._alone[buffer]
-            alone.any |= bit * (len(loose) == 1)
-            alone.changed |= bit * (changes and sum(loose.values()) == 1)
-        self._loose[number] = loose
+            alone.any |= bit * (len(may_alias) == 1)
+            alone.changed |= bit * (changes and sum(may_alias.values()) == 1)
+        self._may_alias[number] = may_alias
         self.direct.append(needed)
         self.before.append(self.closure(needed))
         return number
@@ -116,7 +116,7 @@ class Dependences:
             for windows, window in self._where(effect):
                 for touched in windows.of(window):
                     known |= touched.before(changes=effect.changes)
-            if self.loose(effect.buffer):
+            if self.may_alias(effect.buffer):
                 assumed |= self._outside.before(changes=effect.changes) & ~self._alone[effect.buffer].before(changes=effect.changes)
         needed = self.reduced((known | assumed) & ~done)
         self.assumed.update(self._pair(op, effects) for op in needed if not known >> op & 1)
@@ -140,8 +140,8 @@ class Dependences:
     def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[HostBuffer]:
         """The two buffers for which one with these effects waits for `op`, should they overlap."""
         for effect in effects:
-            for other, changes in self._loose[op].items():
-                if other != effect.buffer and self.loose(effect.buffer) and (changes or effect.changes):
+            for other, changes in self._may_alias[op].items():
+                if other != effect.buffer and self.may_alias(effect.buffer) and (changes or effect.changes):
                     return frozenset((other, effect.buffer))
         raise AssertionError("it waits for no such operation")
 

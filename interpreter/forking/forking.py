@@ -150,7 +150,7 @@ class _Block:
         self.block = block
         self.carries = carries
         self.effects, self.aliasing = effects, aliasing
-        self.dependences = Dependences(aliasing.loose)
+        self.dependences = Dependences(aliasing.may_alias)
         if carries:
             self.dependences.start()
         self.done = 0

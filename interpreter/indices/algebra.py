@@ -1,4 +1,4 @@
-"""Arithmetic on forms: the symbols of a kernel, and operations whose result is no form of them and becomes a fresh symbol."""
+"""Arithmetic on forms: the symbols of a kernel, and operations whose result is not a form of them and becomes a fresh symbol."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Algebra:
         return self._unread[what, operands]
 
     def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
-        """A part of `number` divided by `base`, which is no constant. How it is rounded is the same for what is not negative."""
+        """A part of `number` divided by `base`, which is not a constant. How it is rounded is the same for what is not negative."""
         natural = at_or_above(number, 0) and at_or_above(base, 0)
         rounding = "natural" if natural else rounding
         most = number.bounds()[1] if part == "quotient" else base.bounds()[1]

@@ -260,7 +260,7 @@ def _unwrapped(value: ir.Value) -> ir.Value:
 
 
 def place_of(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
-    """Offsets, sizes and strides; `DYNAMIC` where one is no number."""
+    """Offsets, sizes and strides; `DYNAMIC` where one is not a number."""
     offsets, sizes, strides = (
         list(ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")
     )

@@ -1,4 +1,4 @@
-"""`launch_loop`: realise all maps of a loop at once, and put a kernel and its launch in the loop's place."""
+"""`launch_loop`: materialize all maps of a loop at once, and put a kernel and its launch in the loop's place."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..ir.cloning import clone_module, without_tags
 from ..ir.functions import symbol
 from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
-from ..mapping.readiness import check_distributed, check_launch, mapped_things
+from ..mapping.preconditions import check_distributed, check_launch, mapped_things
 from ..session.rewriter import spelled
 from .kernel import Outlined, host_function, install, outline
 from .lowering import lower
-from .realise import Realiser, split_at_barriers
+from .materialize import Materializer, split_at_barriers
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LaunchInfo:
 
 
 @dataclass(frozen=True)
-class _Realised:
+class _Materialized:
     """What has become of a kernel's loop; the grid in terms of the host's values."""
 
     geometry: Geometry
@@ -79,7 +79,7 @@ def launch_loop(
     with module.context, root.location:
         host_function(root)
         check_launch(root)
-        kernel, made = _realised(outline(module, root, views_inside=True, taken=taken), {} if known is None else known)
+        kernel, made = _materialized(outline(module, root, views_inside=True, taken=taken), {} if known is None else known)
         with ir.InsertionPoint(root):
             sizes = [size.emit() for size in made.geometry.blocks.values()]
         threads = list(made.geometry.block.values())
@@ -95,8 +95,8 @@ def _shape(sizes: Sequence[int | None]) -> str:
     return "x".join("?" if s is None else str(s) for s in sizes)
 
 
-def _realise(kernel: Outlined) -> _Realised:
-    """Realise the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
+def _materialize(kernel: Outlined) -> _Materialized:
+    """Materialize the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
     remarks = inherit_maps(kernel)
     remarks += split_at_barriers(kernel.root)
     mapped = mapped_things(kernel.root)
@@ -104,22 +104,22 @@ def _realise(kernel: Outlined) -> _Realised:
     check_distributed(kernel.root, geometry)
     remarks += place_temporaries(kernel, mapped, single_thread=geometry.static_block() == (1, 1, 1))
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
-    realiser = Realiser(kernel, geometry)
-    realiser.run(kernel.root)
+    materializer = Materializer(kernel, geometry)
+    materializer.run(kernel.root)
     for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):
             kernel.function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
     shared = lower(kernel)
     kernel.module.operation.verify()
-    return _Realised(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *realiser.remarks))
+    return _Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *materializer.remarks))
 
 
 # ---- kernels that were made before --------------------------------------------------------------------------------------
 
 
-def _realised(kernel: Outlined, known: Known) -> tuple[Outlined, _Realised]:
-    """The kernel, realised; or a copy of one that was like it, which nobody has to make and to judge again.
+def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materialized]:
+    """The kernel, materialized; or a copy of one that was like it, which nobody has to make and to judge again.
 
     What is alike is the text of the loop with all that it takes of the host, places left out; the copy gets its own.
     """
@@ -132,7 +132,7 @@ def _realised(kernel: Outlined, known: Known) -> tuple[Outlined, _Realised]:
     places += (op.location for op in ops if op.location not in places)
     key = text, tuple(places.index(op.location) for op in ops)
     if key not in known:
-        done = _realise(kernel)
+        done = _materialize(kernel)
         seen = (*places, ir.Location.unknown())
         if None not in done.geometry.static_grid() and all(op.location in seen for op in operations(kernel.function)):
             if len(known) == MOST:

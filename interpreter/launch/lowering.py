@@ -1,4 +1,4 @@
-"""From a realised kernel to what the runtime reads: no linalg, views folded, the shared buffers as attributions."""
+"""From a materialized kernel to what the runtime reads: no linalg, views folded, the shared buffers as attributions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain, count
 
 from ...dsl.diagnostics import fail
-from ..buffers.views import fold_transposes, keep_reshapes, settle_offsets, sink_transposes
+from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
 from ..indices.arithmetic import constant_of
 from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
@@ -36,7 +36,7 @@ def lower(kernel: Outlined) -> int:
     with function.context, _barriers_hidden(function):
         try:
             keep_reshapes(function)
-            settle_offsets(function)
+            fold_constant_offsets(function)
             sink_transposes(function)
             fold_transposes(function)
             _run(kernel, TO_LOOPS)

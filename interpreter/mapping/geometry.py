@@ -273,7 +273,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
         if threads % WARP:
             raise fail(
                 "W0352",
-                f"a block of {shape} threads is no whole number of warps of {WARP}",
+                f"a block of {shape} threads is not a whole number of warps of {WARP}",
                 f"make the threads of the block a multiple of {WARP}",
                 notes=where,
             )

@@ -207,12 +207,12 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
     if op.name == "scf.forall":
         raise refuse(
             "W0348",
-            "`vector` is for an op: the iterations of a loop are no elements",
+            "`vector` is for an op: the iterations of a loop are not elements",
             op,
             "map the copy or the op itself, or `vectorize` the tile",
         )
     if lanes < 1 or lanes & (lanes - 1):
-        raise refuse("W0348", f"a vector of {lanes} elements is no power of two", op, "take 2, 4, 8 or 16")
+        raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, "take 2, 4, 8 or 16")
     last = ([1, *structure(op).extents])[-1]
     if last is None or last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"

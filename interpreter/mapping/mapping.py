@@ -177,7 +177,7 @@ def product(trips: Sequence[Bound]) -> Bound:
 
 
 def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
-    """The dimensions of a `scf.forall`. Error: W0344 for a step that is no step; MLIR leaves open what such a loop does."""
+    """The dimensions of a `scf.forall`. Error: W0344 for a step that is not a step; MLIR leaves open what such a loop does."""
     loop = forall.opview
     if not isinstance(loop, scf.ForallOp):
         return ()

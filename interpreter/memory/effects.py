@@ -207,7 +207,7 @@ def is_memref(value: ir.Value) -> bool:
 
 
 def takes_tensors(op: ir.Operation) -> bool:
-    """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then. That is no copy."""
+    """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then: not a copy."""
     return any(isinstance(v.type, ir.RankedTensorType | ir.UnrankedTensorType) for v in op.operands)
 
 

@@ -38,7 +38,7 @@ from ..ir.structured import (
     yielded,
 )
 from ..session.rewriter import WAS
-from .gathers import Neutral, attribute, number, within
+from .masked_loads import Identity, attribute, number, within
 
 _COMMUTATIVE = {
     "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.maximumf",
@@ -81,7 +81,7 @@ def combination(op: ir.Operation) -> Combination | None:
 
 def fillings(
     op: ir.Operation, space: Structure, ragged: Sequence[int], start: ir.Attribute | None = None
-) -> tuple[Neutral, ...] | None:
+) -> tuple[Identity, ...] | None:
     """For each input what it holds outside the domain, so that no iteration beyond the reductions `ragged` changes the result.
 
     Args:
@@ -133,10 +133,10 @@ def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[
     return [*outside, *(o.operation for o in body.operations if o.operation in needed)], leaves
 
 
-def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Neutral]]:
+def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Identity]]:
     """Values to try for the inputs: 0, 1, and the ends of their types; of zeros, also with the sign of one or all turned."""
     floats = [i for i in used if not isinstance(element_type(op.operands[i]), ir.IntegerType | ir.IndexType)]
-    zeros: dict[int, Neutral] = dict.fromkeys(used, 0)
+    zeros: dict[int, Identity] = dict.fromkeys(used, 0)
     if not used:
         return
     yield zeros
@@ -151,7 +151,7 @@ def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Neu
 def _folded(
     term: ir.Value, cone: Sequence[ir.Operation], leaves: Sequence[ir.Value], known: Mapping[ir.Value, ir.Attribute]
 ) -> ir.Attribute | None:
-    """What upstream's folder makes of the term where these of its leaves are constants; None if that is no constant."""
+    """What upstream's folder makes of the term where these of its leaves are constants; None if that is not a constant."""
     unknown = [value for value in leaves if value not in known]
     with ir.Location.unknown(term.context):
         module = ir.Module.create()

@@ -1,6 +1,6 @@
 """Round the iteration space of a structured op up to what its tile sizes divide.
 
-Each operand becomes a masked gather of tile-multiple static shape, or, where its producer is itself a structured op, that
+Each operand becomes a masked load of tile-multiple static shape, or, where its producer is itself a structured op, that
 producer is rounded up too, so that `fuse` still finds it. Outside the domain a reduced operand holds what leaves the
 reduction as it is (`identities`), or the update is masked there (`masking`). The result is cut
 back by a `tensor.extract_slice`, which bufferization turns into a guarded write-back.
@@ -32,18 +32,18 @@ from ..ir.structured import (
     structure,
 )
 from ..session.rewriter import refuse
-from . import gathers
-from .gathers import Neutral, assembled
+from . import masked_loads
 from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
-from .pieces import Image, Piece, StridedWindow, behind_pad, makers, read_through, remove_dead
+from .masked_loads import Identity, assembled
+from .provenance import Image, Provenance, StridedWindow, behind_pad, makers, read_through, remove_dead
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
-    """Make a gather of every padding that `op` reads, so that the image is read where it lies; what was done, in words.
+    """Make a masked load of every padding that `op` reads, so that the image is read in place; what was done, in words.
 
-    A padding is what `pieces` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that only crops
+    A padding is what `provenance` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that only crops
     becomes a slice, which is a view. `starts`: also of a `tensor.pad` that an output starts from, where each tile then starts from
-    a part of the gather.
+    a part of the masked load.
     """
     done: list[str] = []
     inputs, outputs = segments(op)
@@ -70,7 +70,7 @@ _CALLED = {"tensor.pad": "tensor.pad", "tensor.insert_slice": "a filled buffer"}
 """What makes a padding, as remarks call it; a payload on memrefs has no `tensor.insert_slice`."""
 
 
-def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+def _read(piece: Provenance, value: ir.Value, shape: Sequence[int]) -> ir.Value:
     if isinstance(piece, Image) and piece.value.type == value.type:
         return piece.value
     if isinstance(piece, StridedWindow) and isinstance(piece.inside, Image):
@@ -81,7 +81,7 @@ def _read(piece: Piece, value: ir.Value, shape: Sequence[int]) -> ir.Value:
 def absorb_all_pads(module: ir.Module) -> None:
     """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
     for op in operations(module.operation):
-        if not is_structured(op) or gathers.is_gather(op) or not any(behind_pad(value) for value in op.operands):
+        if not is_structured(op) or masked_loads.is_masked_load(op) or not any(behind_pad(value) for value in op.operands):
             continue
         if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
             absorb_pads(op)
@@ -105,23 +105,23 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
             "W0322", "a ragged tile needs static extents", op,
             "choose tile sizes that divide the static dimensions, or leave them whole with `_`", f"dimensions {space.spelled()}",
         )  # fmt: skip
-    if not gathers.is_gather(op):
+    if not masked_loads.is_masked_load(op):
         absorb_pads(op)
     ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
     reduced = [d for d in ragged if space.iterators[d] == "reduction"]
     anywhere = runs_anywhere(op)
     filled = fillings(op, space, reduced, _start(op.operands[space.inputs])) if reduced and anywhere else None
-    neutral = (*(filled or [None] * space.inputs), *[None] * space.outputs)
+    identities = (*(filled or [None] * space.inputs), *[None] * space.outputs)
     masked = ragged if not anywhere else reduced if filled is None else []
     if masked:
         op = generalized(op)
     with ahead_of(op):
         operands = [
-            _operand(op, i, required_shape(space, i, shape_of(v), extents), neutral[i], filled is not None)
+            _operand(op, i, required_shape(space, i, shape_of(v), extents), identities[i], filled is not None)
             for i, v in enumerate(op.operands)
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
-            operands = [v if _reads(op, i, space) else gathers.zeros(v) for i, v in enumerate(operands)]
+            operands = [v if _reads(op, i, space) else masked_loads.zeros(v) for i, v in enumerate(operands)]
         copy = op.clone().operation
     for i, value in enumerate(operands):
         copy.operands[i] = value
@@ -168,7 +168,7 @@ def _filling(op: ir.Operation) -> ir.Attribute | None:
     return None if source is None else source.attributes["value"]
 
 
-def _operand(op: ir.Operation, position: int, shape: tuple[int, ...], outside: Neutral, filled: bool) -> ir.Value:
+def _operand(op: ir.Operation, position: int, shape: tuple[int, ...], outside: Identity, filled: bool) -> ir.Value:
     """An operand with shape `shape`. `filled`: where a reduction walks over it, it has to be `outside` there, not just anything."""
     value, space = op.operands[position], structure(op)
     if not isinstance(value.type, ir.RankedTensorType) or shape == shape_of(value):
@@ -178,16 +178,16 @@ def _operand(op: ir.Operation, position: int, shape: tuple[int, ...], outside: N
         for e, old, new in zip(space.maps[position].results, shape_of(value), shape, strict=True)
     )
     old, maker = shape_of(value), producer(value)
-    if not _reads(op, position, space) or gathers.is_empty(value):
-        return gathers.empty(shape, element_type(value))
+    if not _reads(op, position, space) or masked_loads.is_empty(value):
+        return masked_loads.empty(shape, element_type(value))
     if maker is not None and from_origin(maker) and shape_of(maker.operands[0]) == shape:
         return _held(maker.operands[0], maker, old, outside, must_hold)  # rounded up for another reader before
     if maker is None or not is_structured(maker) or _is_staged(maker):
-        return gathers.gather(value, shape, outside)
-    extents = None if gathers.is_gather(maker) and not segments(maker)[0] else _producer_extents(maker, shape)
+        return masked_loads.gather(value, shape, outside)
+    extents = None if masked_loads.is_masked_load(maker) and not segments(maker)[0] else _producer_extents(maker, shape)
     if extents is None:
         with ahead_of(maker):
-            return gathers.gather(value, shape, outside)
+            return masked_loads.gather(value, shape, outside)
     padded = pad(maker, extents)
     return _held(padded.results[0], padded, old, outside, must_hold)
 
@@ -197,15 +197,15 @@ def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
 
 
 def _held(
-    value: ir.Value, after: ir.Operation, old: Sequence[int | None], outside: Neutral, must_hold: bool
+    value: ir.Value, after: ir.Operation, old: Sequence[int | None], outside: Identity, must_hold: bool
 ) -> ir.Value:
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
     maker = producer(value)
     filling = None if maker is None else _filling(maker)
-    if not must_hold or (filling is not None and filling == gathers.attribute(outside, element_type(value))):
+    if not must_hold or (filling is not None and filling == masked_loads.attribute(outside, element_type(value))):
         return value
     with ir.InsertionPoint.after(after), after.location:
-        return gathers.masked(value, old, outside)
+        return masked_loads.masked(value, old, outside)
 
 
 def _is_staged(maker: ir.Operation) -> bool:

@@ -127,7 +127,7 @@ def _column(term: Term, columns: dict[Term, int], rows: dict[tuple[int, Row, int
     if known is not None:
         return known
     if not isinstance(term, Floor):
-        raise Unknown  # a value that is no dimension of what is asked
+        raise Unknown  # a value that is not a dimension of what is asked
     numerator = _row(term.numerator, columns, rows)
     place = columns[term] = len(columns)
     remainder = (*numerator, (place, -term.divisor))

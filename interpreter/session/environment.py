@@ -53,7 +53,7 @@ def as_handle(value: tree.Expr | tree.HandleRef, env: Environment) -> tree.Expr 
 def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]]:
     """What `ref` names, and those of its fields that name no result: `step.lhs` → (the handle `step`, ("lhs",)).
 
-    Raises W0220 for an unknown name, W0221 for a value that is no handle, W0222 for a field that does not exist.
+    Raises W0220 for an unknown name, W0221 for a value that is not a handle, W0222 for a field that does not exist.
     """
     if ref.name not in env:
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span)

@@ -140,7 +140,7 @@ class Rewriter:
             said = tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^"))
             hint = _nested(pipeline, "\n".join(said))
             hint = hint or "write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`"
-            raise self.error("W0312", f"`{pipeline}` is no pass pipeline", notes=said, hint=hint) from error
+            raise self.error("W0312", f"`{pipeline}` is not a pass pipeline", notes=said, hint=hint) from error
 
     # ---- talking ------------------------------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class Rewriter:
         return next((field for field, handle in named.items() if op is not None and handle.tag in op.attributes), None)
 
     def expect_structured(self, op: ir.Operation, code: str) -> None:
-        """Refuse a target that is no structured op."""
+        """Refuse a target that is not a structured op."""
         if not is_structured(op):
             what = f"`{self.statement.node.keyword}` takes a structured (linalg) op, and this is {op.name}"
             raise self.error(code, what, op)

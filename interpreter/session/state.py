@@ -1,4 +1,4 @@
-"""What a session holds between two statements: where the walk over the tree stands, and what the items that are no statements make
+"""What a session holds between two statements: where the walk over the tree stands, and what the items that are not statements make
 of it. None of these values is ever changed.
 """
 
@@ -226,7 +226,7 @@ def statement_text(item: tree.Node) -> str:
 
 
 def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
-    """The state behind an item that is no statement: in the block that it leads into, or past it. Raises `WeftError`."""
+    """The state behind an item that is not a statement: in the block that it leads into, or past it. Raises `WeftError`."""
     rest, env = after(state.frames), state.frames[-1].env
     match item:
         case tree.Let(value=tree.Call() as call):

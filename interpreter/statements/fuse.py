@@ -8,7 +8,7 @@ from ..padding.rounding import absorb_pads
 from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ..tensors import levels
-from ..tensors.fusing import fuse_gathers, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
+from ..tensors.fusing import fuse_masked_loads, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
 
 
 @statement("fuse")
@@ -86,7 +86,7 @@ class Fuse(Statement):
             fuse_tagged(rewrite, self.producer.tag, self.loop)
         self._not_in_a_body(rewrite)
         self._settle(rewrite)
-        fuse_gathers(rewrite, self.loop)
+        fuse_masked_loads(rewrite, self.loop)
         return {}
 
     def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:

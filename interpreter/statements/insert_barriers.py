@@ -94,7 +94,7 @@ class InsertBarriers(Statement):
         return {}
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
-        from ..mapping.readiness import independent
+        from ..mapping.preconditions import independent
         from ..proof.races.barriers import ChosenBarriers, choose_barriers
         from ..proof.races.conflicts import conflicts, conflicts_between_blocks
         from ..proof.races.unwritten import unwritten_reads

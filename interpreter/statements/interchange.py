@@ -42,7 +42,7 @@ class Interchange(Statement):
         if sorted(self.order) != list(range(space.rank)):
             raise rewrite.error(
                 "W0337",
-                f"{list(self.order)} is no permutation of {space.rank} dimensions",
+                f"{list(self.order)} is not a permutation of {space.rank} dimensions",
                 op,
                 f"name each of {', '.join(str(d) for d in range(space.rank))} once",
                 at="order",

@@ -1,4 +1,4 @@
-"""`launch LOOP [max-registers n] [unproven]`: realise all maps of a loop at once, as a kernel and its launch."""
+"""`launch LOOP [max-registers n] [unproven]`: materialize all maps of a loop at once, as a kernel and its launch."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class LaunchStatement(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.launch import launch_loop
-        from ..mapping.readiness import independent
+        from ..mapping.preconditions import independent
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)

@@ -9,8 +9,8 @@ from itertools import takewhile
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
-from ..padding.gathers import MARK as GATHER
-from ..padding.gathers import is_gather
+from ..padding.masked_loads import MARK as GATHER
+from ..padding.masked_loads import is_masked_load
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.levels import origin
@@ -129,7 +129,7 @@ def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
     """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed there."""
     value = op.operands[position]
     owner = producer(value)
-    if owner is not None and is_gather(owner) and len(users(value)) == 1:
+    if owner is not None and is_masked_load(owner) and len(users(value)) == 1:
         with ir.InsertionPoint(owner):
             owner.operands[len(owner.operands) - 1] = as_tensor(view)
         del owner.attributes[GATHER]

@@ -9,7 +9,7 @@ from ..ir.structured import ATOMIC, Structure, structure
 from ..padding.rounding import absorb_pads, pad, pad_extents
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
-from ..tensors.fusing import fuse_gathers
+from ..tensors.fusing import fuse_masked_loads
 
 LARGEST = 2**48
 """Extents beyond this are no buffer's, and products of them leave 64 bits."""
@@ -162,11 +162,11 @@ class Tile(Statement):
         loops: list[Handle] = []
         if any(parallel):
             loops.append(self._loops(rewrite, tiled, "forall", parallel, 1)[0])
-            fuse_gathers(rewrite, loops[0])
+            fuse_masked_loads(rewrite, loops[0])
         if any(reduction):
             inner = self._loops(rewrite, tiled, "for", reduction, sum(1 for s in reduction if s))
             for loop in inner:
-                fuse_gathers(rewrite, loop)
+                fuse_masked_loads(rewrite, loop)
             loops += inner
         first, reductions = ["loop"] if any(parallel) else [], sum(1 for s in reduction if s)
         over_k = ["k"] if reductions == 1 else [f"k{i}" for i in range(reductions)]

@@ -87,7 +87,7 @@ class Unroll(Statement):
     @staticmethod
     def _check_factor(rewrite: Rewriter, loop: ir.Operation, factor: int, trips: int | None) -> None:
         if factor < 2:
-            what, hint = f"{factor} iterations at a time is no unrolling", "2 or more"
+            what, hint = f"{factor} iterations at a time is not an unrolling", "2 or more"
         elif factor > min(trips or MOST_TRIPS, MOST_TRIPS):
             few = trips is not None and trips < factor
             has = f"the loop has {trips} iterations" if few else f"{MOST_TRIPS} is the most"

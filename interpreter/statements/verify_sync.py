@@ -42,7 +42,7 @@ class VerifySync(Statement):
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..mapping.readiness import independent
+        from ..mapping.preconditions import independent
         from ..proof.kernels.kernels import kernel_model
         from ..proof.kernels.trial import mapped_roots, trials
         from ..proof.races import proof

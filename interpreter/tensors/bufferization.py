@@ -1,4 +1,4 @@
-"""From tensors to memrefs: write-backs are guarded, gathers that nobody promoted melt into their consumers, then upstream.
+"""From tensors to memrefs: write-backs are guarded, masked loads that nobody promoted fused into their consumers, then upstream.
 
 Every step keeps the loops and their attributes (`weft.map`, handle tags).
 """
@@ -20,14 +20,14 @@ from ..ir.structured import (
     uncut,
     yielded,
 )
-from ..padding import gathers
-from ..padding.gathers import MARK as GATHER
-from ..padding.gathers import is_gather
-from ..padding.pieces import name_padded_copies, padded_copies
+from ..padding import masked_loads
+from ..padding.masked_loads import MARK as GATHER
+from ..padding.masked_loads import is_masked_load
+from ..padding.provenance import name_padded_copies, padded_copies
 from ..padding.rounding import absorb_all_pads
-from .clipping import clip_loops
 from .destinations import allocate_expanded, fill_what_is_wanted, fold_reshapes, separate_destinations, start_reshaped
-from .fusing import inline_gathers
+from .fusing import inline_masked_loads
+from .writeback_guards import guard_writebacks
 
 _WRITABLE = "bufferization.writable"
 _BUFFERIZE = (
@@ -55,10 +55,10 @@ def bufferize_module(module: ir.Module) -> None:
     absorb_all_pads(module)
     copies = padded_copies(module)
     crop_before_padding(module)
-    clip_loops(module)
+    guard_writebacks(module)
     fill_what_is_wanted(module)
     tidy(module)
-    if inline_gathers(module):
+    if inline_masked_loads(module):
         tidy(module)
     separate_destinations(module)
     _separate_arguments(module)
@@ -75,7 +75,7 @@ def bufferize_module(module: ir.Module) -> None:
     run_passes(module, "cse")
     _copies(module)
     for op in operations(module.operation):
-        if is_gather(op):  # it fills a temporary with what a ragged result starts with, and goes where its owner goes
+        if is_masked_load(op):  # it fills a temporary with what a ragged result starts with, and goes where its owner goes
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
     run_passes(module, "cse")
@@ -160,9 +160,9 @@ def _fold(op: ir.Operation) -> None:
     source = op.operands[0]
     if source.type == result.type and takes_all(op):
         replace(op, [source])
-    elif op.name == "tensor.extract_slice" and gathers.is_empty(source) and None not in shape_of(result):
+    elif op.name == "tensor.extract_slice" and masked_loads.is_empty(source) and None not in shape_of(result):
         with ir.InsertionPoint(op):
-            small = gathers.empty(extents_of(result), element_type(result))
+            small = masked_loads.empty(extents_of(result), element_type(result))
         replace(op, [small])
 
 

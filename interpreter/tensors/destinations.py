@@ -29,7 +29,7 @@ from ..ir.structured import (
     structure,
 )
 from ..memory.layouts import as_tensor, is_plain
-from ..padding import gathers
+from ..padding import masked_loads
 
 
 def separate_destinations(module: ir.Module) -> None:
@@ -37,7 +37,7 @@ def separate_destinations(module: ir.Module) -> None:
     without_contents: set[ir.Value] = set()
     for loop in operations(module.operation, "scf.forall"):  # outer loops first
         for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
-            if gathers.is_empty(init) or sliced(init) in without_contents:
+            if masked_loads.is_empty(init) or sliced(init) in without_contents:
                 without_contents.add(output)
                 _separate_slices(output)
     lengths: dict[ir.Value, int] = {}
@@ -52,13 +52,13 @@ def fill_what_is_wanted(module: ir.Module) -> None:
     """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
     for op in operations(module.operation, "linalg.fill"):
         parts = [user for result in op.results for user in users(result)]
-        if not parts or not gathers.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
+        if not parts or not masked_loads.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
             continue
         kinds = {part.results[0].type for part in parts}
         if len(kinds) > 1:
             continue
         with ir.InsertionPoint(op):
-            op.operands[1] = gathers.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
+            op.operands[1] = masked_loads.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
         op.results[0].set_type(kinds.pop())
         for part in parts:
             replace(part, [op.results[0]])
@@ -75,14 +75,14 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
     """
     space = structure(op)
     number = space.inputs
-    if space.outputs != 1 or not gathers.is_empty(op.operands[number]) or "reduction" in space.iterators:
+    if space.outputs != 1 or not masked_loads.is_empty(op.operands[number]) or "reduction" in space.iterators:
         return
     if is_read(op, number):
         return
     for i, value in enumerate(list(op.operands)[:number]):
         maker = producer(value)
         alike = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
-        if maker is None or not is_structured(maker) or gathers.is_gather(maker) or maker.block != op.block:
+        if maker is None or not is_structured(maker) or masked_loads.is_masked_load(maker) or maker.block != op.block:
             continue
         length = lengths.get(value, 1) + 1
         if (
@@ -125,7 +125,7 @@ def _separate_slices(output: ir.Value) -> None:
             user, number = use.owner.operation, use.operand_number
             if (user, number) not in kept and _only_written(user, number):
                 with ir.InsertionPoint(user):
-                    user.operands[number] = gathers.empty(extents_of(part.results[0]), element_type(part.results[0]))
+                    user.operands[number] = masked_loads.empty(extents_of(part.results[0]), element_type(part.results[0]))
 
 
 def _only_written(op: ir.Operation, number: int) -> bool:
@@ -159,7 +159,7 @@ def start_reshaped(module: ir.Module) -> None:
         if made is None or None in shape_of(op.results[0]):
             continue
         first, number = _first_writer(made, ir.OpResult(op.operands[0]).result_number)
-        if gathers.is_empty(first.operands[number]):
+        if masked_loads.is_empty(first.operands[number]):
             with ir.InsertionPoint(first):
                 place = _argument_place(op.results[0], first)
                 if place is not None:

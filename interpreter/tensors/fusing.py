@@ -1,5 +1,5 @@
-"""Producers that go where they are read: into loops, through upstream's `transform.structured.fuse_into_containing_op`; gathers
-that were not promoted into the body of the op that reads them, so that nothing is materialized for them.
+"""Producers that go where they are read: into loops, through upstream's `transform.structured.fuse_into_containing_op`; masked
+loads that were not promoted, into the body of the op that reads them, so that nothing is materialized for them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ..ir.structured import (
     uncut,
 )
 from ..mapping.mapping import loop_dimensions
-from ..padding import gathers
-from ..padding.gathers import is_gather
+from ..padding import masked_loads
+from ..padding.masked_loads import is_masked_load
 from ..session.rewriter import WAS, Rewriter
 from ..session.statement import Handle
 
@@ -88,9 +88,9 @@ def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
     rewrite.remark(f"a copy of {op.name} stays outside: others read it")
 
 
-def fuse_gathers(rewrite: Rewriter, loop: Handle) -> None:
-    """Fuse every gather that the ops in `loop` read slices of: gathers follow their consumer into each tile."""
-    while (found := _outside_gather(rewrite.find(loop))) is not None:
+def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
+    """Fuse every masked load that the ops in `loop` read slices of: masked loads follow their consumer into each tile."""
+    while (found := _outside_masked_load(rewrite.find(loop))) is not None:
         _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
@@ -110,15 +110,15 @@ def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
     return copy
 
 
-def _outside_gather(loop: ir.Operation) -> ir.Operation | None:
-    """A gather outside `loop` of which something in it takes a slice, directly or as what the loop is initialised with."""
+def _outside_masked_load(loop: ir.Operation) -> ir.Operation | None:
+    """A masked load outside `loop` of which something in it takes a slice, directly or as what the loop is initialised with."""
     outputs = (
         loop_outputs(loop) if loop.name == "scf.forall" else []
     )  # iterations of a `scf.for` see their predecessor's
     for part in operations(loop, "tensor.extract_slice"):
         value = part.operands[0]
         maker = mlir.producer(loop_inits(loop)[outputs.index(value)] if value in outputs else value)
-        if maker is not None and is_gather(maker) and not is_within(maker, loop):
+        if maker is not None and is_masked_load(maker) and not is_within(maker, loop):
             return maker
     return None
 
@@ -137,8 +137,8 @@ def remove_if_dead(op: ir.Operation) -> bool:
     return True
 
 
-def inline_gathers(module: ir.Module) -> bool:
-    """Inline every gather without inputs that a structured op reads. Returns whether there was one."""
+def inline_masked_loads(module: ir.Module) -> bool:
+    """Inline every masked load without inputs that a structured op reads. Returns whether there was one."""
     some = False
     for reader in [op for op in operations(module.operation) if is_structured(op)]:
         while (position := _gathered_input(reader)) is not None:
@@ -147,9 +147,9 @@ def inline_gathers(module: ir.Module) -> bool:
 
 
 def _gathered_input(op: ir.Operation) -> int | None:
-    """The position of the first input of a structured op that is a gather."""
+    """The position of the first input of a structured op that is a masked load."""
     makers = (producer(value) for value in list(op.operands)[: segments(op)[0]])
-    return next((n for n, maker in enumerate(makers) if maker is not None and gathers.is_gather(maker)), None)
+    return next((n for n, maker in enumerate(makers) if maker is not None and masked_loads.is_masked_load(maker)), None)
 
 
 def _inline(op: ir.Operation, position: int) -> ir.Operation:
@@ -163,7 +163,7 @@ def _inline(op: ir.Operation, position: int) -> ir.Operation:
         indices = [linalg.IndexOp(d).result for d in range(space.rank)]
         where = apply_map(space.maps[position], indices)
         own = [*arguments[: len(others)], *arguments[len(inputs) :]]
-        own.insert(position, gathers.element_of(gather, where))
+        own.insert(position, masked_loads.element_of(gather, where))
         return clone_body(body_of(op), own, indices)
 
     with ahead_of(op):
@@ -190,4 +190,4 @@ def _window(space: Structure, maps: Sequence[ir.AffineMap]) -> tuple[ir.Value, i
     kind = ir.IntegerType.get_signless(1)
     shape = [space.extents[d] or 0 for d in missing]
     results = [ir.AffineDimExpr.get(d) for d in missing]
-    return gathers.empty(shape, kind), ir.AffineMap.get(space.rank, 0, results)
+    return masked_loads.empty(shape, kind), ir.AffineMap.get(space.rank, 0, results)

@@ -31,7 +31,7 @@ from ..ir.mlir import (
 from ..ir.structured import body_of, is_read, is_structured, operand_names, part_of, place_of, segments, structure
 from ..memory.layouts import as_tensor, is_plain
 from ..memory.views import VIEWS, may_share
-from ..padding.gathers import empty, is_gather
+from ..padding.masked_loads import empty, is_masked_load
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 
@@ -86,7 +86,7 @@ def expect_values(rewrite: Rewriter, target: Handle, code: str, what: str) -> ir
 def on_tensors(rewrite: Rewriter, target: Handle) -> ir.Operation:
     """The op of `target`, on tensors where that can be: a payload written on memrefs is raised first, and says so."""
     op = rewrite.find(target)
-    return rewrite.find(target) if is_memref(op) and raise_to_tensors(rewrite, op) else op
+    return rewrite.find(target) if is_memref(op) and debufferize(rewrite, op) else op
 
 
 _THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
@@ -98,7 +98,7 @@ def origin(value: ir.Value) -> str | None:
         op = value.owner.operation
         if op.name in _THROUGH:
             value = op.operands[0]
-        elif is_gather(op) and (images := [o.operands[0] for o in operations(op, "tensor.extract")]):
+        elif is_masked_load(op) and (images := [o.operands[0] for o in operations(op, "tensor.extract")]):
             value = images[0]
         else:
             return None
@@ -110,7 +110,7 @@ _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _PLAIN = ("arith.", "math.", "index.")
 
 
-def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
+def debufferize(rewrite: Rewriter, op: ir.Operation) -> bool:
     """Raise the function around `op`, or where something else stands in it (a launch, a loop) `op` alone.
 
     Says so and returns True; changes nothing and returns False where not even the op can be raised.
@@ -121,15 +121,15 @@ def raise_to_tensors(rewrite: Rewriter, op: ir.Operation) -> bool:
     gaps = list(operations(function, GAP))
     if gaps and not any(LOOPS in gap.attributes for gap in gaps):
         raise NotLocalError
-    whole = len(function.regions[0].blocks) == 1 and all(_op_raisable(op.operation) for op in body_of(function).operations)
-    if not whole and not (_op_raisable(op) and is_structured(op)):
+    whole = len(function.regions[0].blocks) == 1 and all(_op_convertible(op.operation) for op in body_of(function).operations)
+    if not whole and not (_op_convertible(op) and is_structured(op)):
         return False
     if whole:
-        _Raising(body_of(function)).run()
+        _Debufferizer(body_of(function)).run()
     else:
-        _Raising(op.block).run_one(op)
+        _Debufferizer(op.block).run_one(op)
     run_passes(rewrite.module, "cse")
-    rewrite.remark("raised from memrefs to tensors (distinct arguments taken as distinct buffers)")
+    rewrite.remark("converted from memrefs to tensors (distinct arguments taken as distinct buffers)")
     return True
 
 
@@ -159,7 +159,7 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
     return "its function can't be raised to tensors", hint
 
 
-def _op_raisable(op: ir.Operation) -> bool:
+def _op_convertible(op: ir.Operation) -> bool:
     """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers."""
     if op.name == "func.return":
         return not any(isinstance(v.type, ir.MemRefType) for v in op.operands)
@@ -211,7 +211,7 @@ def _overwrites_its_inputs(op: ir.Operation) -> bool:
     )
 
 
-class _Raising:
+class _Debufferizer:
     """The walk over one function: `current` is the value of each buffer at this point."""
 
     def __init__(self, block: ir.Block) -> None:

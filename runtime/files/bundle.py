@@ -73,7 +73,7 @@ def comparable(bundle: Bundle) -> FunctionSignature:
     signature, expected = bundle.signature, bundle.expected or {}
     unknown = sorted(expected.keys() - {o.name for o in signature.outputs})
     if unknown:
-        raise fail("W0716", f"{bundle.path / EXPECTED} has `{unknown[0]}`, which is no output of @{signature.entry}")
+        raise fail("W0716", f"{bundle.path / EXPECTED} has `{unknown[0]}`, which is not an output of @{signature.entry}")
     arguments = tuple(a if a.name in expected else replace(a, role="input") for a in signature.arguments)
     return FunctionSignature(signature.entry, arguments, signature.results)
 
@@ -89,7 +89,7 @@ def write_bundle(
 ) -> Path:
     """Write a bundle to the folder `path`; an older bundle that stands there is replaced.
 
-    Errors: W0711 (it cannot be written, or something that is no bundle stands there). Nothing half written stays.
+    Errors: W0711 (it cannot be written, or something that is not a bundle stands there). Nothing half written stays.
     """
     target = Path(path)
     expect_place(target)
@@ -154,7 +154,7 @@ def read_bundle(path: Path | str) -> Bundle:
     folder = Path(path)
     if not folder.is_dir():
         raise fail(
-            "W0710", f"{folder} is no bundle: {'it is a file' if folder.exists() else 'there is no such folder'}"
+            "W0710", f"{folder} is not a bundle: {'it is a file' if folder.exists() else 'there is no such folder'}"
         )
     plan = load(_text(folder / PLAN), str(folder / PLAN))
     cuda, module = _text(folder / CUDA), _text(folder / MODULE)
@@ -190,9 +190,9 @@ def _text(path: Path) -> str:
             raise fail("W0710", f"{path} is larger than {MAX_BYTES} bytes")
         return data.decode("utf-8")
     except OSError as error:
-        raise fail("W0710", f"{path} is no bundle's: {reason(error)}", hint="`weft build` writes a bundle") from error
+        raise fail("W0710", f"{path} is not a bundle's: {reason(error)}", hint="`weft build` writes a bundle") from error
     except UnicodeDecodeError as error:
-        raise fail("W0710", f"{path} is no text: {error.reason} at byte {error.start}") from error
+        raise fail("W0710", f"{path} is not text: {error.reason} at byte {error.start}") from error
 
 
 CXX = {

@@ -116,7 +116,7 @@ def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> di
             with archive:
                 arrays = {name: archive[name] for name in archive.files}
             if foreign := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
-                raise ValueError(f"its member `{foreign[0]}` is no array")
+                raise ValueError(f"its member `{foreign[0]}` is not an array")
     except DAMAGED as error:
         raise fail("W0715", f"{path} is no .npz of plain arrays: {_reason(error)}") from error
     return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))

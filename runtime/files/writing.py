@@ -17,7 +17,7 @@ from ...dsl.diagnostics import WeftError, fail
 
 
 def open_regular(path: Path | str) -> BinaryIO:
-    """Open a file to be read. Raises `OSError`, also for what is no regular file, which is not waited for."""
+    """Open a file to be read. Raises `OSError`, also for what is not a regular file, which is not waited for."""
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     mode = os.fstat(number).st_mode
     if not stat.S_ISREG(mode):

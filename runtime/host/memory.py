@@ -95,7 +95,7 @@ def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         initial = found.attributes.get("initial_value")
         data = constant_bytes(initial, dtype)
         if data is None or "constant" not in found.attributes:
-            raise host.error("W0731", op, f"the global @{wanted} is no constant whose value is known")
+            raise host.error("W0731", op, f"the global @{wanted} is not a constant whose value is known")
         host.buffers[name] = Buffer(name, dtype, sizes, "constant", data)
     return [BufferView(name, 0, sizes, row_major(sizes))]
 

@@ -32,7 +32,7 @@ from ..plan.resolve import apply
 
 
 def fold(operator: Operator, left: Size, right: Size) -> Size:
-    """`operator(left, right)`: a number if both are, else an expression, without the neutral ones."""
+    """`operator(left, right)`: a number if both are, else an expression, without the identities."""
     if isinstance(left, int) and isinstance(right, int):
         return apply(operator, left, right)
     if operator == "add" and 0 in (left, right):

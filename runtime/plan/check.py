@@ -116,7 +116,7 @@ class _Checker:
         if not buffer.name:
             yield self.error("W0703", f"{place}.name", "a buffer needs a name")
         if buffer.role not in ROLES:
-            yield self.error("W0703", f"{place}.role", f"`{buffer.role}` is no role; roles are {', '.join(ROLES)}")
+            yield self.error("W0703", f"{place}.role", f"`{buffer.role}` is not a role; roles are {', '.join(ROLES)}")
         bad = list(self.dtype(buffer.dtype, f"{place}.dtype"))
         yield from bad
         yield from self.sizes(buffer.shape, f"{place}.shape")
@@ -146,7 +146,7 @@ class _Checker:
 
     def dtype(self, dtype: str, place: str) -> Iterator[Diagnostic]:
         if dtype not in NUMPY:
-            yield self.error("W0703", place, f"`{dtype}` is no element type; there are {', '.join(NUMPY)}")
+            yield self.error("W0703", place, f"`{dtype}` is not an element type; there are {', '.join(NUMPY)}")
 
     def sizes(self, sizes: Iterable[object], place: str, *, signed: bool = False) -> Iterator[Diagnostic]:
         for i, size in enumerate(sizes):
@@ -163,7 +163,7 @@ class _Checker:
         elif isinstance(size, DimOf):
             buffer = self.buffers.get(size.buffer)
             if buffer is None or buffer.role not in ("input", "inout"):
-                yield self.error("W0702", place, f"`{size.buffer}` is no input whose shape is known")
+                yield self.error("W0702", place, f"`{size.buffer}` is not an input whose shape is known")
             elif not 0 <= size.axis < len(buffer.shape):
                 yield self.error("W0702", place, f"`{size.buffer}` has no dimension {size.axis}")
         elif isinstance(size, ScalarOf):
@@ -211,7 +211,7 @@ class _Checker:
         for i, earlier in enumerate(step.after):
             if not 0 <= earlier < index:
                 hint = f"it may wait for steps 0 … {index - 1}" if index else "the first waits for none"
-                yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is no earlier step", hint)
+                yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is not an earlier step", hint)
 
     def named(self, step: AnyStep, name: str, place: str, alive: set[str], freed: set[str]) -> Iterator[Diagnostic]:
         if name not in self.buffers:

@@ -47,7 +47,7 @@ OPTIONAL = {"data", "unproven", "fewest_streams", "texts"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
-"""Keys that a parameter has if it is no scalar."""
+"""Keys that a parameter has if it is not a scalar."""
 
 
 @cache
@@ -99,9 +99,9 @@ def load(text: str, name: str = "plan.json") -> Plan:
     try:
         raw = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise fail("W0700", f"{name}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}") from error
+        raise fail("W0700", f"{name}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}") from error
     except (RecursionError, ValueError) as error:
-        raise fail("W0700", f"{name}: this is no JSON a plan could be: {error}") from error
+        raise fail("W0700", f"{name}: this is not JSON a plan could be: {error}") from error
     return validate(_plan(Cursor(raw, "", name)), name)
 
 
@@ -113,7 +113,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(spelling: str) -> Any:
-    raise ValueError(f"`{spelling}` is no number")
+    raise ValueError(f"`{spelling}` is not a number")
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _base64(at: Cursor) -> bytes:
     try:
         return base64.b64decode(at.text(), validate=True)
     except binascii.Error as error:
-        raise at.error(f"this is no base64: {error}") from error
+        raise at.error(f"this is not a base64: {error}") from error
 
 
 def _integer_or_none(at: Cursor) -> int | None:
@@ -248,7 +248,7 @@ def _size(at: Cursor, depth: int = 0) -> Size:
     found = at.fields(("op", "args"))
     operator: Any = found["op"].text()
     if operator not in OPERATORS:
-        raise found["op"].error(f"`{operator}` is no operator; there are {', '.join(OPERATORS)}")
+        raise found["op"].error(f"`{operator}` is not an operator; there are {', '.join(OPERATORS)}")
     left, right = found["args"].list(lambda side: _size(side, depth + 1), 2, f"the 2 operands of `{operator}`")
     return Apply(operator, left, right)
 
@@ -267,4 +267,4 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     AnyStep: _step,
     Texts: _texts,
 }
-"""Of each type that is no dataclass and no tuple, how it is read."""
+"""Of each type that is not a dataclass and no tuple, how it is read."""

@@ -187,7 +187,7 @@ class Program:
 
     Args:
         demanded: the signature, with the outputs that are compared.
-        module: the text for a device that is no GPU.
+        module: the text for a device that is not a GPU.
         expected: of the inputs and what a run of them found, what should come out; and what that is.
         carried: inputs that come along.
         statements: shared buffer → the statement that made it.

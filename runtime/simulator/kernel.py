@@ -35,7 +35,7 @@ PROBE = 1.0
 
 
 def seconds_allowed(environ: Mapping[str, str] = os.environ) -> float:
-    """What `WEFT_SIM_SECONDS` says, infinity for `0`; by default ten minutes. Raises W0760 for what is no number."""
+    """What `WEFT_SIM_SECONDS` says, infinity for `0`; by default ten minutes. Raises W0760 for what is not a number."""
     text = environ.get(VARIABLE, "")
     if not text:
         return DEFAULT
@@ -44,7 +44,7 @@ def seconds_allowed(environ: Mapping[str, str] = os.environ) -> float:
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        raise fail("W0760", f"{VARIABLE}={text} is no number of seconds", hint=f"{VARIABLE}=0 lifts the limit")
+        raise fail("W0760", f"{VARIABLE}={text} is not a number of seconds", hint=f"{VARIABLE}=0 lifts the limit")
     return seconds or math.inf
 
 

@@ -98,13 +98,13 @@ def picture_path(trace: Path) -> Path:
 
 
 def outputs(trace: Path) -> tuple[Output, ...]:
-    """Both files, for a `trace` that is no folder. Raises W0714 for a place that leaves no room beside it for the picture."""
+    """Both files, for a `trace` that is not a folder. Raises W0714 for a place that leaves no room beside it for the picture."""
     if trace.suffix.lower() == ".svg":
         wanted = trace.with_suffix(".json")
         hint = f"`--trace {wanted}` writes the timeline there, and the picture to `{picture_path(wanted)}`"
         raise fail("W0714", f"`{trace}` is where the picture of the trace goes", hint=hint)
     if trace.exists() and not trace.is_file():
-        raise fail("W0714", f"`{trace}` is no file, and the picture of the trace goes beside it", hint="name a file")
+        raise fail("W0714", f"`{trace}` is not a file, and the picture of the trace goes beside it", hint="name a file")
     return Output("--trace", trace, ".json"), Output("the picture of --trace", picture_path(trace), ".svg")
 
 

@@ -30,7 +30,7 @@ def kernel(threads: int, store: str, load: str):  # type: ignore[no-untyped-def]
     [
         (256, "t floordiv 4", {"tx_1", "tx_4"}),
         (256, "(t mod 32) * 64 + t floordiv 4", {"tx_1", "tx_4", "tx_32"}),
-        (48, "t mod 32", {"tx_1", "tx_32"}),  # 48 is no multiple of 32: the sum of the digits is bounded too
+        (48, "t mod 32", {"tx_1", "tx_32"}),  # 48 is not a multiple of 32: the sum of the digits is bounded too
         (256, "(2 * t) floordiv 8", {"tx_1", "tx_4"}),
         (32, "t mod 32", {"tx"}),  # there is nothing to divide
         (256, "t * 4", {"tx"}),

@@ -69,7 +69,7 @@ WHOLE = "memref<8x8xf32>"
 TABLE = [
     (f"gpu.launch_func @k::@move {SIZES} args(%a : {WHOLE}, %b : {WHOLE}, %b : {WHOLE})", ["read a", "write %arg1"]),
     (f"gpu.launch_func @k::@move {SIZES} args(%b : {WHOLE}, %a : {WHOLE}, %b : {WHOLE})", ["read %arg1", "write a"]),
-    (f"gpu.launch_func @k::@staged {SIZES} args(%a : {WHOLE})", ["read a"]),  # its shared memory is no argument
+    (f"gpu.launch_func @k::@staged {SIZES} args(%a : {WHOLE})", ["read a"]),  # its shared memory is not an argument
     (f"memref.copy %a, %b : {WHOLE} to {WHOLE}", ["read a", "write %arg1"]),
     (f"gpu.memcpy %a, %b : {WHOLE}, {WHOLE}", ["write a", "read %arg1"]),
     (f"%f = arith.constant 0.0 : f32\ngpu.memset %a, %f : {WHOLE}, f32", ["write a"]),

@@ -72,9 +72,9 @@ CYCLES = {
 KERNEL_MISSING = {
     "no gpu.module": module(launch("z::@set", f"%A : {V}")),
     "no gpu.func": module(launch("k::@nothing", f"%A : {V}")),
-    "a gpu.func that is no kernel": module(launch("k::@plain", f"%A : {V}")),
+    "a gpu.func that is not a kernel": module(launch("k::@plain", f"%A : {V}")),
     "a func.func": module(SET, kernels=f"gpu.module @k {{\n  func.func @set(%x: {V}) {{\n    return\n  }}\n}}\n"),
-    "a module that is no gpu.module": module(SET, kernels=f"module @k {{\n  func.func @set(%x: {V}) {{\n    return\n  }}\n}}\n"),
+    "a module that is not a gpu.module": module(SET, kernels=f"module @k {{\n  func.func @set(%x: {V}) {{\n    return\n  }}\n}}\n"),
 }
 ARGUMENTS = {
     "too few arguments": module(launch("k::@copy", f"%A : {V}")),

@@ -120,7 +120,7 @@ CASES = [
     Case("a setting given twice", ("run", "shared", "--set", "bm=8", "--set", "bm=16")),
     Case("an unknown parameter", ("run", "shared", "--set", "bmm=8")),
     Case("a parameter outside its domain", ("run", "shared", "--set", "bm=12")),
-    Case("a parameter that is no integer", ("run", "shared", "--set", "bm=wide")),
+    Case("a parameter that is not an integer", ("run", "shared", "--set", "bm=wide")),
     Case("a payload size of zero", ("run", "shared", "--set", "m=0")),
     Case("a payload size beyond all memory", ("run", "naive", "--set", "m=500000", "--set", "n=500000", "--target", "sim")),
     Case("a payload size with an underscore", ("run", "shared", "--set", "m=1_0")),
@@ -209,14 +209,14 @@ CASES = [
         "let (l, e) = tile o [1, 1]", "map l to threads(y: 64, x: 64)", "launch t",
     )),
     # ---- inputs
-    inputs("inputs that are no npz", b"PK junk"),
+    inputs("inputs that are not npz", b"PK junk"),
     inputs("pickled inputs", npz(lhs=np.array([{"a": 1}], dtype=object), rhs=ARRAY, out=ARRAY)),
     inputs("a missing input", npz(lhs=ARRAY)),
     inputs("an input of a wrong shape", npz(lhs=ARRAY[:4], rhs=ARRAY, out=ARRAY)),
     inputs("an input of a wrong type", npz(lhs=ARRAY.astype("U3"), rhs=ARRAY, out=ARRAY)),
     inputs("an unknown input", npz(lhs=ARRAY, rhs=ARRAY, out=ARRAY, bias=ARRAY)),
     # ---- bundles
-    Case("a folder that is no bundle", ("run", "folder"), prepare=lambda here: (here / "folder").mkdir()),
+    Case("a folder that is not a bundle", ("run", "folder"), prepare=lambda here: (here / "folder").mkdir()),
     Case("a bundle takes no settings", ("run", ".", "--set", "m=3"), 2),
     # ---- formatting and goldens
     Case("formatting a recipe that ships", ("fmt", "shared")),

@@ -19,7 +19,7 @@ from weft.recipes import schedules
 SMALL = ("--set", "m=20", "--set", "n=18", "--set", "k=9")
 WEFT = (sys.executable, "-m", "weft")
 PATIENCE = 600
-"""Seconds until a process is given up that hangs; how long one takes is no test."""
+"""Seconds until a process is given up that hangs; how long one takes is not a test."""
 
 
 @pytest.fixture(autouse=True)

@@ -178,7 +178,7 @@ def test_payloads_without_layers() -> None:
         ("h = 4, w = 4", {"pad": "0", "s": "5"}, None, "W0483", "`--set s=5` does not fit: the filter has 5 columns", None),
         ("", {"dilation": "9", "n": "3"}, None, "W0483", "`--set dilation=9` does not fit: the filter has 3 rows, 9 apart", None),
         ("pad = 0", {"w": "2"}, None, "W0483", "`--set w=2` does not fit: the filter has 3 columns; the image has 2", None),
-        ("", {"h": "0"}, None, "W0483", "`h=0` is no legal value", None),
+        ("", {"h": "0"}, None, "W0483", "`h=0` is not a legal value", None),
         ("", {"dilation": "100"}, "resnet50.conv1", "W0483", "`--set dilation=100` does not fit: the filter has 7 rows", None),
         ("n = 1, h = 2, pad = 0", {}, None, "W0486", "`h = 2` does not fit: the filter has 3 rows; the image has 2", (27, 28)),
         ("1, 1, 2, 9, pad = 0", {}, None, "W0486", "`h = 2` does not fit", (22, 23)),

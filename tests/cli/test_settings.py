@@ -65,10 +65,10 @@ def test_bad_values_of_the_payload(value: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("9" * 20, f"`m={'9' * 20}` is no legal value: it must be at least 1 and at most 2147483647"),
-        ("-" + "9" * 20, f"`m=-{'9' * 20}` is no legal value: it must be at least 1"),
-        ("9" * 5000, f"`m={'9' * 39}…` is no legal value: it has 5000 digits, and must be at most 2147483647"),
-        ("1.5", "`m=1.5` is no legal value: it must be an integer"),
+        ("9" * 20, f"`m={'9' * 20}` is not a legal value: it must be at least 1 and at most 2147483647"),
+        ("-" + "9" * 20, f"`m=-{'9' * 20}` is not a legal value: it must be at least 1"),
+        ("9" * 5000, f"`m={'9' * 39}…` is not a legal value: it has 5000 digits, and must be at most 2147483647"),
+        ("1.5", "`m=1.5` is not a legal value: it must be an integer"),
     ],
 )
 def test_an_integer_that_is_too_large_is_one(text: str, says: str) -> None:

@@ -78,7 +78,7 @@ def launched(text: str) -> tuple[ir.Module, LaunchInfo]:
 
 
 def placed(text: str) -> str:
-    """Locations without the name that the parser gives to a text that is no file."""
+    """Locations without the name that the parser gives to a text that is not a file."""
     return re.sub(r" at [^ :]+:(\d+:\d+)", r" at \1", text)
 
 

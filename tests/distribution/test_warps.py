@@ -149,7 +149,7 @@ def test_what_is_left_idle() -> None:
 
 @pytest.mark.parametrize("threads", [1, 7, 32, 50, 64, 96, 200])
 def test_symbolic_warps_are_right_for_any_block(threads: int) -> None:
-    """Blocks that are no whole number of warps, too: the last warp has fewer lanes, and they share its iterations."""
+    """Blocks that are not whole number of warps, too: the last warp has fewer lanes, and they share its iterations."""
     found = stores(GOLDENS["warps-symbolic"], (2, 8, 32), block=(threads, 1, 1))
     assert sorted(s.at for s in found) == [(b, w, k) for b in range(2) for w in range(8) for k in range(32)]
     warps = -(-threads // 32)

@@ -52,7 +52,7 @@ def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pyt
         assert block.tag in TAGS, f"{block.place}: tag {block.tag!r} is none of {sorted(TAGS)}"
         if block.name and (ROOT / block.name).is_file():
             excerpt = f"…\n{block.text}…\n"
-            assert matches(excerpt, (ROOT / block.name).read_text()), f"{block.place} is no excerpt of {block.name}"
+            assert matches(excerpt, (ROOT / block.name).read_text()), f"{block.place} is not an excerpt of {block.name}"
         elif block.tag == "console":
             run_console(block, tmp_path)
         elif block.tag == "weft":

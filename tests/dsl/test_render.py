@@ -19,7 +19,7 @@ def at(text: str, line: int, column: int, end: int, end_line: int | None = None,
 
 FULL = Diagnostic(
     "W0310",
-    "[0, 0, 2] is no permutation of 3 dimensions",
+    "[0, 0, 2] is not a permutation of 3 dimensions",
     at("\n" * 8 + LINE, 9, 31, 40),
     "interchange",
     notes=("first", "second\nof two lines"),
@@ -30,7 +30,7 @@ FULL = Diagnostic(
 
 def test_the_look() -> None:
     assert render(FULL) == (
-        "error[W0310]: [0, 0, 2] is no permutation of 3 dimensions\n"
+        "error[W0310]: [0, 0, 2] is not a permutation of 3 dimensions\n"
         "  --> matmul.weft:9:31\n"
         "   |\n"
         " 9 |   let gemm = interchange gemm [0, 0, 2]\n"

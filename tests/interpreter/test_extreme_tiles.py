@@ -119,7 +119,7 @@ FUSED = "fuse init into tiles\n"
 REGISTERS = "promote-to-registers one.acc across k\n"
 BY_HAND = "map init to threads(*) cyclic\nbufferize\nlet back = match linalg.copy\nmap back to threads(y: 2, x: 2) cyclic\n"
 NAMED = {
-    "a column in shared memory is no row": (
+    "a column in shared memory is not a row": (
         matmul(4, 8, 16), product("1, 8", 8, "transpose", "vector 2", "1, 1", "threads(y, x)", FUSED + REGISTERS),
     ),
     "a tile of all rows begins where the padded buffer does": (

@@ -269,7 +269,7 @@ def test_an_op_that_is_fused_reads_through_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sizes", ["1, 3, 4, 3", "1, 2, 3, 2"])
 def test_an_op_starts_from_it(sizes: str, tmp_path: Path) -> None:
-    """Each tile of the result starts from its part of the padding; one that is not read is no start."""
+    """Each tile of the result starts from its part of the padding; one that is not read is not a start."""
     start = FIRST.pad(ONE, ONE, "index").pad([0, -1, 0, 0], NONE, "%low")
     kind, window = start.type, "  %window = tensor.empty() : tensor<2x2xf32>\n"
     image = np.random.default_rng(2).integers(-4, 5, (2, 7, 9, 3)).astype(np.float32)

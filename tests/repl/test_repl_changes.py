@@ -1,4 +1,4 @@
-"""Diffs of modules: numbering is no change, everything else is."""
+"""Diffs of modules: numbering is not a change, everything else is."""
 
 from __future__ import annotations
 

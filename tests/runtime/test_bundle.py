@@ -169,7 +169,7 @@ def test_only_what_is_expected_is_compared(tmp_path: Path) -> None:
     write_bundle(tmp_path / "b", clobbered, "", "", expected={"y": np.zeros(2, np.float32)})
     assert [o.name for o in comparable(read_bundle(tmp_path / "b")).outputs] == ["y"]
     write_bundle(tmp_path / "c", clobbered, "", "", expected={"q": np.zeros(2, np.float32)})
-    with pytest.raises(WeftError, match=r"W0716: .*`q`, which is no output"):
+    with pytest.raises(WeftError, match=r"W0716: .*`q`, which is not an output"):
         comparable(read_bundle(tmp_path / "c"))
 
 

@@ -110,7 +110,7 @@ BAD_FILES: dict[str, Any] = {
 }
 BAD_MEMBERS: dict[str, Any] = {
     "a header cut short": write_header(header(shape="(999999999999, 9999999), }")[:70]),
-    "a header that is no literal": write_header(b"{'descr': open('/etc/passwd')}"),
+    "a header that is not a literal": write_header(b"{'descr': open('/etc/passwd')}"),
     "a header of deep brackets": write_header(b"[" * 9000),
     "a header with an unhashable key": write_header(b"{[]: 1}"),
     "a header with mixed keys": write_header(b"{1: 1, 'a': 2}"),
@@ -119,7 +119,7 @@ BAD_MEMBERS: dict[str, Any] = {
     "a size beyond 64 bits": write_header(header(shape=f"({10**30},)")),
     "a negative size": write_header(header(shape="(-1,)")),
     "more than can be held": write_header(header(shape=f"({2**50}, 1)")),
-    "a member that is no array": write_header(b"", member=b"hello"),
+    "a member that is not an array": write_header(b"", member=b"hello"),
     "broken indentation": write_header(b" 1\n  2\n 3\n"),
 }
 

@@ -148,7 +148,7 @@ WHOLE = BufferView("y", 0, (4, 6), (6, 1))
         (replace(fills("f32", WHOLE, 1), buffers=(Buffer("y", "f16", (4, 6), "output"),)), "fills f16 with f32"),
         (fills("f32", BufferView("y", 1, (4, 6), (6, 1)), 1), "elements 1 … 24 are touched, `y` has 24"),
         (fills("f32", BufferView("z", 0, (4,), (1,)), 1), "no buffer `z`"),
-        (fills("f33", WHOLE, 1), "`f33` is no element type"),
+        (fills("f33", WHOLE, 1), "`f33` is not an element type"),
         (fills("i32", WHOLE, 2**64), "has more than 64 bits"),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_trace_and_its_picture(folder: Path, tmp_path: Path) -> None:
         (["--trace", "{tmp}/b/out.json"], "W0714", "which is the bundle"),
         (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.json"], "W0714", "which is --save"),
         (["--trace", "{tmp}/y.json", "--save", "{tmp}/y.svg"], "W0714", "which is --save"),
-        (["--trace", "/dev/null"], "W0714", "is no file"),
+        (["--trace", "/dev/null"], "W0714", "is not a file"),
         (["--save", "{tmp}/b/plan.json"], "W0714", "--save would overwrite"),
         (["--save", "{tmp}/missing/y.npz"], "W0054", "does not exist"),
     ],

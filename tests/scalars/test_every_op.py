@@ -34,7 +34,7 @@ ELSEWHERE = {
     "vector.transfer_read": "tests/cuda/test_cuda_ops.py, tests/simulator/test_simulated_values.py: they move elements",
     "vector.transfer_write": "the same", "vector.maskedload": "the same", "vector.maskedstore": "the same",
 }  # fmt: skip
-"""Ops that are no case of their own."""
+"""Ops that are not case of their own."""
 
 BITS_REFUSED = {
     f"arith.{name}"

@@ -84,7 +84,7 @@ def main() -> None:
     import resource
 
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what compiled code prints is no answer
+    os.dup2(2, 1)  # what compiled code prints is not an answer
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()

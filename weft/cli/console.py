@@ -40,7 +40,7 @@ def emit(text: str) -> None:
 
 
 def stderr(width: int | None = None) -> Console:
-    """A rich console on stderr; plain where stderr is no terminal or `NO_COLOR` is set."""
+    """A rich console on stderr; plain where stderr is not a terminal or `NO_COLOR` is set."""
     from rich.console import Console
 
     return Console(stderr=True, width=width, highlight=False, soft_wrap=False)

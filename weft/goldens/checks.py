@@ -48,7 +48,7 @@ def directives(source: Source) -> list[Directive]:
         match = _DIRECTIVE.fullmatch(line)
         if match is None:
             if _MEANT.match(line) or not _COMMENT.fullmatch(line):
-                raise _malformed("this is no CHECK line, and no comment", whole)
+                raise _malformed("this is not a CHECK line, and no comment", whole)
             continue
         span = Span(source, number, match.start("check") + 1, number, len(line.rstrip()) + 1)
         kind = match["kind"] or ""
@@ -97,7 +97,7 @@ def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, p
         return _malformed(plain.strip().partition("\n")[0], next(iter(lines.values())).span)
     at = lines[int(head["line"])]
     if head["column"] or "Malformed regex" in head["message"]:
-        return _malformed(f"this is no pattern: {head['message']}", at.span)
+        return _malformed(f"this is not a pattern: {head['message']}", at.span)
     notes: list[str] = []
     seen = {match["what"]: match["text"].strip() for match in _SEEN.finditer(plain)}
     if at.kind == "-NOT":

@@ -116,7 +116,7 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
         raise ValueError("the schedule is missing")
     schedule, *rest = words
     if not schedule.endswith(".weft") or re.search(r"[/\\]", schedule):
-        raise ValueError(f"`{schedule}` is no schedule in this folder")
+        raise ValueError(f"`{schedule}` is not a schedule in this folder")
     if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
         ending = (suffix_of(path) or "").removeprefix(".")
         raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{ending}`")

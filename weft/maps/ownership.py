@@ -1,7 +1,7 @@
 """Ownership by trial: a kernel in which each iteration notes who runs it, made by the code that launches, run on the simulator.
 
 The mapped loop is outlined as `launch` does it, with the launch's own geometry. Then its body is exchanged for a store of the
-processor's number, all other work is dropped, and what is left is realised and run. There is no second formula for who owns what.
+processor's number, all other work is dropped, and what is left is made a kernel and run. There is no second formula for who owns what.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, memref
 from ..interpreter.ir.structured import generic, is_structured, structure
 from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
-from ..interpreter.launch.realise import Realiser
+from ..interpreter.launch.materialize import Materializer
 from ..interpreter.mapping.geometry import Geometry, geometry_of
 from ..interpreter.mapping.mapping import (
     ATTRIBUTE,
@@ -33,8 +33,8 @@ from ..interpreter.mapping.mapping import (
     mapping_of,
     most_extents,
 )
+from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
-from ..interpreter.mapping.readiness import mapped_things
 from ..interpreter.memory.layouts import bytes_of, is_shared, strided
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.rewriter import describe
@@ -87,7 +87,7 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
     """The maps of a session that ran to its end, in the order in which the schedule made their handles; or those of `names`.
 
     Raises:
-        WeftError: W0970 for a name that is no handle, W0971 for a handle that is never mapped, W0972 where nothing is.
+        WeftError: W0970 for a name that is not a handle, W0971 for a handle that is never mapped, W0972 where nothing is.
     """
     found: dict[str, LiveMap] = {}
     handles: set[str] = set()
@@ -199,7 +199,7 @@ class _Trial:
         else:
             self._store_in_op(probe, number, path)
         _prune(self.kernel.root, path)
-        Realiser(self.kernel, self.geometry).run(self.kernel.root)
+        Materializer(self.kernel, self.geometry).run(self.kernel.root)
         lower(self.kernel)
         function = SimKernel(self.kernel.function)
         owners = np.full(self.shape, NOBODY, np.int64)

@@ -110,7 +110,7 @@ class _Constant:
         if resource is None and not isinstance(value, ir.DenseElementsAttr):
             text = str(value)
             short = text if len(text) <= 60 else text[:57] + "…"
-            raise self.refusal("W0410", f"the value is no list of elements: {short}", "print it as `dense<…>`")
+            raise self.refusal("W0410", f"the value is not a list of elements: {short}", "print it as `dense<…>`")
         found = ir.ShapedType(getattr(value, "type"))  # noqa: B009  (an Attribute by its static type)
         if found != wanted:
             raise self.refusal("W0411", f"the value is a {found}, and the constant a {type_}")

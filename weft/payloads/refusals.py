@@ -32,12 +32,12 @@ _REFUSALS = (
         "the module has no kernel @{0}", "keep its `gpu.module` beside the host function",
     ),
     (
-        r"kernel module '([^']+)' is undefined", "W0626", "@{0} is no gpu.module: the launch finds no kernel in it",
+        r"kernel module '([^']+)' is undefined", "W0626", "@{0} is not a gpu.module: the launch finds no kernel in it",
         "kernels are `gpu.func @f(…) kernel` in a `gpu.module`",
     ),
     (
         r"is missing the 'gpu.kernel' attribute", "W0626",
-        "what is launched is no kernel", "make it one: `gpu.func @f(…) kernel`",
+        "what is launched is not a kernel", "make it one: `gpu.func @f(…) kernel`",
     ),
     (
         r"got (\d+) kernel operands but expected (\d+)", "W0627",

@@ -105,7 +105,7 @@ def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Valu
         value = evaluate(argument.value, {})
         if objection := parameter.objection(value):
             raise fail(
-                "W0486", f"`{parameter.name} = {value}` is no legal argument: {objection}", span=argument.value.span
+                "W0486", f"`{parameter.name} = {value}` is not a legal argument: {objection}", span=argument.value.span
             )
         values[parameter.name] = value  # type: ignore[assignment]
     return values
@@ -148,7 +148,7 @@ class Settings:
 
 
 def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
-    """`["bm=32", "type = f64"]` → names and values. Raises W0480 for what is no pair, W0481 for a name given twice.
+    """`["bm=32", "type = f64"]` → names and values. Raises W0480 for what is not a pair, W0481 for a name given twice.
 
     Args:
         option: what the user wrote in front of a pair.
@@ -194,5 +194,5 @@ def _value(parameter: BuilderParameter, text: str) -> Value:
         if isinstance(value, str) and INTEGER.fullmatch(value):
             objection = f"it has {len(value)} digits, and must be at most {parameter.maximum}"
         shortened = text if len(text) <= DIGITS else f"{text[: DIGITS - 1]}…"
-        raise fail("W0483", f"`{parameter.name}={shortened}` is no legal value: {objection}")
+        raise fail("W0483", f"`{parameter.name}={shortened}` is not a legal value: {objection}")
     return value

@@ -38,7 +38,7 @@ def save(desk: Desk, text: str) -> None:
         if not path.stem.strip(".") or not path.name.isprintable():
             raise ValueError("it has no letter in it, or one that cannot be printed")
     except (OSError, RuntimeError, ValueError) as error:  # no such user, no name in it, too long, a null byte
-        raise fail("W0066", f"`{names[0]}` is no name for a file: {error}", hint="`save mine.weft`") from None
+        raise fail("W0066", f"`{names[0]}` is not a name for a file: {error}", hint="`save mine.weft`") from None
     own = Path(desk.bench.recipe.file.source.name)
     expect_apart([Output("save", path, ".weft")], {p: name for p, name in desk.bench.recipe.reads.items() if p != own})
     written = saved_text(desk.bench, path)

@@ -29,7 +29,7 @@ TARGETS = ("auto", "sim", "cuda")
 def sync(desk: Desk, text: str) -> None:
     """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what keeps it
     from being launched."""
-    from ..interpreter.mapping.readiness import independent
+    from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
     from ..interpreter.proof.kernels.trial import mapped_roots, trials
     from ..interpreter.proof.races.findings import Findings

@@ -196,7 +196,7 @@ def plain_ask(shell: Shell) -> Callable[[str], str]:
 
 
 def read_lines() -> Iterator[str]:
-    """The lines of standard input. Raises W0005 for what is no text."""
+    """The lines of standard input. Raises W0005 for what is not text."""
     try:
         yield from sys.stdin
     except UnicodeDecodeError as error:

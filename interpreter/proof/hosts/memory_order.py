@@ -123,7 +123,7 @@ class MemoryOrder:
     """What is wrong with the order of memory accesses. Hand `watch` to a `History`.
 
     Args:
-        may_alias: arguments of the function (and globals that are no constants) may overlap, unless they say otherwise.
+        may_alias: arguments of the function (and globals that are not constants) may overlap, unless they say otherwise.
     """
 
     may_alias: bool = False
@@ -206,8 +206,8 @@ class MemoryOrder:
             return list(self._touched)
         mine = [p for p in self._places[buffer] if None in (p[1], iteration) or p[1] == iteration]
         mine += self._unknown
-        if self.may_alias and self._aliasing.loose(buffer):
-            mine += [p for p in self._outside if p[0] != buffer and self._aliasing.loose(p[0])]
+        if self.may_alias and self._aliasing.may_alias(buffer):
+            mine += [p for p in self._outside if p[0] != buffer and self._aliasing.may_alias(p[0])]
         return mine
 
     def _enter(self, place: Place, effects: list[Effect], bit: int) -> None:

@@ -159,7 +159,7 @@ class Aliasing:
     distinct: Collection[ir.Value] = ()
     _known: dict[HostBuffer, bool] = field(default_factory=dict)
 
-    def loose(self, buffer: HostBuffer) -> bool:
+    def may_alias(self, buffer: HostBuffer) -> bool:
         """Whether the buffer may overlap any other of which this is true."""
         if buffer not in self._known:
             self._known[buffer] = self._may_overlap(buffer)

@@ -11,7 +11,7 @@ from ...focus.modules import take_apart
 from ...ir.cloning import clone_module
 from ...ir.mlir import gpu, i64, ir, operations
 from ...launch.launch import Known, LaunchInfo, launch_loop
-from ...launch.realise import hands_on, is_separable
+from ...launch.materialize import hands_on, is_separable
 from ...mapping.mapping import mapping_of
 from ...memory.effects import accesses
 from .kernels import kernel_model

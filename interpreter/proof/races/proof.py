@@ -57,7 +57,7 @@ class Judgement:
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
-    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`mapping/readiness.py`)."""
+    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`mapping/preconditions.py`)."""
     try:
         findings = Findings(kernel_model(kernel, block=block, grid=grid), independent=independent)
     except WeftError as error:
@@ -117,7 +117,7 @@ def symbol_of(kernel: ir.Operation) -> str:
 
 def _of_loop(module: ir.Module, root: ir.Operation) -> str:
     """All that `launch_loop` reads, and nothing else: the loop, what it uses of the host, and what arguments are called. Which
-    name is free for the kernel is no part of it."""
+    name is free for the kernel is not a part of it."""
     with module.context, root.location:
         outlined = outline(module, root, views_inside=True)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
@@ -126,7 +126,7 @@ def _of_loop(module: ir.Module, root: ir.Operation) -> str:
 
 
 def _put_constants_first(function: ir.Operation) -> None:
-    """Where a constant stands, and whether two are one, is no part of what is proven: it changes with what else the host needs."""
+    """Where a constant stands, and whether two are one, is not proven: it changes with what else the host needs."""
     kept: dict[str, ir.Operation] = {}
     for op in list(operations(function, "arith.constant")):
         same = kept.setdefault(f"{op.attributes['value']} {op.results[0].type}", op)

@@ -80,9 +80,9 @@ class AsGemm(Statement):
     padding: tuple[int, ...] | None = integers(optional=True, minimum=0)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ...padding.pieces import makers, remove_dead
+        from ...padding.provenance import makers, remove_dead
         from .consumers import move_consumers, staying
-        from .problem import read
+        from .convolution import read
         from .product import product, runs, source_of
 
         op = rewrite.find(self.target)
@@ -90,19 +90,19 @@ class AsGemm(Statement):
             raise rewrite.error("W0440", f"`as-gemm` takes a convolution, and this is {op.name}", op)
         op = levels.expect_values(rewrite, self.target, "W0445", "convolution")
         with rewrite.placing(op):
-            problem = read(op)
-        source = source_of(op.operands[problem.image])
-        self._as_stated(rewrite, op, problem.windows, source.low, source.high)
+            convolution = read(op)
+        source = source_of(op.operands[convolution.image])
+        self._as_stated(rewrite, op, convolution.windows, source.low, source.high)
         with ahead_of(op):
-            made, result = product(op, problem, source)
+            made, result = product(op, convolution, source)
         op.results[0].replace_all_uses_with(result)
-        passed, start = makers(op.operands[problem.image]), producer(op.operands[2])
+        passed, start = makers(op.operands[convolution.image]), producer(op.operands[2])
         op.erase()
         remove_dead(passed)
         if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
             rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
-        moved = move_consumers(result, runs(problem))
-        rewrite.remark(problem.spelled(source.padded))
+        moved = move_consumers(result, runs(convolution))
+        rewrite.remark(convolution.spelled(source.padded))
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
         if (behind := staying(made)) is not None:

@@ -71,7 +71,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Convolution:
     """A convolution, read as a matrix product.
 
     Args:
@@ -108,11 +108,11 @@ class Problem:
         return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
 
     def spelled(self, padded: bool) -> str:
-        """`a product of 196×16, summed over 36; its left operand is the image, read where it lies, its padding a mask`."""
+        """`a product of 196×16, summed over 36; its left operand is the image, read in place, its padding a mask`."""
         sizes = [[str(self.groups[g].extent) for g in groups] for groups in (self.result_groups, self.summed)]
         product = "a product of {}, summed over {}".format(*map("×".join, sizes))
         side, padding = "left" if self.image_is_left else "right", ", its padding a mask" if padded else ""
-        return f"{product}; its {side} operand is the image, read where it lies{padding}"
+        return f"{product}; its {side} operand is the image, read in place{padding}"
 
     @property
     def result_groups(self) -> tuple[int, ...]:
@@ -138,7 +138,7 @@ class Problem:
         return (*own[:-1], *self.summed, own[-1])
 
 
-def read(op: ir.Operation) -> Problem:
+def read(op: ir.Operation) -> Convolution:
     """The convolution `op` as a matrix product.
 
     Raises W0440 … W0444 where it is none, or where the sizes are not static.
@@ -154,7 +154,7 @@ def read(op: ir.Operation) -> Problem:
     ]
     groups = tuple(Group(sides[part[0]], part, tuple(space.extents[d] or 0 for d in part)) for part in parts)
     _has_both_sides(op, space, axes, groups)
-    return Problem(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
+    return Convolution(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
 
 
 def _space(op: ir.Operation) -> Structure:
@@ -217,7 +217,7 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...
     if len(windowed) != 1 or not space.maps[1 - windowed[0]].is_projected_permutation:
         raise fail(
             "W0440",
-            f"{op.name} is no convolution: no window of a filter moves over one of its operands",
+            f"{op.name} is not a convolution: no window of a filter moves over one of its operands",
             "a matrix product is tiled as it is",
         )
     position = windowed[0]
@@ -225,7 +225,7 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...
     for expr, size in zip(space.maps[position].results, shape_of(op.operands[position]), strict=True):
         found = linear(expr)
         if found is None:
-            raise fail("W0440", f"the image is indexed with {expr}, which is no sum of dimensions")
+            raise fail("W0440", f"the image is indexed with {expr}, which is not a sum of dimensions")
         axes.append(LoopAxis(found[0], found[1], size or 0))
     _steps(space, axes)
     return position, tuple(axes)
@@ -298,7 +298,7 @@ def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tu
         if number is None or tuple(order[: len(groups[number].dimensions)]) != groups[number].dimensions:
             raise fail(
                 "W0444",
-                "the filter's axes stand in another order than the result's, so that it is no matrix without a copy",
+                "the filter's axes stand in another order than the result's, so that it is not a matrix without a copy",
                 "transpose the filter first",
             )
         found.append(number)

@@ -20,18 +20,18 @@ from ...indices.arithmetic import Sum, Term
 from ...ir.cloning import clone_body
 from ...ir.mlir import affine, ir, linalg, made_by, tensor
 from ...ir.structured import body_of, element_type, extents_of, generic, move_marks, shape_of
-from ...padding import gathers
-from ...padding.gathers import Subscript, read
+from ...padding import masked_loads
 from ...padding.identities import combination
-from ...padding.pieces import Image, Piece, margins, read_through
-from .problem import LoopAxis, Problem
+from ...padding.masked_loads import Subscript, read
+from ...padding.provenance import Image, Provenance, margins, read_through
+from .convolution import Convolution, LoopAxis
 
 
 @dataclass(frozen=True)
 class ImageSource:
     """Where the image is read: what it is pieced together of, and how many elements stand around it."""
 
-    piece: Piece
+    piece: Provenance
     low: tuple[int, ...]
     high: tuple[int, ...]
 
@@ -46,14 +46,14 @@ def source_of(value: ir.Value) -> ImageSource:
     return ImageSource(piece, *margins(piece, extents_of(value)))
 
 
-def operand(problem: Problem, source: ImageSource, kind: ir.Type) -> ir.Value:
+def operand(convolution: Convolution, source: ImageSource, kind: ir.Type) -> ir.Value:
     """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point."""
-    units = [d for d, n in enumerate(problem.extents) if n == 1]
-    axes = [axis.without(units) for axis in problem.axes]
-    together = _collapsible(problem, axes)
+    units = [d for d, n in enumerate(convolution.extents) if n == 1]
+    axes = [axis.without(units) for axis in convolution.axes]
+    together = _collapsible(convolution, axes)
     if together is not None and isinstance(source.piece, Image):
         return collapsed(source.piece.value, together)
-    return _gather(problem, source.piece, axes, kind)
+    return _gather(convolution, source.piece, axes, kind)
 
 
 def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
@@ -65,12 +65,12 @@ def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
 
 
-def _collapsible(problem: Problem, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
+def _collapsible(convolution: Convolution, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
     """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
-    extents = problem.extents
+    extents = convolution.extents
     order: list[int] = []
     together: list[list[int]] = []
-    groups = [[d for d in problem.groups[g].dimensions if extents[d] > 1] for g in problem.image_groups]
+    groups = [[d for d in convolution.groups[g].dimensions if extents[d] > 1] for g in convolution.image_groups]
     at = 0
     for number, axis in enumerate(axes):
         dimension = next(iter(axis.factors), None)
@@ -90,27 +90,27 @@ def _collapsible(problem: Problem, axes: Sequence[LoopAxis]) -> list[list[int]] 
     return together if fits else None
 
 
-def _gather(problem: Problem, piece: Piece, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
+def _gather(convolution: Convolution, piece: Provenance, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         digits: dict[int, ir.Value] = {}
-        for number, whole in zip(problem.image_groups, at, strict=True):
-            digits.update(_taken_apart(problem, number, whole))
+        for number, whole in zip(convolution.image_groups, at, strict=True):
+            digits.update(_taken_apart(convolution, number, whole))
         return read(
-            piece, [Subscript(partial(_subscript, axis, digits), *axis.reach(problem.extents)) for axis in axes], kind
+            piece, [Subscript(partial(_subscript, axis, digits), *axis.reach(convolution.extents)) for axis in axes], kind
         )
 
-    return gathers.computed([problem.groups[g].extent for g in problem.image_groups], kind, element)
+    return masked_loads.computed([convolution.groups[g].extent for g in convolution.image_groups], kind, element)
 
 
-def _taken_apart(problem: Problem, group: int, whole: ir.Value) -> dict[int, ir.Value]:
+def _taken_apart(convolution: Convolution, group: int, whole: ir.Value) -> dict[int, ir.Value]:
     """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
-    dimensions, extents = problem.groups[group].dimensions, problem.extents
+    dimensions, extents = convolution.groups[group].dimensions, convolution.extents
     long = [d for d in dimensions if extents[d] > 1]
     if len(long) < 2:
         return dict.fromkeys(long, whole)
     kind = ir.IndexType.get()
     made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, [], [extents[d] for d in long[1:]])
-    names = [name for d, name in zip(dimensions, problem.names(group), strict=True) if d in long]
+    names = [name for d, name in zip(dimensions, convolution.names(group), strict=True) if d in long]
     made.operation.attributes["weft.names"] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
     return dict(zip(long, made.results, strict=True))
 
@@ -120,38 +120,38 @@ def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.
     return Sum(axis.offset + more, tuple(Term(digits[d], factor, None) for d, factor in axis.factors.items())).emit()
 
 
-def product(op: ir.Operation, problem: Problem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
+def product(op: ir.Operation, convolution: Convolution, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
     """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
-    image = operand(problem, source, element_type(op.operands[problem.image]))
+    image = operand(convolution, source, element_type(op.operands[convolution.image]))
     numbers = count()
-    together = [[next(numbers) for _ in problem.groups[g].dimensions] for g in problem.filter_groups]
-    kernel = collapsed(op.operands[problem.filter], together)
-    start = matrix(op.operands[2], runs(problem))
-    inputs = [image, kernel] if problem.image_is_left else [kernel, image]
-    mine = (problem.image_groups, problem.filter_groups)
-    order = mine if problem.image_is_left else mine[::-1]
-    whole = ir.AffineMap.get_identity(len(problem.groups))
-    maps = [whole.get_submap(list(groups)) for groups in (*order, problem.result_groups)]
-    if len(problem.groups) == 3 and [str(m) for m in maps] == _MATMUL and _adds_products(op):
+    together = [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.filter_groups]
+    kernel = collapsed(op.operands[convolution.filter], together)
+    start = matrix(op.operands[2], runs(convolution))
+    inputs = [image, kernel] if convolution.image_is_left else [kernel, image]
+    mine = (convolution.image_groups, convolution.filter_groups)
+    order = mine if convolution.image_is_left else mine[::-1]
+    whole = ir.AffineMap.get_identity(len(convolution.groups))
+    maps = [whole.get_submap(list(groups)) for groups in (*order, convolution.result_groups)]
+    if len(convolution.groups) == 3 and [str(m) for m in maps] == _MATMUL and _adds_products(op):
         made = linalg.matmul(*inputs, outs=[start]).owner.operation
     else:
-        made = _contraction(op, problem, inputs, start, maps)
-    return made, expanded(made.results[0], shape_of(op.results[0]), runs(problem))
+        made = _contraction(op, convolution, inputs, start, maps)
+    return made, expanded(made.results[0], shape_of(op.results[0]), runs(convolution))
 
 
-def runs(problem: Problem) -> list[list[int]]:
+def runs(convolution: Convolution) -> list[list[int]]:
     """The result's axes by dimension of the product."""
     numbers = count()
-    return [[next(numbers) for _ in problem.groups[g].dimensions] for g in problem.result_groups]
+    return [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.result_groups]
 
 
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of what is."""
     shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
     fill = made_by(value, "linalg.fill")
-    if fill is None and not gathers.is_empty(value):
+    if fill is None and not masked_loads.is_empty(value):
         return collapsed(value, together)
-    empty = gathers.empty(shape, element_type(value))
+    empty = masked_loads.empty(shape, element_type(value))
     if fill is None:
         return empty
     made = linalg.fill(fill.operands[0], outs=[empty])
@@ -185,13 +185,13 @@ def _adds_products(op: ir.Operation) -> bool:
 
 
 def _contraction(
-    op: ir.Operation, problem: Problem, inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap]
+    op: ir.Operation, convolution: Convolution, inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap]
 ) -> ir.Operation:
     """A generic with the convolution's own body."""
-    iterators = ["reduction" if g.side == "sum" else "parallel" for g in problem.groups]
+    iterators = ["reduction" if g.side == "sum" else "parallel" for g in convolution.groups]
 
     def body(own: list[ir.Value]) -> list[ir.Value]:
-        exchanged = (problem.image == 0) != problem.image_is_left
+        exchanged = (convolution.image == 0) != convolution.image_is_left
         return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own)
 
     return generic(inputs, [start], maps, iterators, body)

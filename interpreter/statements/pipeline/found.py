@@ -119,7 +119,7 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
     writers = [op for op in operations(loop) if any(may_share(target, buffer) for target in written(op))]
     op = writers[0]
     if len(writers) > 1:
-        raise refuse("W0376", f"{spelled_buffer(alloc)} is written by several ops in the loop", op)
+        raise refuse("W0376", f"{buffer_key(alloc)} is written by several ops in the loop", op)
     if op.parent is None or op.parent.operation != loop or not is_parallel_op(op) or mapping_of(op) is None:
         tiled = [outer for outer, _ in enclosing_maps(op) if outer != loop]
         how = (
@@ -129,7 +129,7 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
         )
         raise refuse(
             "W0376",
-            f"{spelled_buffer(alloc)} {how}",
+            f"{buffer_key(alloc)} {how}",
             op,
             "map the copy itself: `map copy_a to threads(*) cyclic`",
         )
@@ -146,12 +146,12 @@ def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
     target = len(op.operands) - 1
     if len(yielded(op)) != 1 or is_read(op, target):
         raise refuse(
-            "W0376", f"the op that fills {spelled_buffer(alloc)} also reads or writes something else there", op
+            "W0376", f"the op that fills {buffer_key(alloc)} also reads or writes something else there", op
         )
     if None in space.extents or space.maps[-1] != ir.AffineMap.get_identity(space.rank):
         raise refuse(
             "W0376",
-            f"the op that fills {spelled_buffer(alloc)} does not walk a tile of static shape, element by element",
+            f"the op that fills {buffer_key(alloc)} does not walk a tile of static shape, element by element",
             op,
             "tile with static sizes, and let `promote-to-shared` make the copy",
         )
@@ -165,7 +165,7 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
         view = producer(value)
         assert view is not None, "a view leads to its buffer"
         if not _relocatable(view) or any(made_within(o, loop) for o in list(view.operands)[1:]):
-            raise refuse("W0376", f"which part of {spelled_buffer(alloc)} is filled changes within the loop", view)
+            raise refuse("W0376", f"which part of {buffer_key(alloc)} is filled changes within the loop", view)
         found.append(view)
         value = view.operands[0]
     return reversed(found)
@@ -194,15 +194,15 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
         if place is None:
             raise refuse(
                 "W0377",
-                f"{spelled_buffer(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is meant",
+                f"{buffer_key(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is meant",
                 user,
             )
         if is_view(user) and not _relocatable(user):
-            raise refuse("W0377", f"{spelled_buffer(copy.alloc)} is seen through an absolute view", user)
+            raise refuse("W0377", f"{buffer_key(copy.alloc)} is seen through an absolute view", user)
         if order[place] < order[copy.op]:
             raise refuse(
                 "W0377",
-                f"{spelled_buffer(copy.alloc)} is read before it is filled: what the iteration before has copied",
+                f"{buffer_key(copy.alloc)} is read before it is filled: what the iteration before has copied",
                 user,
             )
 
@@ -229,7 +229,7 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
         for writer in (op for source in sources for buffer, op in writers if may_share(source, buffer)):
             raise refuse(
                 "W0378",
-                f"what is copied to {spelled_buffer(copy.alloc)} is written in the same loop: "
+                f"what is copied to {buffer_key(copy.alloc)} is written in the same loop: "
                 "the tile of iteration i + 1 would be read before iteration i has written it",
                 copy.op,
                 "pipeline a loop that only reads what its copies read",
@@ -237,7 +237,7 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
             )
 
 
-def spelled_buffer(alloc: ir.Operation) -> str:
+def buffer_key(alloc: ir.Operation) -> str:
     """`A_shared`, as the reports call it."""
     name = name_of(alloc.results[0])
     return "a shared buffer" if name is None else f"`{name}`"

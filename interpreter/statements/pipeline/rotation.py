@@ -55,7 +55,7 @@ def _two_tiles(copy: StagedCopy) -> ir.Value:
 
 
 def _own_tile(copy: StagedCopy) -> ir.Value:
-    """The tile that is on its way: `weft.staging` makes it registers at launch."""
+    """The tile that is on its way: `weft.register_stage` makes it registers at launch."""
     kind = ir.MemRefType(copy.target.type)
     with ahead_of(copy.alloc):
         tile = memref.AllocOp(ir.MemRefType.get(copy.shape, kind.element_type), [], [])

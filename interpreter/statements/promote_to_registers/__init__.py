@@ -74,7 +74,7 @@ class PromoteToRegisters(Statement):
         op, loop = rewrite.find(self.operand.handle), rewrite.find(self.loop)
         position = self._position(rewrite, op)
         if loop.name != "scf.for" or op == loop or op not in set(operations(loop)):
-            what = "is no sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
+            what = "is not a sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
             raise rewrite.error(
                 "W0382", f"{loop.name} {what}", loop, "name the loop that `tile` made of the reduction, around the op",
                 at="loop",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import reduce
 
 from ....dsl.diagnostics import fail
-from ...buffers.elements import copy_alone, widest
+from ...buffers.elements import copy_per_thread, widest
 from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
@@ -41,7 +41,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
             "which part of the buffer the op writes changes within the loop",
             "name an inner loop, one that does not move the accumulator",
         )
-    _check_alone(base, loop)
+    _check_per_thread(base, loop)
     around = thread_nest(loop)
     if len(thread_nest(op)) > len(around):
         return _across_threads(op, base, loop)
@@ -59,7 +59,7 @@ def _check_new(buffer: ir.Operation) -> None:
         raise fail("W0395", "the operand is kept in registers already", "once is enough; name another operand")
 
 
-def _check_alone(base: ir.Value, loop: ir.Operation) -> None:
+def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
     """W0384: inside the loop the buffer is looked at through this base alone."""
     for inner in operations(loop):
         for operand in inner.operands:
@@ -169,8 +169,8 @@ def _write_back(tile: ThreadTile, kept: ir.Value, base: ir.Value, loop: ir.Opera
     following = [o.operation for o in loop.block.operations]
     owned = clone_nest(tile, following[following.index(loop) + 1])
     with end_of(owned.nest[-1]), loop.location:
-        copied = copy_alone(owned.view.results[0], _same_tile(owned, kept, base))
-        return "written back behind the loop" + _at_once(copied)
+        copied = copy_per_thread(owned.view.results[0], _same_tile(owned, kept, base))
+        return "written back after the loop" + _at_once(copied)
 
 
 def _first_values(tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
@@ -180,7 +180,7 @@ def _first_values(tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Op
     owned = clone_nest(tile, first or loop)
     with end_of(owned.nest[-1]), loop.location:
         if first is None:
-            return "loaded before the loop" + _at_once(copy_alone(_same_tile(owned, kept, base), owned.view.results[0]))
+            return "loaded before the loop" + _at_once(copy_per_thread(_same_tile(owned, kept, base), owned.view.results[0]))
         moved = linalg.fill(first.operands[0], outs=[owned.view.results[0]]).owner
     for key in first.attributes:
         if key.startswith("weft.h"):
@@ -217,13 +217,13 @@ def _within_a_thread(base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, 
     set_name(kept, "acc")
     _replace(base, kept.results[0], loop)
     with ir.InsertionPoint.after(loop), loop.location:
-        stored = "written back behind the loop" + _at_once(copy_alone(kept.results[0], base))
+        stored = "written back after the loop" + _at_once(copy_per_thread(kept.results[0], base))
     if first is not None:
         first.operands[1] = kept.results[0]
         loaded = "the fill before the loop is their first value"
     else:
         with ahead_of(loop):
-            loaded = "loaded before the loop" + _at_once(copy_alone(base, kept.results[0]))
+            loaded = "loaded before the loop" + _at_once(copy_per_thread(base, kept.results[0]))
     return kept, [f"each thread keeps {part} in registers", loaded, stored]
 
 

@@ -30,8 +30,8 @@ from ...ir.structured import (
     sliced,
     uncut,
 )
-from ...padding import gathers
-from ...tensors.clipping import inside_of, rebuilt
+from ...padding import masked_loads
+from ...tensors.writeback_guards import inside_of, rebuilt
 from .parts import added
 
 
@@ -87,7 +87,7 @@ class _Sum:
                 "others read the partial sums, which will not be kept",
                 "leave `atomic` out, and launch the sum on its own",
             )
-        if not gathers.is_empty(loop_inits(loop)[number]):
+        if not masked_loads.is_empty(loop_inits(loop)[number]):
             raise fail(
                 "W0458",
                 "the partial sums start from an op in front of the loop",
@@ -122,7 +122,7 @@ def _on_its_own(output: ir.Value) -> ir.Operation:
     for op in users(output):
         if op != insertion:
             with ahead_of(op):
-                place = gathers.empty(extents_of(op.results[0]), element_type(output))
+                place = masked_loads.empty(extents_of(op.results[0]), element_type(output))
             replace(op, [place])
     return insertion
 

@@ -18,9 +18,9 @@ from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
 from ...ir.mlir import ahead_of, arith, ir, linalg, operations, producer
 from ...ir.structured import Structure, body_of, element_type, extents_of, generic, shape_of, structure
-from ...padding import gathers
-from ...padding.gathers import Neutral
+from ...padding import masked_loads
 from ...padding.identities import SUMS, combination, fillings, mask_update, runs_anywhere
+from ...padding.masked_loads import Identity
 from ...tensors.fusing import remove_if_dead
 
 
@@ -105,13 +105,13 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
     start = op.operands[space.inputs]
     kind = element_type(start)
     filled = (
-        fillings(op, space, [cut.summed], gathers.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
+        fillings(op, space, [cut.summed], masked_loads.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
     )
     outside = filled or (None,) * space.inputs
     with ahead_of(op):
         inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
         whole = [cut.parts, *extents_of(start)]
-        zeros = linalg.fill(gathers.number(None, kind), outs=[gathers.empty(whole, kind)]).owner.operation
+        zeros = linalg.fill(masked_loads.number(None, kind), outs=[masked_loads.empty(whole, kind)]).owner.operation
         partial = _partial(cut, inputs, zeros.results[0])
         if cut.ragged and filled is None:
             mask_update(
@@ -122,7 +122,7 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
     before = [owner for v in op.operands if (owner := producer(v)) is not None]
     op.erase()
     for owner in dict.fromkeys(before):
-        if gathers.is_gather(owner):
+        if masked_loads.is_masked_load(owner):
             remove_if_dead(owner)
     return partial, zeros, total
 
@@ -160,7 +160,7 @@ def added(one: ir.Value, other: ir.Value) -> ir.Value:
 # ---- operands --------------------------------------------------------------------------------------------------------------
 
 
-def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.AffineMap]:
+def _operand(cut: Split, number: int, outside: Identity) -> tuple[ir.Value, ir.AffineMap]:
     """An input of the partial sums and its indexing map: as it is where it does not depend on k, else a gather over (s, …, k')."""
     value, indexing = cut.op.operands[number], cut.space.maps[number]
     rank = cut.space.rank + 1
@@ -176,9 +176,9 @@ def _operand(cut: Split, number: int, outside: Neutral) -> tuple[ir.Value, ir.Af
         zero = constant(0)
         indices = [axes.get(d, zero) for d in range(cut.space.rank)]
         where = apply_map(indexing, indices)
-        return gathers.read_at(value, where, _inside(cut, axes[cut.summed]) if cut.ragged else None, outside)
+        return masked_loads.read_at(value, where, _inside(cut, axes[cut.summed]) if cut.ragged else None, outside)
 
-    made = gathers.computed([cut.parts, *(extents[d] for d in read)], element_type(value), element)
+    made = masked_loads.computed([cut.parts, *(extents[d] for d in read)], element_type(value), element)
     d = ir.AffineDimExpr.get
     return made, ir.AffineMap.get(rank, 0, [d(0), *(d(n + 1) for n in read)])
 

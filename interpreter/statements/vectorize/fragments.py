@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ...buffers.elements import copy_alone, widest
+from ...buffers.elements import copy_per_thread, widest
 from ...ir.functions import name_of, set_name
 from ...ir.mlir import DYNAMIC, ahead_of, ir, memref
 from ...memory.layouts import strided, transposed
@@ -31,11 +31,11 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
         maps = [whole, whole.get_submap(kept)]
         made: list[ir.Operation] = []
         if read:
-            made.append(copy_alone(outer, own, maps))
+            made.append(copy_per_thread(outer, own, maps))
         op.operands[position] = _permuted(_expanded(own, kind.shape, kept), [order.index(axis) for axis in range(len(order))])
     if written:
         with ir.InsertionPoint.after(op), op.location:
-            made.append(copy_alone(own, outer, maps[::-1]))
+            made.append(copy_per_thread(own, outer, maps[::-1]))
     lanes = min(widest(one) for one in made)
     what = "loaded and stored" if read and written else "loaded" if read else "stored"
     how = f"{lanes} elements at once" if lanes > 1 else f"element by element ({_why_not(kind)})"

@@ -127,7 +127,7 @@ KEYWORDS = frozenset(
 
 
 def identifier(text: str, fallback: str = "v") -> str:
-    """`text` as a C++ identifier that is no keyword and does not begin with two underscores."""
+    """`text` as a C++ identifier that is not a keyword and does not begin with two underscores."""
     made = re.sub(r"\W", "_", text, flags=re.ASCII).lstrip("_") or fallback
     if made[0].isdigit():
         made = f"{fallback}{made}"

@@ -58,7 +58,7 @@ def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
 
 
 def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
-    """Check that the access starts where the hardware can. Sizes that are no power of two are moved element by element."""
+    """Check that the access starts where the hardware can. Sizes that are not powers of two are moved element by element."""
     needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
     if "alignment" in op.attributes:
         needed = ir.IntegerAttr(op.attributes["alignment"]).value

@@ -8,7 +8,7 @@ module {
     linalg.fill ins(%cst : f32) outs(%arg2 : memref<64x64xf32>)
     scf.forall (%arg3, %arg4) in (4, 4) {
       %alloc = memref.alloc() {weft.name = "A_shared"} : memref<2x16x16xf32, #gpu.address_space<workgroup>>
-      %alloc_0 = memref.alloc() {weft.name = "A_next", weft.staging} : memref<16x16xf32>
+      %alloc_0 = memref.alloc() {weft.name = "A_next", weft.register_stage} : memref<16x16xf32>
       %0 = affine.apply #map(%arg3)
       %1 = affine.apply #map(%arg4)
       %subview = memref.subview %arg0[%0, 0] [16, 32] [1, 1] : memref<64x32xf32> to memref<16x32xf32, strided<[32, 1], offset: ?>>

@@ -8,7 +8,7 @@ from ...dsl.diagnostics import fail
 
 SIZES = ("1024", "2048", "4096")
 SMALL_SIZES = ("64", "128", "256")
-"""On the simulator, which is no stopwatch for kernels."""
+"""On the simulator, which is not a stopwatch for kernels."""
 
 
 @click.command(short_help="Time the recipes against CuPy's own function.")

@@ -95,7 +95,7 @@ def run(
 
     options = RunOptions(target, seed, inputs, save, reference, trace, graph)
     if graph and trace is not None:
-        raise click.UsageError("--graph replays a plan as a whole, which leaves nothing to --trace: trace it without --graph")
+        raise click.UsageError("--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph")
     with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
             if chosen != Choice(chosen.file) or entry is not None:

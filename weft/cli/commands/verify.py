@@ -26,7 +26,7 @@ class SizesParameter(click.ParamType):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Sizes:
         words = str(value).split(",")
         if len(words) > 3 or not all(w.strip().isascii() and w.strip().isdigit() and int(w) > 0 for w in words):
-            self.fail(f"{value!r} is no size: write one to three positive numbers, e.g. 16,16,1", param, ctx)
+            self.fail(f"{value!r} is not a size: write one to three positive numbers, e.g. 16,16,1", param, ctx)
         x, y, z = [*(int(w) for w in words), 1, 1][:3]
         return (x, y, z)
 

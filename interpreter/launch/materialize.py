@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from ..buffers.elements import StructuredOp, do_alone, emit_unit, is_alone
-from ..buffers.temporaries import Staging, drop_deallocs, is_stage, share
+from ..buffers.elements import StructuredOp, do_per_thread, emit_unit, is_per_thread
+from ..buffers.temporaries import RegisterStages, drop_deallocs, is_stage, share
 from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of
@@ -105,21 +105,21 @@ EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
 
 
-class Realiser:
+class Materializer:
     """Rewrites the kernel's mapped loops and ops in place, outermost first."""
 
     def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
         self._hardware = Hardware(kernel.entry, geometry)
         self._geometry = geometry
-        self._staging = Staging()
+        self._staging = RegisterStages()
         self.remarks: list[str] = []
 
     def run(self, op: ir.Operation, taken: frozenset[tuple[str, str]] = frozenset()) -> None:
-        """Realise `op` if it is mapped, and whatever is mapped inside. `taken`: what the maps around it distribute."""
+        """Materialize `op` if it is mapped, and whatever is mapped inside. `taken`: what the maps around it distribute."""
         mapping = mapping_of(op)
-        if mapping is None and is_alone(op):
+        if mapping is None and is_per_thread(op):
             with ahead_of(op):
-                do_alone(op)
+                do_per_thread(op)
             return op.erase()
         if mapping is None:
             for inner in children(op):
@@ -222,8 +222,8 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    gathers = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (masked one by one)"
-    in_body = [] if any(structured.used(n) for n in buffers) else [gathers]
+    masked_loads = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (masked one by one)"
+    in_body = [] if any(structured.used(n) for n in buffers) else [masked_loads]
     base = behind(structured.operands[structured.output_numbers().start])  # called by the named buffer that it fills
     name = None if isinstance(base.owner, ir.Block) else name_of(base)
     called = describe(op) if name is None else f"{name} ({describe(op)})"

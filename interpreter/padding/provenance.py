@@ -1,7 +1,7 @@
-"""Tensors that are pieced together: an image with a padding around it, in the middle of a filled buffer, a window of either.
+"""Provenance of padded tensors: an image with a padding around it, in the middle of a filled buffer, a window of either.
 
 `tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, one behind the other in any order, are
-read as one thing: where an element comes from, by its index. A gather then reads the image where it lies, and no padded copy is
+read as one thing: where an element comes from, by its index. A masked load then reads the image in place, and no padded copy is
 made. Paddings by the same constant become one box; a negative width crops, and is an offset; paddings by different values, and by
 what depends on the index, are chosen between one after the other.
 
@@ -20,7 +20,7 @@ from ..session.rewriter import describe
 
 @dataclass(frozen=True)
 class Image:
-    """A tensor that is read where it lies."""
+    """A tensor that is read in place."""
 
     value: ir.Value
 
@@ -43,7 +43,7 @@ class Computed:
 class StridedWindow:
     """Element i is element `offsets + i · strides` of what is inside."""
 
-    inside: Piece
+    inside: Provenance
     offsets: tuple[int, ...]
     strides: tuple[int, ...]
 
@@ -68,22 +68,22 @@ class BoxSpan:
 class Placed:
     """What is inside stands in a box; elsewhere the element is that of `around`."""
 
-    inside: Piece
+    inside: Provenance
     spans: tuple[BoxSpan, ...]
-    around: Piece
+    around: Provenance
 
     @property
     def dense(self) -> bool:
         return all(span.stride == 1 for span in self.spans)
 
 
-Piece = Image | Filled | Computed | StridedWindow | Placed
+Provenance = Image | Filled | Computed | StridedWindow | Placed
 
 
 # ---- what a value is -----------------------------------------------------------------------------------------------------------
 
 
-def pieces_of(value: ir.Value) -> Piece:
+def provenance_of(value: ir.Value) -> Provenance:
     """What `value` is pieced together of; `Image(value)` where it is not, or where sizes or places are not known numbers."""
     op = producer(value)
     made = None if op is None else {
@@ -92,13 +92,13 @@ def pieces_of(value: ir.Value) -> Piece:
     return made or Image(value)
 
 
-def read_through(value: ir.Value) -> Piece | None:
+def read_through(value: ir.Value) -> Provenance | None:
     """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a view."""
-    piece = pieces_of(value)
+    piece = provenance_of(value)
     return piece if _is_pieced(piece) or behind_pad(value) else None
 
 
-def _is_pieced(piece: Piece) -> bool:
+def _is_pieced(piece: Provenance) -> bool:
     return isinstance(piece, Placed) or (isinstance(piece, StridedWindow) and _is_pieced(piece.inside))
 
 
@@ -110,7 +110,7 @@ def behind_pad(value: ir.Value) -> bool:
 def makers(value: ir.Value) -> list[ir.Operation]:
     """The ops that piece the value together, from the last one on to the image that they begin with."""
     found: list[ir.Operation] = []
-    while pieces_of(value) != Image(value):
+    while provenance_of(value) != Image(value):
         op = producer(value)
         if op is None:
             break
@@ -127,7 +127,7 @@ def remove_dead(passed: Sequence[ir.Operation]) -> None:
         op.erase()
 
 
-def margins(piece: Piece, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def margins(piece: Provenance, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """How many elements stand around the image, before and behind it along each axis; negative where it is cropped."""
     if isinstance(piece, Placed):
         low, high = margins(piece.inside, [(s.stop - s.start - 1) // s.stride + 1 for s in piece.spans])
@@ -143,16 +143,16 @@ def margins(piece: Piece, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[
     return (0,) * len(shape), (0,) * len(shape)
 
 
-def _of_pad(op: ir.Operation) -> Piece | None:
+def _of_pad(op: ir.Operation) -> Provenance | None:
     sizes, low = shape_of(op.operands[0]), pad_widths(op)
     if None in sizes or None in low:
         return None
     spans = tuple(BoxSpan(first or 0, first or 0, (first or 0) + (n or 0)) for first, n in zip(low, sizes, strict=True))
-    return placed(pieces_of(op.operands[0]), spans, _around(op), shape_of(op.results[0]))
+    return placed(provenance_of(op.operands[0]), spans, _around(op), shape_of(op.results[0]))
 
 
 def pad_widths(op: ir.Operation) -> list[int | None]:
-    """How many elements a `tensor.pad` puts in front of each axis; None where that is no known number."""
+    """How many elements a `tensor.pad` puts in front of each axis; None where that is not a known number."""
     from ..indices.arithmetic import constant_of  # the room imports the bindings, which `weft check` never needs
 
     static = list(ir.DenseI64ArrayAttr(op.attributes["static_low"]))
@@ -160,7 +160,7 @@ def pad_widths(op: ir.Operation) -> list[int | None]:
     return [constant_of(next(values)) if n == DYNAMIC else n for n in static]
 
 
-def _around(op: ir.Operation) -> Piece:
+def _around(op: ir.Operation) -> Provenance:
     """What a `tensor.pad` puts around its image."""
     block = body_of(op)
     value = block.operations[-1].operation.operands[0]
@@ -170,7 +170,7 @@ def _around(op: ir.Operation) -> Piece:
     return Filled(value)
 
 
-def _of_insertion(op: ir.Operation) -> Piece | None:
+def _of_insertion(op: ir.Operation) -> Provenance | None:
     """A padding as buffers have it: the image, or a copy of it, in the middle of a fill that no statement has named."""
     place = _place(op, 2, op.operands[0])
     around = _filled(op.operands[1])
@@ -182,10 +182,10 @@ def _of_insertion(op: ir.Operation) -> Piece | None:
             return None
         image = copy.operands[0]
     spans = tuple(BoxSpan(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)
-    return placed(pieces_of(image), spans, around, shape_of(op.results[0]))
+    return placed(provenance_of(image), spans, around, shape_of(op.results[0]))
 
 
-def _filled(value: ir.Value) -> Piece | None:
+def _filled(value: ir.Value) -> Provenance | None:
     """A fill, or a fill with something in it already."""
     fill, insertion = made_by(value, "linalg.fill"), made_by(value, "tensor.insert_slice")
     if fill is not None and not _has_handle(fill):
@@ -198,30 +198,30 @@ def _has_handle(op: ir.Operation) -> bool:
     return any(name.removeprefix("weft.h").isdigit() for name in op.attributes if name.startswith("weft.h"))
 
 
-def _of_slice(op: ir.Operation) -> Piece | None:
+def _of_slice(op: ir.Operation) -> Provenance | None:
     place = _place(op, 1, op.results[0])
     if place is None:
         return None
-    return window(pieces_of(op.operands[0]), [o for o, _, _ in place], [s for _, _, s in place])
+    return window(provenance_of(op.operands[0]), [o for o, _, _ in place], [s for _, _, s in place])
 
 
 def _place(op: ir.Operation, operands: int, part: ir.Value) -> list[tuple[int, int, int]] | None:
-    """Offset, size and stride along each axis; None where one is no number, or where the part has another rank."""
+    """Offset, size and stride along each axis; None where one is not a number, or where the part has another rank."""
     found = place_of(op)
     if len(op.operands) > operands or list(shape_of(part)) != found[1] or 0 in found[1]:
         return None
     return list(zip(*found, strict=True))
 
 
-def _of_cast(op: ir.Operation) -> Piece | None:
-    inside = pieces_of(op.operands[0])
+def _of_cast(op: ir.Operation) -> Provenance | None:
+    inside = provenance_of(op.operands[0])
     return None if isinstance(inside, Image) else inside
 
 
 # ---- put together --------------------------------------------------------------------------------------------------------------
 
 
-def window(inside: Piece, offsets: Sequence[int], strides: Sequence[int] | None = None) -> Piece:
+def window(inside: Provenance, offsets: Sequence[int], strides: Sequence[int] | None = None) -> Provenance:
     """A window of a piece, as simple as that can be."""
     steps = tuple(strides or (1,) * len(offsets))
     if isinstance(inside, Filled) or (not any(offsets) and set(steps) <= {1}):
@@ -235,7 +235,7 @@ def window(inside: Piece, offsets: Sequence[int], strides: Sequence[int] | None 
     return StridedWindow(inside, tuple(offsets), steps)
 
 
-def placed(inside: Piece, spans: tuple[BoxSpan, ...], around: Piece, shape: Sequence[int | None]) -> Piece:
+def placed(inside: Provenance, spans: tuple[BoxSpan, ...], around: Provenance, shape: Sequence[int | None]) -> Provenance:
     """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant are one."""
     made = Placed(inside, spans, around)
     if not made.dense:
@@ -251,7 +251,7 @@ def placed(inside: Piece, spans: tuple[BoxSpan, ...], around: Piece, shape: Sequ
     return made
 
 
-def _alike(one: Piece, other: Piece) -> bool:
+def _alike(one: Provenance, other: Provenance) -> bool:
     if not isinstance(one, Filled) or not isinstance(other, Filled):
         return False
     makers = [made_by(piece.value, "arith.constant") for piece in (one, other)]
@@ -282,7 +282,7 @@ def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
 
 def _reason(op: ir.Operation) -> Reason:
     if None in shape_of(op.operands[0]) or None in pad_widths(op):
-        return "its sizes or widths are no known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
+        return "its sizes or widths are not known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
     readers = users(op.results[0])
     if any(reader.name in ("func.return", "bufferization.materialize_in_destination") for reader in readers):
         return "it is a result of the function", _BY_ITSELF

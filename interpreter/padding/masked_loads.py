@@ -1,11 +1,11 @@
-"""Masked gathers: operands of tile-multiple shape whose elements outside the domain are a given value.
+"""Masked loads: operands of tile-multiple shape whose elements outside the domain are a given value.
 
-A gather is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image with `tensor.extract` under a
+A masked load is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image with `tensor.extract` under a
 mask of its own `linalg.index`es. Only its result is mapped, so that it tiles and fuses with any tile sizes
 (prototypes: masked_gather, im2col_gather). It follows its consumer into every tile until `promote-to-shared` makes it a copy
 into shared memory or bufferization inlines it into the consumer's body.
 
-What is pieced together (`pieces`) is read by tests of the index, and the image's element where they hold.
+What is pieced together (`provenance`) is read by tests of the index, and the image's element where they hold.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from ..indices.arithmetic import constant
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
 from ..ir.structured import body_of, copy_marks, element_type, extents_of, generic, segments, shape_of, yielded
-from .pieces import BoxSpan, Computed, Filled, Image, Piece, Placed, StridedWindow
+from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
 MARK = "weft.gather"
-"""On a gather: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
+"""On a masked load: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
 ANY = "any"
-Neutral = int | float | str | None
+Identity = int | float | str | None
 Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
 """Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
 
 
-def number(value: Neutral, kind: ir.Type) -> ir.Value:
+def number(value: Identity, kind: ir.Type) -> ir.Value:
     """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
     return arith.ConstantOp(kind, attribute(value, kind)).result
 
 
-def attribute(value: Neutral, kind: ir.Type) -> ir.Attribute:
+def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
     """The attribute of `number(value, kind)`. Raises W0399 for a type that is neither an integer nor a float."""
     if isinstance(kind, ir.FloatType):
         return ir.FloatAttr.get(kind, float(0 if value is None else value))
     if not isinstance(kind, (ir.IntegerType, ir.IndexType)):
-        raise fail("W0399", f"elements of type {kind} are no numbers that Weft can make")
+        raise fail("W0399", f"elements of type {kind} are not numbers that Weft can make")
     width = kind.width if isinstance(kind, ir.IntegerType) else 64
     special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
     return ir.IntegerAttr.get(kind, int(special.get(value, value)))  # type: ignore[arg-type]
@@ -72,7 +72,7 @@ def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
 
 
 def computed(shape: Sequence[int], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()) -> ir.Value:
-    """A gather: the tensor of `shape` whose elements `element` makes of their indices, and of the elements of `inputs` there."""
+    """A masked load: the tensor of `shape` whose elements `element` makes of their indices and of the elements of `inputs`."""
     rank = len(shape)
     identities = [ir.AffineMap.get_identity(rank)] * (len(inputs) + 1)
 
@@ -88,7 +88,7 @@ def guarded(
     mask: ir.Value | None,
     kind: ir.Type,
     inside: Callable[[], ir.Value],
-    outside: Neutral | ir.Value | Callable[[], ir.Value],
+    outside: Identity | ir.Value | Callable[[], ir.Value],
 ) -> ir.Value:
     """`mask ? inside : outside`, where each is only evaluated where it is chosen."""
     if mask is None:
@@ -104,8 +104,8 @@ def guarded(
     return choice.results[0]
 
 
-def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value:
-    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another gather stays (and dies)."""
+def gather(image: ir.Value, padded: Sequence[int], outside: Identity) -> ir.Value:
+    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another masked load stays (and dies)."""
     kind, shape, source = element_type(image), shape_of(image), producer(image)
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
@@ -114,7 +114,7 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Neutral) -> ir.Value
 
     made = computed(padded, kind, element)
     op = made.owner.operation
-    if source is not None and is_gather(source):
+    if source is not None and is_masked_load(source):
         copy_marks(source, op)
         if outside is not None:
             op.attributes[MARK] = ir.UnitAttr.get()
@@ -129,7 +129,7 @@ def zeros(like: ir.Value) -> ir.Value:
     return computed(extents_of(like), kind, lambda *_: number(None, kind))
 
 
-def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir.Value:
+def masked(value: ir.Value, shape: Sequence[int | None], outside: Identity) -> ir.Value:
     """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
     kind, padded = element_type(value), extents_of(value)
 
@@ -140,10 +140,10 @@ def masked(value: ir.Value, shape: Sequence[int | None], outside: Neutral) -> ir
     return computed(padded, kind, element, [value])
 
 
-def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, outside: Neutral) -> ir.Value:
-    """`mask ? value[where] : outside`, at the insertion point. A gather is read where it reads, under its own mask as well."""
+def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, outside: Identity) -> ir.Value:
+    """`mask ? value[where] : outside`, at the insertion point. A masked load is read where it reads, under its own mask as well."""
     kind, owner = element_type(value), producer(value)
-    if owner is None or not is_gather(owner):
+    if owner is None or not is_masked_load(owner):
         return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
     if mask is not None and not segments(owner)[0] and (joined := _joined(owner, outside, kind)) is not None:
         return _under_both(body_of(owner), joined[0], mask, where, joined[1])
@@ -151,13 +151,13 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
 
 
 def element_of(op: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
-    """A gather's element at `where`, computed at the insertion point; a masked producer is read with `tensor.extract`."""
+    """A masked load's element at `where`, computed at the insertion point; a masked producer is read with `tensor.extract`."""
     images = [tensor.ExtractOp(image, list(where)).result for image in list(op.operands)[: segments(op)[0]]]
     return clone_body(body_of(op), images, where)[0]
 
 
-def _joined(op: ir.Operation, outside: Neutral, kind: ir.Type) -> tuple[ir.Operation, ir.Attribute] | None:
-    """The `scf.if` that a gather's body ends in, and what stands where its mask or another one, with `outside`, is false: the same
+def _joined(op: ir.Operation, outside: Identity, kind: ir.Type) -> tuple[ir.Operation, ir.Attribute] | None:
+    """The `scf.if` at the end of a masked load's body, and what stands where its mask or `outside` is false: the same
     for both, or what one of them asks for where the other takes any."""
     choice = made_by(yielded(op)[0], "scf.if")
     held = choice and made_by(choice.regions[1].blocks[0].operations[-1].operation.operands[0], "arith.constant")
@@ -184,7 +184,7 @@ def _under_both(
     )
 
 
-def is_gather(op: ir.Operation) -> bool:
+def is_masked_load(op: ir.Operation) -> bool:
     return MARK in op.attributes
 
 
@@ -237,7 +237,7 @@ def _applied(value: ir.Value, factor: int, addend: int, divisor: int = 1) -> ir.
     return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [whole * factor + addend]), [value]).result
 
 
-def read(piece: Piece, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
+def read(piece: Provenance, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
     """The element of a piece at `where`, made at the insertion point. Reads of tensors stand under the guards they need."""
     if isinstance(piece, Image):
         return tensor.ExtractOp(piece.value, [s.value for s in where]).result
@@ -296,8 +296,8 @@ def _tests(s: Subscript, span: BoxSpan, low: int, high: int) -> list[ir.Value]:
     return tests
 
 
-def assembled(piece: Piece, shape: Sequence[int], kind: ir.Type) -> ir.Value:
-    """The piece as a gather of `shape`, made at the insertion point; nothing is copied."""
+def assembled(piece: Provenance, shape: Sequence[int], kind: ir.Type) -> ir.Value:
+    """The piece as a masked load of `shape`, made at the insertion point; nothing is copied."""
     return computed(
         shape, kind, lambda at, _: read(piece, [subscript(i, n) for i, n in zip(at, shape, strict=True)], kind)
     )

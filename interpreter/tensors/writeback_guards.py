@@ -27,15 +27,15 @@ from ..ir.structured import (
     sliced,
     structure,
 )
-from ..padding import gathers
+from ..padding import masked_loads
 from .destinations import written_over
 
 
-def clip_loops(module: ir.Module) -> None:
+def guard_writebacks(module: ir.Module) -> None:
     """Clip every `scf.forall` of the module whose padded result is cut back, innermost first."""
     for loop in reversed(list(operations(module.operation, "scf.forall"))):
         if any(_cut(result) for result in loop.results):
-            _clip(loop)
+            _guard(loop)
 
 
 def _cut(result: ir.Value) -> ir.Operation | None:
@@ -44,7 +44,7 @@ def _cut(result: ir.Value) -> ir.Operation | None:
     return taken[0] if len(taken) == 1 and from_origin(taken[0]) else None
 
 
-def _clip(loop: ir.Operation) -> None:
+def _guard(loop: ir.Operation) -> None:
     """Rebuild the loop with shared outputs of the real shapes."""
     inits, cuts = loop_inits(loop), [_cut(r) for r in loop.results]
     shapes = [None if cut is None else extents_of(cut.results[0]) for cut in cuts]
@@ -60,7 +60,7 @@ def _clip(loop: ir.Operation) -> None:
     new = rebuilt(loop, starts)
     for output, init, shape, source in zip(loop_outputs(new), inits, shapes, sources, strict=True):
         if shape is not None:
-            _clip_output(output, init, shape, source)
+            _guard_output(output, init, shape, source)
     for result, made, cut in zip(loop.results, new.results, cuts, strict=True):
         if cut is None:
             result.replace_all_uses_with(made)
@@ -84,7 +84,7 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
             continue
         places = (*around, parts_of(insertion)[0])
         for op, position in written_over(sliced(insertion.operands[0])):
-            if gathers.is_gather(op):
+            if masked_loads.is_masked_load(op):
                 found += [read for read in operations(op, "tensor.extract") if _reads_at(read, op, places)]
             elif op.name == "scf.forall":
                 found += _read_in_place(loop_outputs(op)[position - len(op.operands)], places)
@@ -92,7 +92,7 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
 
 
 def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir.Value | int]]) -> bool:
-    """Whether a gather reads, for its element i, that at the sum of the places and i."""
+    """Whether a masked load reads, for its element i, that at the sum of the places and i."""
     from ..indices.algebra import LaunchShape
     from ..indices.linear import NOTHING, Linear
     from ..indices.values import Values
@@ -114,7 +114,7 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
 
 def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
     """The real-shaped tensor that a clipped output starts with."""
-    return gathers.empty(shape, element_type(init)) if gathers.is_empty(init) else part_of(init, shape)
+    return masked_loads.empty(shape, element_type(init)) if masked_loads.is_empty(init) else part_of(init, shape)
 
 
 def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
@@ -128,16 +128,16 @@ def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
     return copy
 
 
-def _clip_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None) -> None:
+def _guard_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
     reads = _read_in_place(output)
     for op in users(output):
         if op.name == "tensor.parallel_insert_slice":
-            _clip_insertion(op, shape)
+            _guard_insertion(op, shape)
         elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
             with ir.InsertionPoint(op):
-                if gathers.is_empty(init):
-                    made = gathers.empty(extents_of(op.results[0]), element_type(output))
+                if masked_loads.is_empty(init):
+                    made = masked_loads.empty(extents_of(op.results[0]), element_type(output))
                 else:
                     made = _gathered(op, output, shape)
             replace(op, [made])
@@ -154,12 +154,12 @@ def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int]) -> ir.V
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         where = [affine.AffineApplyOp(plus, [index, offset]).result for index, offset in zip(at, offsets, strict=True)]
-        return gathers.read_at(image, where, gathers.within(where, shape, [n + 1 for n in shape]), None)
+        return masked_loads.read_at(image, where, masked_loads.within(where, shape, [n + 1 for n in shape]), None)
 
-    return gathers.computed(extents_of(part.results[0]), element_type(image), element)
+    return masked_loads.computed(extents_of(part.results[0]), element_type(image), element)
 
 
-def _clip_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
+def _guard_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
     """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place."""
     with ir.InsertionPoint(op.parent.operation):
         offsets = [value(offset) for offset in parts_of(op)[0]]
