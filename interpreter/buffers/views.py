@@ -9,7 +9,7 @@ from ..indices.arithmetic import Bound
 from ..indices.ranges import range_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
-from ..ir.structured import drop_handles, parts_of, replace, structural_key
+from ..ir.structured import drop_handles, parts_of, replace, spelled
 from ..memory.layouts import is_plain, strided, transposed
 from ..memory.views import VIEWS, behind, is_view
 
@@ -115,7 +115,7 @@ def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: i
 
 def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefType) -> ir.Value:
     """A subview at the insertion point, of the shape of `old`."""
-    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *structural_key(*parts)).result
+    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
 
 
 _PLAIN_ACCESSES = ("memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..buffers.tiles import spelled
+from ..buffers.tiles import structural_key
 from ..ir.functions import given_name, maker
 from ..ir.mlir import (
     GAP,
@@ -69,7 +69,7 @@ def _overlap(op: ir.Operation) -> tuple[int, int] | None:
         host = HostValues(list(ancestors(op))[-1])
         if all(mine.disjoint(its) for mine in host.windows(a) for its in host.windows(b)):
             continue  # windows of one buffer that have no element in common
-        if spelled(a) != spelled(b) or space.maps[read] != space.maps[written]:
+        if structural_key(a) != structural_key(b) or space.maps[read] != space.maps[written]:
             return read, written
     return None
 

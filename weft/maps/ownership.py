@@ -1,7 +1,7 @@
 """Ownership by trial: a kernel in which each iteration notes who runs it, made by the code that launches, run on the simulator.
 
 The mapped loop is outlined as `launch` does it, with the launch's own geometry. Then its body is exchanged for a store of the
-processor's number, all other work is dropped, and what is left is made a kernel and run. There is no second formula for who owns what.
+processor's number, all other work is dropped, and what is left is run as a kernel. There is no second formula for who owns what.
 """
 
 from __future__ import annotations
