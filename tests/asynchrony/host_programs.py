@@ -121,7 +121,7 @@ HEAD = (
     + "".join(f"%c{i} = arith.constant {i} : index\n" for i in (0, 1, 2, 3, 8, 16, 24, 32, 48, 64))
     + "%true = arith.constant true\n%false = arith.constant false\n%zero = arith.constant 0.0 : f32\n"
 )
-SHAPE = "blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)"
+SHAPE = "blocks in (%c1, %c1, %c1) threads in (%{}, %c1, %c1)"
 
 
 def text_of(program: Sequence[Stmt]) -> str:
@@ -228,9 +228,9 @@ def _do(kind: str, values: list[str], types: list[str], given: str, order: str, 
         return f"{given}gpu.memcpy {order}{values[1]}, {values[0]} : {types[1]}, {types[0]}"
     if kind == "memset":
         return f"{given}gpu.memset {order}{values[0]}, %zero : {types[0]}, f32"
-    name = kind + ("_part" if types[0] == VIEW else "")
+    name, threads = (f"{kind}_part", f"c{PART}") if types[0] == VIEW else (kind, f"c{SIZE}")
     arguments = ", ".join(f"{v} : {t}" for v, t in zip(values, types, strict=True))
-    return f"{given}gpu.launch_func {order}@k::@{name} {SHAPE} args({arguments})"
+    return f"{given}gpu.launch_func {order}@k::@{name} {SHAPE.format(threads)} args({arguments})"
 
 
 # ---- at random -------------------------------------------------------------------------------------------------------

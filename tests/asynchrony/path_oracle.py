@@ -138,7 +138,8 @@ class _Path:
         elif isinstance(stmt, Free):
             touched = (("free", self.memory[stmt.buffer], range(SIZE)),)
         else:
-            touched = tuple((kind, self.memory[place.buffer], self.elements(place)) for kind, place in stmt.accesses())
+            one = stmt.kind in ("load", "store")
+            touched = tuple((kind, self.memory[place.buffer], self.elements(place, one)) for kind, place in stmt.accesses())
         waits = [self.tokens[t].stream.ready for t in stmt.after]
         ordered = [e.end for e in self.done if (e.line, stmt.line) in self.edges]
         start = self.node(self.host, *waits, *ordered)
@@ -154,11 +155,9 @@ class _Path:
         else:
             self.make(stmt.token, stmt.line, _Stream(event.end))
 
-    def elements(self, place: Place) -> range:
-        if place.offset is None:
-            return range(SIZE)
-        start = place.offset + (place.scale * self.iteration[place.loop] if place.loop is not None else 0)
-        return range(start, start + PART)
+    def elements(self, place: Place, one: bool) -> range:
+        start = (place.offset or 0) + (place.scale * self.iteration[place.loop] if place.loop is not None else 0)
+        return range(start, start + (1 if one else SIZE if place.offset is None else PART))
 
     def judge(self, event: _Done) -> None:
         for earlier in self.done:

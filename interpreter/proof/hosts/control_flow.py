@@ -41,6 +41,7 @@ def walk_branch(history: History, op: ir.Operation) -> None:
         if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
             continue
         history.host, history.when = before | history.under[key, not taken], when | choice
+        _narrow(history)
         region = op.regions[number] if number < len(op.regions) else None
         given = _through(history, region.blocks[0], tokens) if region is not None and len(region.blocks) else []
         arms.append(_Way(choice, history.host, given))
@@ -65,10 +66,20 @@ class _Way:
 
 def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Way]) -> None:
     """What is done behind `op`, whichever way was taken; `tokens`: which of its results are some."""
+    history.joins.append((history.when, [(way.choice, way.host | way.never) for way in ways]))
     history.host = reduce(and_, (way.host | way.never for way in ways))
     for number, i in enumerate(tokens):
-        covers = reduce(and_, (way.given[number].covers | way.never for way in ways))
+        # What waits for the result comes after the host in each way, too.
+        covers = reduce(and_, (way.given[number].covers | way.host | way.never for way in ways))
         history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
+
+
+def _narrow(history: History) -> None:
+    """Take as done what is done on all ways so far that go with the conditions under which the walk now stands."""
+    for when, ways in history.joins:
+        if when <= history.when:
+            possible = [host for choice, host in ways if not contradict(history.when, choice)]
+            history.host |= reduce(and_, possible, (1 << len(history.events)) - 1)
 
 
 def _through(history: History, block: ir.Block, tokens: list[int]) -> list[NamedToken]:
@@ -95,6 +106,7 @@ def walk_loop(history: History, op: ir.Operation) -> None:
     while walk.goes_on(turn):
         if walk.trips is None:
             history.when = history.when | {((*walk.bound, turn), True)}
+            _narrow(history)
         walk.iteration(turn)
         turn += 1
     history.loops.pop()

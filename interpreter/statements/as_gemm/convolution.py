@@ -71,7 +71,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Convolution:
+class ConvolutionProblem:
     """A convolution, read as a matrix product.
 
     Args:
@@ -138,7 +138,7 @@ class Convolution:
         return (*own[:-1], *self.summed, own[-1])
 
 
-def read(op: ir.Operation) -> Convolution:
+def read(op: ir.Operation) -> ConvolutionProblem:
     """The convolution `op` as a matrix product.
 
     Raises W0440 … W0444 where it is none, or where the sizes are not static.
@@ -154,7 +154,7 @@ def read(op: ir.Operation) -> Convolution:
     ]
     groups = tuple(Group(sides[part[0]], part, tuple(space.extents[d] or 0 for d in part)) for part in parts)
     _has_both_sides(op, space, axes, groups)
-    return Convolution(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
+    return ConvolutionProblem(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
 
 
 def _space(op: ir.Operation) -> Structure:

@@ -24,7 +24,7 @@ from ...padding import masked_loads
 from ...padding.identities import combination
 from ...padding.masked_loads import Subscript, read
 from ...padding.provenance import Image, Provenance, margins, read_through
-from .convolution import Convolution, LoopAxis
+from .convolution import ConvolutionProblem, LoopAxis
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def source_of(value: ir.Value) -> ImageSource:
     return ImageSource(piece, *margins(piece, extents_of(value)))
 
 
-def operand(convolution: Convolution, source: ImageSource, kind: ir.Type) -> ir.Value:
+def operand(convolution: ConvolutionProblem, source: ImageSource, kind: ir.Type) -> ir.Value:
     """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point."""
     units = [d for d, n in enumerate(convolution.extents) if n == 1]
     axes = [axis.without(units) for axis in convolution.axes]
@@ -65,7 +65,7 @@ def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
 
 
-def _collapsible(convolution: Convolution, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
+def _collapsible(convolution: ConvolutionProblem, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
     """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
     extents = convolution.extents
     order: list[int] = []
@@ -90,7 +90,7 @@ def _collapsible(convolution: Convolution, axes: Sequence[LoopAxis]) -> list[lis
     return together if fits else None
 
 
-def _gather(convolution: Convolution, piece: Provenance, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
+def _gather(convolution: ConvolutionProblem, piece: Provenance, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         digits: dict[int, ir.Value] = {}
         for number, whole in zip(convolution.image_groups, at, strict=True):
@@ -102,7 +102,7 @@ def _gather(convolution: Convolution, piece: Provenance, axes: Sequence[LoopAxis
     return masked_loads.computed([convolution.groups[g].extent for g in convolution.image_groups], kind, element)
 
 
-def _taken_apart(convolution: Convolution, group: int, whole: ir.Value) -> dict[int, ir.Value]:
+def _taken_apart(convolution: ConvolutionProblem, group: int, whole: ir.Value) -> dict[int, ir.Value]:
     """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
     dimensions, extents = convolution.groups[group].dimensions, convolution.extents
     long = [d for d in dimensions if extents[d] > 1]
@@ -120,7 +120,7 @@ def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.
     return Sum(axis.offset + more, tuple(Term(digits[d], factor, None) for d, factor in axis.factors.items())).emit()
 
 
-def product(op: ir.Operation, convolution: Convolution, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
+def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
     """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
     image = operand(convolution, source, element_type(op.operands[convolution.image]))
     numbers = count()
@@ -139,7 +139,7 @@ def product(op: ir.Operation, convolution: Convolution, source: ImageSource) -> 
     return made, expanded(made.results[0], shape_of(op.results[0]), runs(convolution))
 
 
-def runs(convolution: Convolution) -> list[list[int]]:
+def runs(convolution: ConvolutionProblem) -> list[list[int]]:
     """The result's axes by dimension of the product."""
     numbers = count()
     return [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.result_groups]
@@ -185,7 +185,7 @@ def _adds_products(op: ir.Operation) -> bool:
 
 
 def _contraction(
-    op: ir.Operation, convolution: Convolution, inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap]
+    op: ir.Operation, convolution: ConvolutionProblem, inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap]
 ) -> ir.Operation:
     """A generic with the convolution's own body."""
     iterators = ["reduction" if g.side == "sum" else "parallel" for g in convolution.groups]
