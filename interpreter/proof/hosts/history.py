@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from ...indices.arithmetic import trip_count
 from ...ir.mlir import ir, operations
 from ...memory.effects import FREEING, is_memref
 from ...memory.views import terminator
@@ -95,6 +96,8 @@ class History:
     def _op(self, op: ir.Operation) -> None:
         if op.name == "gpu.wait":
             self._wait(op)
+        elif op.name in LOOPS and trip_count(op) == 0 and not len(op.results):
+            pass  # nothing of it happens
         elif self._is_leaf(op):
             self._event(op)
         elif op.name in LOOPS:
