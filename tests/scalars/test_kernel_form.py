@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from weft.interpreter.ir import mlir
@@ -32,6 +34,19 @@ def test_both_know_just_the_form() -> None:
     assert set(WRITERS) == OPS - SIMULATOR_ALONE
     assert set(HANDLERS) == OPS - EMITTER_ALONE
     assert ARRANGING | RESHAPING <= OPS and not LOWERED & OPS
+
+
+def test_the_page_lists_the_form() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "house.md").read_text()
+    rows = page[page.index("| dialect | ops |") :].split("\n\n")[0].splitlines()[2:]
+    dialect, listed = "", dict[str, list[str]]()
+    for _, name, ops_, *_ in (row.split("|") for row in rows):
+        dialect = name.strip(" `") or dialect
+        listed.setdefault(dialect, []).extend(ops_.replace(",", " ").split())
+    counted = [len(FORM[dialect].split()) for dialect in ("arith", "math")]
+    assert listed.pop("arith`, `math") == f"{counted[0]} and {counted[1]}".split()
+    assert {d: sorted(names) for d, names in listed.items()} == {d: sorted(FORM[d].split()) for d in listed}
+    assert len(listed) == len(FORM) - 2
 
 
 def test_a_report_names_the_op_that_was_lowered() -> None:
