@@ -57,7 +57,6 @@ def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int
         _say(status, watch.killed, page, bool(journal))
         if not journal:
             return 130 if watch.killed else 1
-
         command = partial(resumed, journal)
 
 
@@ -72,7 +71,6 @@ class _Watch:
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-
             signal.signal(signal.SIGINT, _interrupt)
             _die_with(parent)
         else:
@@ -179,8 +177,9 @@ def _read(page: mmap.mmap, at: int) -> str:
 # ---- Ctrl-C, made safe: a `KeyboardInterrupt` must not fly through compiled code that does not expect it -----------------
 #
 # While modules are imported (NumPy and the bindings crash), while the bindings call back into Python (they turn it into another
-# error) and while a process is forked (what Python calls then may not raise), the signal is put off for a moment; anywhere else it
-# raises as usual. Signals that come together are one: a terminal and a parent may send the same Ctrl-C.
+# error), while a weak reference is dropped and while a process is forked (what Python calls then may not raise), the signal is put
+# off for a moment; anywhere else it raises as usual. Signals that come together are one: a terminal and a parent may send the same
+# Ctrl-C.
 
 RETRY_SECONDS = 0.02
 
@@ -244,10 +243,10 @@ def _send(number: int) -> None:
 
 
 def _delicate(frame: FrameType | None) -> bool:
-    """Whether an import, a call-back or a fork is under way anywhere up the stack."""
+    """Whether an import, a call-back, a weak reference's or not, or a fork is under way anywhere up the stack."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.startswith("importlib._bootstrap"):
+        if module.startswith("importlib._bootstrap") or module == "weakref":
             return True
         if (module.partition(".")[2], frame.f_code.co_name) in CALLED_BACK:
             return True
