@@ -90,6 +90,8 @@ def _behind(op: ir.Operation, access: effects.MemoryEffect, values: Values, lane
         return None if transfer else indices
     named = op.attributes["permutation_map"].value.results if transfer else ()
     order = [dimension_of(e) for e in named] if transfer else list(range(len(indices) - moved.rank, len(indices)))
+    if not transfer and moved.rank > len(indices):
+        return None  # upstream lets a vector's dimensions be more than the memref's: no element of it is named
     there = [dimension for dimension in order if dimension is not None]
     for dimension, extent in zip(order, moved.shape, strict=True):
         if dimension is not None:

@@ -165,6 +165,8 @@ def _elements(t: Translator, op: ir.Operation) -> Iterator[tuple[list[Val], Val,
     indices, rest = t.operands_from(op, first + 1)[: len(mem.sizes)], t.operands_from(op, first + 1)[len(mem.sizes) :]
     if op.name.startswith("vector.masked"):
         mask, other = rest
+        if len(shape) > len(indices):
+            raise refuse("W0750", f"`{op.name}` of a vector with more dimensions than the memref", op)
         axes, inside = list(range(len(indices)))[-len(shape) :], [True] * len(shape)
     else:
         other, mask = (t.value(_stored(op)) if first else rest.pop(0)), (rest or [None])[0]

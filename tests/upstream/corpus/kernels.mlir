@@ -386,3 +386,15 @@ gpu.module @k {
     gpu.return
   }
 }
+// -----
+// verify: right
+gpu.module @k {
+  gpu.func @more_lanes_than_elements(%a: memref<f32>, %o: memref<32xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant dense<true> : vector<32xi1>
+    %p = arith.constant dense<0.0> : vector<32xf32>
+    %v = vector.maskedload %a[], %m, %p : memref<f32>, vector<32xi1>, vector<32xf32> into vector<32xf32>
+    vector.store %v, %o[%c0] : memref<32xf32>, vector<32xf32>
+    gpu.return
+  }
+}
