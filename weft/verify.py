@@ -17,7 +17,7 @@ from .interpreter.proof.hosts.events import uses_tokens
 from .interpreter.proof.hosts.faults import judge_host
 from .interpreter.proof.kernels.kernels import KernelUse, kernel_uses, model_of, same_use
 from .interpreter.proof.kernels.model import KernelModel
-from .interpreter.proof.races.findings import Findings
+from .interpreter.proof.races.proof import Findings
 from .interpreter.session.rewriter import describe
 from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import Bound
-from ..indices.ranges import range_of
+from ..indices.values import range_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
 from ..ir.structured import drop_handles, parts_of, replace, spelled

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..indices.arithmetic import known
-from ..indices.ranges import Neighbours, divisible
+from ..indices.values import Neighbours, divisible
 from ..ir.cloning import clone_with, index_dimension
 from ..ir.mlir import arith, ir, operations, producer, scf, vector
 from ..ir.structured import place_of

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, delinearise, inside
-from ..indices.ranges import divisible
+from ..indices.values import divisible
 from ..ir.mlir import children, ir, made_by, operations, producer
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..launch.kernel import Outlined

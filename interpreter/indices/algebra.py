@@ -171,7 +171,7 @@ class Algebra:
         return self._split.get(symbol) or Linear.of(symbol)
 
     def split(self, digits: Mapping[Symbol, Linear]) -> None:
-        """From now on these ids are sums of their digits (see `digits`)."""
+        """From now on these ids are sums of their digits (see `proof/kernels/model.py`)."""
         self._split.update(digits)
 
     def thread_ids(self) -> tuple[Linear, ...]:

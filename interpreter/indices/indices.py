@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations
-from .dependence import WARP
+from .integers import WARP
 
 THREAD = 2
 _BLOCK = "known_block_size"

@@ -11,7 +11,7 @@ from itertools import islice
 
 from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, conjunction, constant, delinearise, known, minimum
 from ..indices.arithmetic import inside as inside_of
-from ..indices.ranges import largest
+from ..indices.values import largest
 from ..ir.affine_maps import constraints
 from ..ir.mlir import affine, ahead_of, arith, children, ir, memref, operations, scf, vector
 from ..ir.structured import body_of, copy_marks, loop_inits, move_marks, replace

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
-from ..indices.ranges import largest, range_of
+from ..indices.values import largest, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, parts_of, shape_of, structure
 

@@ -21,7 +21,7 @@ from functools import reduce
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
-from ..indices.ranges import largest
+from ..indices.values import largest
 from ..ir.mlir import arith, gpu, ir, scf
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, WARP, Mapping, product

@@ -41,8 +41,7 @@ class Coalesce(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..loops.forall import coalesce, spelled
-        from ..loops.independence import is_loop
-        from ..loops.nests import expect_unmapped, merge_nested, parallel_nest
+        from ..loops.nests import expect_unmapped, is_loop, merge_nested, parallel_nest
         from ..mapping.mapping import loop_dimensions
 
         op = rewrite.find(self.target)

@@ -90,7 +90,7 @@ class Fuse(Statement):
         return {}
 
     def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:
-        from .split_k.atomics import fuse_sum
+        from .split_k.parts import fuse_sum
 
         kind = total.results[0].type
         with rewrite.placing(total):
@@ -99,7 +99,7 @@ class Fuse(Statement):
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         """What iterations add to can't be made by each of them: the last one to start would undo what others added."""
-        from .split_k.atomics import adds_into
+        from .split_k.parts import adds_into
 
         if loop.name == "scf.forall" and any(adds_into(loop, r) for r in producer.results):
             raise rewrite.error(

@@ -72,7 +72,7 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops.independence import is_loop  # late: checking a schedule imports this file, and needs no bindings
+        from ..loops.nests import is_loop  # late: checking a schedule imports this file, and needs no bindings
 
         op = rewrite.find(self.target)
         if is_loop(op):

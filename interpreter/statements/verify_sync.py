@@ -11,7 +11,7 @@ from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
     from ..proof.kernels.model import KernelModel
-    from ..proof.races.findings import Findings
+    from ..proof.races.proof import Findings
 
 
 @statement("verify-sync")
@@ -46,7 +46,7 @@ class VerifySync(Statement):
         from ..proof.kernels.kernels import kernel_model
         from ..proof.kernels.trial import mapped_roots, trials
         from ..proof.races import proof
-        from ..proof.races.findings import Findings
+        from ..proof.races.proof import Findings
 
         ensure_bufferized(rewrite)
         count = len(mapped_roots(rewrite.module))

@@ -7,7 +7,7 @@ from kernel_text import WORKGROUP, model, read, write
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.proof.kernels.model import KernelModel
-from weft.interpreter.proof.races import findings
+from weft.interpreter.proof.races import proof
 from weft.interpreter.proof.races.conflicts import LIMIT
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.interpreter.proof.solver import Solver
@@ -112,8 +112,8 @@ def test_every_iteration_anew() -> None:
 
 def test_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Out of its limit the analysis says so, and does not speak of data."""
-    monkeypatch.setattr(findings, "unwritten_reads", lambda made: unwritten_reads(made, Solver(limit=100)))
-    (diagnostic,) = findings.Findings(kernel(fill(60), RAGGED), Source("p.mlir", "")).diagnostics()
+    monkeypatch.setattr(proof, "unwritten_reads", lambda made: unwritten_reads(made, Solver(limit=100)))
+    (diagnostic,) = proof.Findings(kernel(fill(60), RAGGED), Source("p.mlir", "")).diagnostics()
     assert diagnostic.code == "W0610"
     assert LIMIT in diagnostic.notes
     assert not any("depends on data" in note for note in diagnostic.notes)

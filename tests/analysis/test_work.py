@@ -8,7 +8,7 @@ from work import lines_run
 
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
-from weft.interpreter.proof.races.findings import Findings
+from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.interpreter.proof.solver import Solver
 

@@ -10,7 +10,7 @@ from evaluator import Buffer, Evaluator
 from judged import program
 from loops import ROOT, launched, mapped
 
-from weft.interpreter.indices.ranges import range_of
+from weft.interpreter.indices.values import range_of
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 

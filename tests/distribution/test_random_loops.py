@@ -15,7 +15,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.launch.launch import launch_loop
 from weft.interpreter.loops.forall import coalesce, cut
-from weft.interpreter.loops.independence import collision
+from weft.interpreter.loops.nests import collision
 
 SIZES = st.integers(1, 9)
 AXES = "xyz"

@@ -14,7 +14,7 @@ from scheduled import run_schedule
 from weft import api, cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
-from weft.interpreter.proof.races import findings, proof
+from weft.interpreter.proof.races import proof
 from weft.pipeline import Choice, applied
 from weft.recipes import schedules
 from weft.runtime.run.execution import RunOptions
@@ -101,8 +101,8 @@ def test_what_was_proven_is_not_proven_again(end: str, times: int, tmp_path: Pat
 
 def test_verify_sync_proves_what_is_not_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[object] = []
-    made = findings.Findings
-    monkeypatch.setattr(findings, "Findings", lambda *given, **named: (judged.append(given), made(*given, **named))[1])
+    made = proof.Findings
+    monkeypatch.setattr(proof, "Findings", lambda *given, **named: (judged.append(given), made(*given, **named))[1])
     for end, times in (("insert-barriers\n  verify-sync", 0), ("insert-barriers\n  unroll k by 2\n  verify-sync", 1)):
         judged.clear()
         applied(Choice(written(tmp_path, f"{end}\n  launch tiles unproven")).open())

@@ -19,7 +19,7 @@ from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line, live_handles
 
 if TYPE_CHECKING:
-    from ..interpreter.proof.races.findings import Findings
+    from ..interpreter.proof.races.proof import Findings
     from ..runtime.run.execution import Target
 
 TARGETS = ("auto", "sim", "cuda")
@@ -32,7 +32,7 @@ def sync(desk: Desk, text: str) -> None:
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
     from ..interpreter.proof.kernels.trial import mapped_roots, trials
-    from ..interpreter.proof.races.findings import Findings
+    from ..interpreter.proof.races.proof import Findings
 
     session = desk.session
     if not mapped_roots(session.module) and not _launched(session):

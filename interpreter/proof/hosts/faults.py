@@ -14,7 +14,7 @@ from ....dsl.diagnostics import Diagnostic, Source, Span
 from ...ir.functions import callee
 from ...ir.mlir import ir, maker
 from ...session.rewriter import describe
-from ..races.findings import first_few, quoted, span
+from ..races.proof import first_few, quoted, span
 from .effects import DEVICE, Effect, Effects
 from .events import Condition, Event, NamedToken, Use, contradict, dependencies, is_blocking, is_fork
 from .history import History

@@ -24,8 +24,7 @@ from ...ir.functions import (
 from ...ir.mlir import ancestors, ir, operations, producer
 from ...memory.effects import is_memref
 from ...session.rewriter import describe
-from .digits import split_ids
-from .model import KernelModel, split_uniform
+from .model import KernelModel, split_ids, split_uniform
 from .reader import Reader, only_block
 
 Names = Callable[["ir.Value"], "str | None"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
-from ...indices.dependence import in_kernel
+from ...indices.integers import in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
 from ...indices.values import Values
 from ...ir.functions import segments

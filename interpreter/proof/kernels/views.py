@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ...indices.dependence import in_kernel
+from ...indices.integers import in_kernel
 from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from ...indices.values import Values
 from ...ir.mlir import ir, maker

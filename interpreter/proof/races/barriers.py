@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
-from .phases import Phases
-from .relations import PairClass, residue
+from .relations import PairClass, Phases, residue
 
 NODE_LIMIT = 20_000
 

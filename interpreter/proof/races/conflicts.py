@@ -11,8 +11,7 @@ import islpy as isl
 from ...indices.linear import Linear, Symbol
 from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
 from ..solver import Naming, Solver, Unknown
-from .phases import Phases, meeting
-from .relations import PairClass, residue
+from .relations import PairClass, Phases, meeting, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
 LIMIT = (

@@ -18,7 +18,7 @@ from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, e
 from ..kernels.model import Access, KernelModel, Loop, Place
 from ..solver import Naming, Solver, Unknown, points
 from .conflicts import Instance
-from .phases import meeting
+from .relations import meeting
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import reduce
 from ...buffers.temporaries import ATTRIBUTE
 from ...buffers.views import rebased, retype, subview
 from ...indices.arithmetic import Sum, known
-from ...indices.ranges import range_of
+from ...indices.values import range_of
 from ...ir.cloning import clone_with, replace_operands
 from ...ir.functions import name_of, set_name
 from ...ir.mlir import affine, ahead_of, arith, ir, linalg, memref, operations, users

@@ -87,8 +87,7 @@ class SplitK(Statement):
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from .atomics import has_atomics
-        from .parts import read, split
+        from .parts import has_atomics, read, split
 
         op = rewrite.find(self.target)
         rewrite.expect_structured(op, "W0450")
