@@ -74,7 +74,8 @@ class Focus:
         within = {body.sections[place] for place in self.places}
         for section in {user for n in renamed for user in body.users(n)}.difference(within):
             place = body.place(section)
-            edits.append((place, place + 1, [_renamed(section, renamed)]))
+            inputs = tuple(renamed.get(n, n) for n in section.inputs)
+            edits.append((place, place + 1, [dataclasses.replace(section, inputs=inputs)]))
         edits.sort(key=lambda edit: edit[:2])
         return self.version.changed(self._shell(), fresh, ContentChange(self.item, edits, others))
 
@@ -86,7 +87,15 @@ class Focus:
     def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
         """The ops of the part's function without its last, the gaps among them, what has come to stand beside the function, and the
         values that stand for those that are used outside the part, by number. Raises NotLocalError as `check` does."""
-        function, others = self._function()
+        husk, there = self.body.husk, self.version.content.symbols
+        name = husk.attributes["sym_name"]
+        tops = [view.operation for view in self.module.body.operations]
+        if any("sym_name" not in op.attributes for op in tops):
+            raise NotLocalError
+        function = next((op for op in tops if op.attributes["sym_name"] == name), None)
+        if function is None or len(function.regions[0].blocks) != 1 or attributes(function) != attributes(husk):
+            raise NotLocalError
+        others = [op for op in tops if op != function and symbol(op) not in there]
         *ops, end = [view.operation for view in function.regions[0].blocks[0].operations]
         gaps = [op for op in ops if op.name == GAP]
         if len(gaps) != len(self.stretches):
@@ -98,18 +107,6 @@ class Focus:
                 if values.setdefault(number, value) != value:
                     raise NotLocalError
         return ops, gaps, others, values
-
-    def _function(self) -> tuple[ir.Operation, list[ir.Operation]]:
-        """The function of the part, and what has come to stand beside it."""
-        husk, there = self.body.husk, self.version.content.symbols
-        name = husk.attributes["sym_name"]
-        tops = [view.operation for view in self.module.body.operations]
-        if any("sym_name" not in op.attributes for op in tops):
-            raise NotLocalError
-        function = next((op for op in tops if op.attributes["sym_name"] == name), None)
-        if function is None or len(function.regions[0].blocks) != 1 or attributes(function) != attributes(husk):
-            raise NotLocalError
-        return function, [op for op in tops if op != function and symbol(op) not in there]
 
     def _edits(self, ops: Sequence[ir.Operation], numbers: dict[ir.Value, int]) -> tuple[list[Edit], int]:
         """What becomes of the function's sections: the part's ops, in front of, between and behind the stretches."""
@@ -130,10 +127,6 @@ class Focus:
         """The module's attributes after the rewrite."""
         shell, given = self.version.shell, attributes(self.module.operation)
         return shell if given.keys() <= attributes(shell.operation).keys() else empty_module(shell, given)
-
-
-def _renamed(section: Section, renamed: dict[int, int]) -> Section:
-    return dataclasses.replace(section, inputs=tuple(renamed.get(n, n) for n in section.inputs))
 
 
 def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
@@ -264,8 +257,13 @@ def _part(
         returned = last.open(end, values)
         end.erase()
         for gap in (view.operation for view in block.operations):
-            if gap.name == GAP:
-                _describe(gap, body, chosen)
+            if gap.name != GAP:
+                continue
+            # what a rewrite may want to know of all that is not in the part
+            if body.tensors > sum(section.tensors for section in chosen):
+                gap.attributes[TENSORS] = ir.UnitAttr.get()
+            if body.loops > sum(section.loops for section in chosen):
+                gap.attributes[LOOPS] = ir.UnitAttr.get()
     backwards = {value: n for n, value in values.items()}
     return Focus(version, number, module, places, stretches, tuple(backwards[v] for v in returned.operands), touched)
 
@@ -285,14 +283,6 @@ def _gap(
     if hidden:
         gap.attributes["unseen"] = ir.DenseI64ArrayAttr.get(hidden)
     return gap
-
-
-def _describe(gap: ir.Operation, body: Body, chosen: Sequence[Section]) -> None:
-    """Say of a gap what a rewrite may want to know of all that is not in the part."""
-    if body.tensors > sum(section.tensors for section in chosen):
-        gap.attributes[TENSORS] = ir.UnitAttr.get()
-    if body.loops > sum(section.loops for section in chosen):
-        gap.attributes[LOOPS] = ir.UnitAttr.get()
 
 
 class Version:

@@ -88,18 +88,6 @@ class Content:
         for names, new in zip((self.taken.tops, self.taken.kernels), _names(items), strict=True):
             names.add(new)
 
-    def _drop(self, count: int) -> list[ir.Operation]:
-        gone = [item for item in self.items[len(self.items) - count :] if not isinstance(item, Body)]
-        del self.items[len(self.items) - count :]
-        for op in gone:
-            self._count(op, -1)
-            if "sym_name" in op.attributes:
-                del self.symbols[symbol(op)]
-        if gone:
-            for names, old in zip((self.taken.tops, self.taken.kernels), _names(gone), strict=True):
-                names.remove(old)
-        return gone
-
     def _count(self, item: ir.Operation | Body, by: int) -> None:
         if not isinstance(item, Body) and item.name not in ("gpu.module", "memref.global"):
             self.others += by
@@ -112,7 +100,16 @@ class Content:
     def change(self, change: ContentChange) -> ContentChange:
         """Make the change; returns the one that takes it back."""
         back = self.body(change.item).edit(change.edits)
-        gone = self._drop(change.fewer)
+        last = len(self.items) - change.fewer
+        gone = [item for item in self.items[last:] if not isinstance(item, Body)]
+        del self.items[last:]
+        for op in gone:
+            self._count(op, -1)
+            if "sym_name" in op.attributes:
+                del self.symbols[symbol(op)]
+        if gone:
+            for names, old in zip((self.taken.tops, self.taken.kernels), _names(gone), strict=True):
+                names.remove(old)
         self._add(change.more)
         return ContentChange(change.item, back, gone, len(change.more))
 
@@ -163,7 +160,14 @@ class Sectioned:
             if isinstance(item, Body):
                 function = item.husk.clone().operation
                 module.body.append(function)
-                _fill(function, item)
+                block = body_of(function)
+                values = {item.first + n: argument for n, argument in enumerate(block.arguments)}
+                with function.context, function.location:
+                    end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # the ops are put in front of it
+                for section in item.sections:
+                    made = section.open(end, values)
+                    values.update(zip(section.outputs, made.results, strict=True))
+                end.erase()
             else:
                 module.body.append(item.clone())
         before = -1
@@ -171,18 +175,6 @@ class Sectioned:
             run_passes(module, "cse")  # of a chain of dead ops it takes the last
             before = count
         return module
-
-
-def _fill(function: ir.Operation, body: Body) -> None:
-    """Put the ops into `function`, a copy of the husk."""
-    block = body_of(function)
-    values = {body.first + n: argument for n, argument in enumerate(block.arguments)}
-    with function.context, function.location:
-        end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # to be in front of, while the ops are put in
-    for section in body.sections:
-        made = section.open(end, values)
-        values.update(zip(section.outputs, made.results, strict=True))
-    end.erase()
 
 
 def take_apart(module: ir.Module) -> Sectioned | None:

@@ -16,7 +16,7 @@ from itertools import takewhile
 from ..ir import mlir
 from ..ir.mlir import ancestors, ir
 from ..memory.effects import goes_through_pointers
-from ..proof.hosts.effects import DEVICE, Effect, Effects
+from ..proof.hosts.effects import DEVICE, Effects
 from ..proof.hosts.events import is_token, takes_a_stream
 from ..proof.hosts.windows import Aliasing, HostBuffer, state, stated
 from ..session.rewriter import describe, refuse
@@ -169,7 +169,12 @@ class _Block:
         if op.name == "gpu.wait":
             return
         found = self.effects.of(op)
-        self._expect_alive(op, found)
+        for effect in found:
+            if effect.buffer in self._freed:
+                raise refuse("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
+                               "free it behind its last use", f"freed by {describe(self._freed[effect.buffer])}")  # fmt: skip
+            if effect.kind == "free":
+                self._freed[effect.buffer] = op
         if may_be_async(op):
             self.items.append(_Item(op, self.dependences.add(found, self.done)))
         elif len(op.regions) and may_carry(op, self.effects):
@@ -190,14 +195,6 @@ class _Block:
 
     def _inner(self, region: ir.Region, carries: bool) -> _Block:
         return _Block(region.blocks[0], self.effects, self.aliasing, carries=carries)
-
-    def _expect_alive(self, op: ir.Operation, found: Sequence[Effect]) -> None:
-        for effect in found:
-            if effect.buffer in self._freed:
-                raise refuse("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
-                               "free it behind its last use", f"freed by {describe(self._freed[effect.buffer])}")  # fmt: skip
-            if effect.kind == "free":
-                self._freed[effect.buffer] = op
 
     # ---- rebuilding ---------------------------------------------------------------------------------------------------
 

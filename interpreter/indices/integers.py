@@ -231,8 +231,12 @@ class Integers(Dependence):
                 return self.choose(compare(_UGE if name == "maxui" else _ULE, a, b), a, b)
         if b.is_constant:
             return self._by_constant(name, a, b.constant, width)
-        if name in ("shli", "shrui", "shrsi") and a.is_constant and a.constant >= 0:
-            return self._shifted(name, a.constant, b, width)
+        if name in ("shli", "shrui", "shrsi") and a.is_constant and a.constant >= 0:  # by one of a few numbers
+            low, high = b.bounds()
+            if low is None or high is None or low < 0 or high >= INDEX_BITS:
+                return None
+            shifted = [a * (1 << n) if name == "shli" else a.floordiv(1 << n) for n in range(low, high + 1)]
+            return self.tabulated(b, low, [wrapped(form, width).constant for form in shifted])
         if name in _PARTS:
             part = "quotient" if "div" in name else "remainder"
             return self.part(part, f"{_PARTS[name]} {width}", a, b)
@@ -285,14 +289,6 @@ class Integers(Dependence):
             case "remui":
                 return a.modulo(b)
         return None
-
-    def _shifted(self, name: str, number: int, by: Linear, width: int) -> Linear | None:
-        """A constant shifted by one of a few numbers."""
-        low, high = by.bounds()
-        if low is None or high is None or low < 0 or high >= INDEX_BITS:
-            return None
-        shifted = [Linear.of(number << n if name == "shli" else number >> n) for n in range(low, high + 1)]
-        return self.tabulated(by, low, [wrapped(form, width).constant for form in shifted])
 
 
 def _masked(a: Linear, mask: int) -> Linear | None:

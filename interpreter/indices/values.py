@@ -121,15 +121,6 @@ class Values(Integers):
             digit = self.operate("floordiv", digit, size)
         return self.operate("mod", digit, sizes[number - 1]) if number else digit
 
-    def _linearized(self, op: ir.Operation) -> Linear:
-        """`affine.linearize_index`: a number of its digits, the most significant first."""
-        digits = segments(op)[0]
-        sizes = [self.number(size) for size in mixed(op, "static_basis", first=len(digits))[0]]
-        out, *lower = map(self.linear, digits)
-        for digit, size in zip(lower, sizes[len(sizes) - len(lower) :], strict=True):
-            out = self.product(out, size) + digit
-        return out
-
     # ---- arithmetic -----------------------------------------------------------------------------------------------------
 
     def _arith(self, op: ir.Operation, name: str) -> Linear | None:
@@ -141,8 +132,13 @@ class Values(Integers):
         return self.binary(name, a, b, bits(op.results[0].type))
 
     def _affine(self, op: ir.Operation) -> Linear | None:
-        if op.name == "affine.linearize_index":
-            return self._linearized(op)
+        if op.name == "affine.linearize_index":  # a number of its digits, the most significant first
+            digits = segments(op)[0]
+            sizes = [self.number(size) for size in mixed(op, "static_basis", first=len(digits))[0]]
+            out, *lower = map(self.linear, digits)
+            for digit, size in zip(lower, sizes[len(sizes) - len(lower) :], strict=True):
+                out = self.product(out, size) + digit
+            return out
         if op.name not in ("affine.apply", "affine.min", "affine.max"):
             return None
         forms = self.affine_map(op.attributes["map"].value, [self.linear(v) for v in op.operands])

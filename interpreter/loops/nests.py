@@ -62,8 +62,11 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
 
     The module is only read. Affine loops are to be lowered before (`without_affine_loops`).
     """
-    if loop.name == "scf.for" and loop.results:
-        return _carried(loop)
+    if loop.name == "scf.for" and loop.results:  # each iteration needs what the one before it yields
+        first, step = _numbers(loop) or (0, 1)
+        values = "a value" if len(loop.results) == 1 else f"{len(loop.results)} values"
+        what = f"each iteration hands {values} to the next ({describe(loop)})"
+        return Collision((first, first + step), (what,), False, True)
     with module.context, loop.location:
         trial = outline(module, loop, views_inside=True)
         overlap = _may_overlap(trial.operands)
@@ -87,15 +90,6 @@ def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
             op = producer(other) or producer(one)
             return f"{'a buffer' if op is None else describe(op)} may be, or be a part of, another buffer of the loop"
     return None
-
-
-def _carried(loop: ir.Operation) -> Collision:
-    """A loop that hands values on: each iteration needs what the one before it yields."""
-    bounds = _numbers(loop)
-    pair = (bounds[0], bounds[0] + bounds[1]) if bounds is not None else (0, 1)
-    count = len(loop.results)
-    values = "a value" if count == 1 else f"{count} values"
-    return Collision(pair, (f"each iteration hands {values} to the next ({describe(loop)})",), False, True)
 
 
 def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
@@ -130,9 +124,8 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     worst = min(found, key=lambda c: (c.assumed, c.kind == "WAW"))
     if worst.first is None or worst.second is None:
         return Collision(None, worst.notes(), True)
-    bounds = _numbers(loop)
-    first, second = ((worst.first.block[0] or 0), (worst.second.block[0] or 0))
-    pair = (first, second) if bounds is None else (bounds[0] + first * bounds[1], bounds[0] + second * bounds[1])
+    start, by = _numbers(loop) or (0, 1)
+    pair = tuple(start + (instance.block[0] or 0) * by for instance in (worst.first, worst.second))
     element = (
         f"{worst.buffer}[{', '.join(map(str, worst.element))}]" if worst.element else f"an element of {worst.buffer}"
     )
@@ -236,9 +229,10 @@ def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: Space
 def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     if op.results:
         return op
-    spelled, plain = op.name, not any(  # loads and stores; a loop over tiles of structured ops is parallel by construction
-        inner.name.startswith(("linalg.", "tensor.", "gpu.")) or "weft.map" in inner.attributes for inner in operations(op)
-    )
+    spelled, inside = op.name, list(operations(op))
+    mapped = any("weft.map" in inner.attributes for inner in inside)
+    # loads and stores; a loop over tiles of structured ops is parallel by construction
+    plain = not mapped and not any(inner.name.startswith(("linalg.", "tensor.", "gpu.")) for inner in inside)
     if plain or op.name != "scf.forall":
         op = without_affine_loops(op)
     if reduces_nothing(op):

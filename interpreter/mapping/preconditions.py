@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from ..ir.mlir import children, ir, operations
 from ..ir.structured import ATOMIC, WRITEBACK
 from ..memory.effects import accesses, is_pure
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
 from .legality import check_map
-from .mapping import Mapped, Mapping, enclosing_maps, mapping_of, most_trips, nested_maps
+from .mapping import Mapped, enclosing_maps, mapping_of, most_trips, nested_maps
 
 
 def check_launch(root: ir.Operation) -> None:
@@ -78,8 +76,17 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     _check_blocks(root)
     for op in operations(root):
         mapping = mapping_of(op)
-        if mapping is not None and mapping.every and mapping.dist is None:
-            _check_every(op, mapping, geometry)
+        if mapping is None or not mapping.every or mapping.dist is not None:
+            continue
+        total = next(iter(most_trips(Mapped(op, mapping))), 1)
+        if total is None or total > geometry.threads or geometry.static_block().count(None):
+            many = "a number of iterations known only at run time" if total is None else f"{total} iterations"
+            raise refuse(
+                "W0345",
+                f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one iteration",
+                op,
+                "say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
+            )
     _collect_undistributed(root, undistributed)
     # a loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and parallel
     # loops are refused all the same: one thread for the whole of them is hardly what is meant
@@ -112,19 +119,6 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
 def _is_made(op: ir.Operation) -> bool:
     """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part of that."""
     return WRITEBACK in op.attributes
-
-
-def _check_every(op: ir.Operation, mapping: Mapping, geometry: Geometry) -> None:
-    trips = most_trips(Mapped(op, mapping))
-    total = None if None in trips else math.prod(t for t in trips if t is not None)
-    if total is None or total > geometry.threads or geometry.static_block().count(None):
-        many = "a number of iterations known only at run time" if total is None else f"{total} iterations"
-        raise refuse(
-            "W0345",
-            f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one iteration",
-            op,
-            "say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
-        )
 
 
 def _check_blocks(root: ir.Operation) -> None:

@@ -60,7 +60,12 @@ def for_each_owned(n: Bound, by: Processors, dist: str | None, chunk: int | None
     stride = multiply(by.count, size)
     if most is not None and isinstance(stride, int) and stride >= most:
         return _one_chunk(n, by, size, body)
-    return _many_chunks(n, by, size, stride, body)
+    first = by.index.times(size)  # chunks at p*size, p*size + stride, …
+    if isinstance(n, int) and isinstance(stride, int) and n % stride == 0:
+        trips = n // stride
+        return _loop(0, trips, 1, lambda t: _chunk(first + Sum.of(t, trips).times(stride), size, n, True, body))
+    known, whole = (n, n % size == 0) if isinstance(n, int) else (None, False)
+    return _loop(first.emit(), n, stride, lambda base: _chunk(Sum.of(base, known), size, n, whole, body))
 
 
 def _one_each(n: Bound, by: Processors, body: Emit) -> None:
@@ -80,22 +85,6 @@ def _one_chunk(n: Bound, by: Processors, size: Bound, body: Emit) -> None:
         return
     first = Sum.of(multiply(by.index.emit(), size))
     _loop(first.emit(), minimum(first + Sum.of(size), n), 1, lambda i: body(Sum.of(i)))
-
-
-def _many_chunks(n: Bound, by: Processors, size: int, stride: Bound, body: Emit) -> None:
-    """Chunks of `size` at p*size, p*size + stride, …"""
-    first = by.index.times(size)
-    if isinstance(n, int) and isinstance(stride, int) and n % stride == 0:
-        trips = n // stride
-        _loop(0, trips, 1, lambda t: _chunk(first + Sum.of(t, trips).times(stride), size, n, True, body))
-        return
-    whole = isinstance(n, int) and n % size == 0
-    _loop(
-        first.emit(),
-        n,
-        stride,
-        lambda base: _chunk(Sum.of(base, n if isinstance(n, int) else None), size, n, whole, body),
-    )
 
 
 def _chunk(first: Sum, size: int, n: Bound, whole: bool, body: Emit) -> None:
@@ -228,7 +217,15 @@ class Hardware:
         """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
         axis, count = mapping.axes[position], mapping.counts[position]
         if mapping.space == "grid":
-            return self._grid(axis, count, trips)
+            per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
+            block = self.id("blocks", axis)
+            base = block.times(per_block) if isinstance(per_block, int) else Sum.of(multiply(block.emit(), per_block))
+            index = base + self.id("threads", axis)
+            if count == SYMBOLIC:
+                return Processors(index, multiply(blocks, per_block))
+            processors = trips if count == AS_MANY_AS_ITERATIONS else count
+            exact = isinstance(blocks, int) and isinstance(per_block, int) and blocks * per_block == processors
+            return Processors(index, processors, surplus=not exact)
         if mapping.space == "warps":
             return self._warps(mapping, position)
         if mapping.space == "lanes":
@@ -237,17 +234,6 @@ class Hardware:
             there = self.size(mapping.space, axis)
             return Processors(self.id(mapping.space, axis), there if isinstance(there, int) else trips)
         return Processors(self.id(mapping.space, axis), self.size(mapping.space, axis) if count == SYMBOLIC else count)
-
-    def _grid(self, axis: str, count: int, trips: Bound) -> Processors:
-        per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
-        block = self.id("blocks", axis)
-        base = block.times(per_block) if isinstance(per_block, int) else Sum.of(multiply(block.emit(), per_block))
-        index = base + self.id("threads", axis)
-        if count == SYMBOLIC:
-            return Processors(index, multiply(blocks, per_block))
-        processors = trips if count == AS_MANY_AS_ITERATIONS else count
-        exact = isinstance(blocks, int) and isinstance(per_block, int) and blocks * per_block == processors
-        return Processors(index, processors, surplus=not exact)
 
     def _static(self, space: str, axis: str) -> int | None:
         sizes = self._geometry.static_grid() if space == "blocks" else self._geometry.static_block()

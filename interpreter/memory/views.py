@@ -63,8 +63,18 @@ def sources(value: ir.Value) -> list[ir.Value] | None:
 
     Empty for a buffer of its own (an allocation, an argument); None where it may be any memory.
     """
-    if isinstance(value.owner, ir.Block):
-        return _carried(ir.BlockArgument(value))
+    if isinstance(value.owner, ir.Block):  # none of a function's entry; what enters a loop and what its body yields
+        block, number, holder = value.owner, ir.BlockArgument(value).arg_number, maker(value)
+        if holder.name in ("func.func", "gpu.func", "gpu.launch"):
+            return [] if block == holder.regions[0].blocks[0] else None
+        if holder.name in ("scf.for", "affine.for") and number > 0:
+            return [loop_inits(holder)[number - 1], terminator(block).operands[number - 1]]
+        if holder.name != "scf.while":
+            return None
+        before, after = (region.blocks[0] for region in holder.regions)
+        if block == after:
+            return [terminator(before).operands[1 + number]]
+        return [holder.operands[number], terminator(after).operands[number]]
     op = value.owner.operation
     if op.name in ALLOCATIONS or op.name in STORED:
         return []
@@ -89,22 +99,6 @@ def _yielded(op: ir.Operation, number: int) -> list[ir.Value]:
     return [v for v in found if is_memref(v)]
 
 
-def _carried(value: ir.BlockArgument) -> list[ir.Value] | None:
-    """What a block's argument may be: none of a function's entry, what enters a loop and what its body yields."""
-    block, number = value.owner, value.arg_number
-    holder = block.owner.operation
-    if holder.name in ("func.func", "gpu.func", "gpu.launch"):
-        return [] if block == holder.regions[0].blocks[0] else None
-    if holder.name in ("scf.for", "affine.for") and number > 0:
-        return [loop_inits(holder)[number - 1], terminator(block).operands[number - 1]]
-    if holder.name != "scf.while":
-        return None
-    before, after = (region.blocks[0] for region in holder.regions)
-    if block == after:
-        return [terminator(before).operands[1 + number]]
-    return [holder.operands[number], terminator(after).operands[number]]
-
-
 def hands_on(value: ir.Value) -> bool:
     """Whether `value` is one of its `sources`, whole and unchanged: carried by a loop, or yielded by a branch."""
     return maker(value).name in ("scf.for", "affine.for", "scf.if")
@@ -124,7 +118,9 @@ def way(value: ir.Value, of: Callable[[ir.Value], list[ir.Value] | None] = sourc
 def roots(value: ir.Value) -> frozenset[ir.Value | str] | None:
     """The buffers that `value` may lie in: values, and names of globals; None where it may be any memory."""
     made_of = {at: sources(at) for at in way(value)}
-    return None if None in made_of.values() else frozenset(stored_name(at) or at for at, of in made_of.items() if not of)
+    if None in made_of.values():
+        return None
+    return frozenset(stored_name(at) or at for at, of in made_of.items() if not of)
 
 
 def stored_name(value: ir.Value) -> str | None:

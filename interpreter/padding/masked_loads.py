@@ -146,7 +146,14 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
     if owner is None or not is_masked_load(owner):
         return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
     if mask is not None and not segments(owner)[0] and (joined := _joined(owner, outside, kind)) is not None:
-        return _under_both(body_of(owner), joined[0], mask, where, joined[1])
+        # the body of the load, which ends in a choice, with its mask and-ed with this one: one guard instead of two nested ones
+        (choice, held), copies = joined, dict[ir.Value, ir.Value]()
+        (condition,) = clone_until(body_of(owner), copies, where, choice)
+
+        def inside() -> ir.Value:
+            return clone_until(body_of(choice), copies, where)[0]
+
+        return guarded(arith.andi(mask, condition), kind, inside, lambda: arith.ConstantOp(kind, held).result)
     return guarded(mask, kind, lambda: element_of(owner, where), outside)
 
 
@@ -167,21 +174,6 @@ def _joined(op: ir.Operation, outside: Identity, kind: ir.Type) -> tuple[ir.Oper
     if op.attributes[MARK] == ir.StringAttr.get(ANY, op.context):
         own = other
     return (choice, own) if outside is None or own == other else None
-
-
-def _under_both(
-    block: ir.Block, choice: ir.Operation, mask: ir.Value, indices: Sequence[ir.Value], outside: ir.Attribute
-) -> ir.Value:
-    """Clone a body that ends in `choice` with its mask and-ed with `mask`: one guard instead of two nested ones."""
-    mapping: dict[ir.Value, ir.Value] = {}
-    (condition,) = clone_until(block, mapping, indices, choice)
-    kind = choice.results[0].type
-    return guarded(
-        arith.andi(mask, condition),
-        kind,
-        lambda: clone_until(body_of(choice), mapping, indices)[0],
-        lambda: arith.ConstantOp(kind, outside).result,
-    )
 
 
 def is_masked_load(op: ir.Operation) -> bool:

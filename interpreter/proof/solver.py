@@ -35,7 +35,7 @@ class Unknown(Exception):
     """ISL gave up within its limit, or was not asked."""
 
 
-def conjunctions(formulas: Iterable[Formula]) -> tuple[list[list[Formula]], list[list[list[Formula]]]]:
+def conjunctions(formulas: Iterable[Formula]) -> tuple[Alternatives, list[Alternatives]]:
     """The formulas as a union of conjunctions; and further unions of conjunctions, to be intersected with it."""
     fixed: list[Formula] = []
     choices: list[Alternatives] = []
@@ -214,20 +214,17 @@ class Solver:
 
     # ---- ISL ----------------------------------------------------------------------------------------------------------------
 
-    def _union(self, dimensions: Sequence[Symbol], alternatives: list[list[Formula]], ranged: Sequence[Symbol]) -> isl.Set:
+    def _union(self, dimensions: Sequence[Symbol], alternatives: Alternatives, ranged: Sequence[Symbol]) -> isl.Set:
+        """Sets of one matrix are made once."""
         texts = dict.fromkeys(matrix(dimensions, conjunction, ranged) for conjunction in alternatives)
         out: isl.Set | None = None
         for text in texts:
-            if text is not None:
-                part = self._read(text)
-                out = part if out is None else self.union(out, part)
+            if text is None:
+                continue
+            if text not in self._sets:
+                self._sets[text] = self._ask(lambda text=text: isl.BasicSet.read_from_str(self.context, text).to_set())
+            out = self._sets[text] if out is None else self.union(out, self._sets[text])
         return self.nothing(dimensions) if out is None else out
-
-    def _read(self, text: str) -> isl.Set:
-        """Sets of one matrix are made once."""
-        if text not in self._sets:
-            self._sets[text] = self._ask(lambda: isl.BasicSet.read_from_str(self.context, text).to_set())
-        return self._sets[text]
 
     def _ask(self, question: Callable[[], T]) -> T:
         for limit in self.limits:

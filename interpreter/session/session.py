@@ -114,7 +114,7 @@ class Session:
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
             return None
-        self._record(self._statement(state, after(state.frames), *found))
+        self._record(self._statement(state, *found))
         return self.state.step
 
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
@@ -132,7 +132,7 @@ class Session:
                     break
                 if (found := statement_at(state)) is None:
                     break
-                self._record(self._statement(state, after(state.frames), *found))
+                self._record(self._statement(state, *found))
                 state = self.state
         except BaseException:  # an interrupt, too, must leave nothing half done
             self._states, self._at = before, at
@@ -179,7 +179,8 @@ class Session:
             step = last and replace(last, version=version, remarks=(*last.remarks, *remarks))
             self._states[self._at] = replace(self.state, version=version, step=step)
         elif wrong:
-            raise WeftError(*(self._since(d, symbol, payloads) for symbol, found in wrong.items() for d in proof.refusal(found)))
+            refused = [(symbol, d) for symbol, found in wrong.items() for d in proof.refusal(found)]
+            raise WeftError(*(self._since(d, symbol, payloads) for symbol, d in refused))
 
     def _since(self, diagnostic: Diagnostic, symbol: str, payloads: frozenset[str]) -> Diagnostic:
         """What is wrong with a kernel, at the first statement after which it was not what had been proven."""
@@ -270,8 +271,8 @@ class Session:
                 state = passed(state, frame.items[frame.index], self.schedules)
         return state
 
-    def _statement(self, state: State, rest: tuple[Frame, ...], node: tree.StatementNode, let: tree.Let | None) -> State:
-        started = time.perf_counter()
+    def _statement(self, state: State, node: tree.StatementNode, let: tree.Let | None) -> State:
+        started, rest = time.perf_counter(), after(state.frames)
         cls = registry().get(node.keyword)
         if cls is None:
             raise WeftError(Diagnostic("W0204", f"`{node.keyword}` is not a statement of this version", node.span))
@@ -324,16 +325,11 @@ class Session:
         )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))
-            if taken is None or not rewrite.only_marked:
-                self._finish(rewrite)
+            try:  # what every statement ends with: the verifier, common subexpressions, dead code
+                if taken is None or not rewrite.only_marked:
+                    module.operation.verify()
+                    tidy(module)
+            except ir.MLIRError as error:
+                what, notes = "the statement left IR that does not verify: a defect in Weft", upstream_messages(error)
+                raise rewrite.error("W0313", what, notes=notes) from error
         return rewrite, results
-
-    def _finish(self, rewrite: Rewriter) -> None:
-        """What every statement ends with: the verifier, common subexpressions, dead code."""
-        try:
-            rewrite.module.operation.verify()
-            tidy(rewrite.module)
-        except ir.MLIRError as error:
-            raise rewrite.error(
-                "W0313", "the statement left IR that does not verify: a defect in Weft", notes=upstream_messages(error)
-            ) from error

@@ -84,29 +84,32 @@ class History:
             if is_token(argument):
                 self.made(argument, None, 0)
         self.walk(blocks[0])
-        self._return(terminator(blocks[0]))
+        end = terminator(blocks[0])  # the caller reads what it gets, when the tokens that it gets are ready
+        shown = dict.fromkeys(w for v in end.operands if is_memref(v) for w in self.effects.host.windows(v))
+        if shown:
+            self._happens(end, tuple(Effect("read", window) for window in shown))
+        else:
+            self._use_all(end)
 
     # ---- walking ----------------------------------------------------------------------------------------------------------
 
     def walk(self, block: ir.Block) -> None:
         """All but the terminator."""
         for number in range(len(block.operations) - 1):
-            self._op(block.operations[number].operation)
-
-    def _op(self, op: ir.Operation) -> None:
-        if op.name == "gpu.wait":
-            self._wait(op)
-        elif op.name in LOOPS and trip_count(op) == 0 and not len(op.results):
-            pass  # nothing of it happens
-        elif self._is_leaf(op):
-            self._event(op)
-        elif op.name in LOOPS:
-            walk_loop(self, op)
-        elif op.name in BRANCHES:
-            walk_branch(self, op)
-        else:
-            what = f"what {op.name} does to tokens, and to memory that is freed, is not known"
-            raise unknown(op, what, "write it with scf.for and scf.if")
+            op = block.operations[number].operation
+            if op.name == "gpu.wait":
+                self._wait(op)
+            elif op.name in LOOPS and trip_count(op) == 0 and not len(op.results):
+                pass  # nothing of it happens
+            elif self._is_leaf(op):
+                self._event(op)
+            elif op.name in LOOPS:
+                walk_loop(self, op)
+            elif op.name in BRANCHES:
+                walk_branch(self, op)
+            else:
+                what = f"what {op.name} does to tokens, and to memory that is freed, is not known"
+                raise unknown(op, what, "write it with scf.for and scf.if")
 
     def _is_leaf(self, op: ir.Operation) -> bool:
         """Whether `op` is one operation, with all that is in its regions."""
@@ -117,21 +120,14 @@ class History:
     def _event(self, op: ir.Operation) -> None:
         made = made_tokens(op)
         if (made or dependencies(op)) and op.name not in DEVICE:
-            raise unknown(op, f"what {op.name} does to tokens is not known", "pass tokens through scf.for and scf.if alone")
+            what = f"what {op.name} does to tokens is not known"
+            raise unknown(op, what, "pass tokens through scf.for and scf.if alone")
         if op not in self._of:
             self._of[op] = self.effects.of(op)
         effects = self._of[op]
         self._expect_seen(op)
         if effects or made or op.name in DEVICE:
             self._happens(op, effects)
-
-    def _return(self, op: ir.Operation) -> None:
-        """The caller reads what it gets, when the tokens that it gets are ready."""
-        shown = [w for v in op.operands if is_memref(v) for w in self.effects.host.windows(v)]
-        if shown:
-            self._happens(op, tuple(Effect("read", window) for window in dict.fromkeys(shown)))
-        else:
-            self._use_all(op)
 
     def _happens(self, op: ir.Operation, effects: tuple[Effect, ...]) -> None:
         made = made_tokens(op)

@@ -39,9 +39,7 @@ class _Placed:
     around: tuple[int, ...] = ()
 
 
-def apart(
-    first: Event, one: Window, second: Event, other: Window, counters: Mapping[Symbol, ir.Operation]
-) -> bool:
+def apart(first: Event, one: Window, second: Event, other: Window, counters: Mapping[Symbol, ir.Operation]) -> bool:
     """Whether two windows into one buffer certainly share no element, in the iterations in which the two events happen.
 
     Args:
@@ -52,20 +50,13 @@ def apart(
         return False
     if here.counter is not there.counter or here.stride != there.stride:
         return False
-    if here.around == there.around and here.turn == there.turn:
-        return here.window.disjoint(there.window)
-    return _never_meet(here, there, same=here.around != there.around)
-
-
-def _never_meet(here: _Placed, there: _Placed, same: bool) -> bool:
-    """Whether two windows are apart in any two iterations; `same`: in the same one, too."""
-    mine, theirs, stride = here.window.extent, there.window.extent, abs(here.stride)
-    if mine is None or theirs is None or not stride:
+    mine, theirs, stride, same = here.window.extent, there.window.extent, abs(here.stride), here.around == there.around
+    if (same and here.turn == there.turn) or mine is None or theirs is None or not stride:
         return here.window.disjoint(there.window)
     nearest, farthest = -((theirs[1] - mine[0]) // stride), (mine[1] - theirs[0]) // stride
     if farthest - nearest >= MOST_MEETINGS:
         return False
-    steps = (k * stride for k in range(nearest, farthest + 1) if k or same)
+    steps = (k * stride for k in range(nearest, farthest + 1) if k or not same)
     shifted = (replace(there.window, offset=there.window.offset + step) for step in steps)
     return all(here.window.disjoint(window) for window in shifted)
 
@@ -168,7 +159,13 @@ class MemoryOrder:
                             extra |= self.history.done[number]
                         pending &= ~extra
         for place, effects in mine.items():
-            self._enter(place, effects, 1 << event.number)
+            if place not in self._places[place[0]]:
+                self._places[place[0]].add(place)
+                kind = place[0].kind
+                if kind != "allocation":
+                    (self._unknown if kind == "unknown" else self._outside).append(place)
+            changes, frees = any(e.changes for e in effects), any(e.kind == "free" for e in effects)
+            self._touched[place].enter(1 << event.number, changes=changes, frees=frees)
         return extra
 
     def _happens(self, number: int, event: Event) -> bool:
@@ -179,10 +176,10 @@ class MemoryOrder:
     # ---- which memory -----------------------------------------------------------------------------------------------------
 
     def _located(self, event: Event) -> dict[Place, list[Effect]]:
-        loose = any(maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if is_memref(v) for at in way(v))
+        carried = any(maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if is_memref(v) for at in way(v))
         found: dict[Place, list[Effect]] = {}
         for effect in event.effects:
-            found.setdefault((effect.buffer, self._iteration(effect.buffer, event, loose)), []).append(effect)
+            found.setdefault((effect.buffer, self._iteration(effect.buffer, event, carried)), []).append(effect)
         return found
 
     def _chosen_memory(self, event: Event) -> frozenset[HostBuffer]:
@@ -190,14 +187,14 @@ class MemoryOrder:
         shown = [self.history.effects.host.windows(v) for v in event.op.operands if is_memref(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
-    def _iteration(self, buffer: HostBuffer, event: Event, loose: bool) -> tuple[int, ...] | None:
+    def _iteration(self, buffer: HostBuffer, event: Event, carried: bool) -> tuple[int, ...] | None:
         if buffer.kind != "allocation" or isinstance(buffer.key, str):
             return ()
         made = producer(buffer.key)
         around = sum(op.name in LOOPS for op in ancestors(made)) if made is not None else 0
         if not around:
             return ()
-        return None if loose or len(event.path) < around else event.path[:around]
+        return None if carried or len(event.path) < around else event.path[:around]
 
     def _related(self, place: Place) -> list[Place]:
         """Places that may be the same memory."""
@@ -209,15 +206,6 @@ class MemoryOrder:
         if self.may_alias and self._aliasing.may_alias(buffer):
             mine += [p for p in self._outside if p[0] != buffer and self._aliasing.may_alias(p[0])]
         return mine
-
-    def _enter(self, place: Place, effects: list[Effect], bit: int) -> None:
-        if place not in self._places[place[0]]:
-            self._places[place[0]].add(place)
-            kind = place[0].kind
-            if kind != "allocation":
-                (self._unknown if kind == "unknown" else self._outside).append(place)
-        changes, frees = any(e.changes for e in effects), any(e.kind == "free" for e in effects)
-        self._touched[place].enter(bit, changes=changes, frees=frees)
 
     # ---- pairs ------------------------------------------------------------------------------------------------------------
 

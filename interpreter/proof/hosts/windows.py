@@ -105,20 +105,13 @@ class Window:
         mine, theirs = self.extent, other.extent
         if mine is not None and theirs is not None and (mine[1] < theirs[0] or theirs[1] < mine[0]):
             return True
-        return self._apart_in_a_digit(other)
-
-    def _apart_in_a_digit(self, other: Window) -> bool:
-        """Offsets as digits in the mixed radix of all strides: two windows are apart if their digits are, in one place.
-
-        That tells columns of a matrix apart, and even from odd elements, whatever views they came through.
-        """
+        # offsets as digits in the mixed radix of all strides: two windows are apart if their digits are, in one place. That tells
+        # columns of a matrix apart, and even from odd elements, whatever views they came through
         strides = self._radix(other)
-        if strides is None:
+        here, there = (None, None) if strides is None else (self._digits(strides), other._digits(strides))
+        if here is None or there is None:
             return False
-        mine, theirs = self._digits(strides), other._digits(strides)
-        if mine is None or theirs is None:
-            return False
-        return any(a[1] < b[0] or b[1] < a[0] for a, b in zip(mine, theirs, strict=True))
+        return any(a[1] < b[0] or b[1] < a[0] for a, b in zip(here, there, strict=True))
 
     def _radix(self, other: Window) -> list[int] | None:
         """All strides of both, the widest first; None where one does not divide the next."""

@@ -65,8 +65,14 @@ def kernel_model(
         _bind_host(reader, launch)
     for number, argument in enumerate(body.arguments):
         operand = given[number] if number < count else None
-        if operand is not None:
-            _pass(reader, argument, operand)
+        if operand is not None:  # what the launch passes
+            if isinstance(argument.type, ir.MemRefType):
+                reader.views.bind(argument, operand)
+                reader.values.share_extents(argument, operand)
+            elif isinstance(argument.type, ir.IndexType | ir.IntegerType):
+                reader.values.bind(argument, reader.values.linear(operand))
+            else:
+                _scalar(reader.values, argument)
         elif isinstance(argument.type, ir.MemRefType):
             space = None if number < count else "workgroup" if number < count + shared else "private"
             place = (number, "arg_attrs") if number < count else (number - count, "workgroup_attrib_attrs")
@@ -82,17 +88,6 @@ def stated_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
     forms = [host.linear(v) for v in launch_sizes(launch)]
     gx, gy, gz, bx, by, bz = (f.constant if f.is_constant else None for f in forms)
     return (bx, by, bz), (gx, gy, gz)
-
-
-def _pass(reader: Reader, argument: ir.Value, operand: ir.Value) -> None:
-    """`argument` of the kernel is `operand` of its launch."""
-    if isinstance(argument.type, ir.MemRefType):
-        reader.views.bind(argument, operand)
-        reader.values.share_extents(argument, operand)
-    elif isinstance(argument.type, ir.IndexType | ir.IntegerType):
-        reader.values.bind(argument, reader.values.linear(operand))
-    else:
-        _scalar(reader.values, argument)
 
 
 def _launch_body(op: ir.Operation, block: Sizes | None, grid: Sizes | None, names: Names, may_alias: bool) -> KernelModel:
@@ -172,7 +167,10 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
     out: list[KernelUse] = []
     launched: set[str] = set()
     for op in operations(module.operation, "gpu.launch", "gpu.launch_func"):
-        _expect_sequential(op)
+        for around in ancestors(op):
+            if around.name not in _HOST:
+                raise fail("W0640", f"the race analysis does not know the order of launches in {describe(around)}",
+                           hint="launch from straight code, scf.for, scf.while or scf.if")  # fmt: skip
         if op.name == "gpu.launch":
             out.append(KernelUse(op, op))
             continue
@@ -214,9 +212,16 @@ def model_of(
             f"the block size of {use.name} is not known: nothing in the module launches it",
             hint="say it with `--block 16,16,1`, or in the kernel: `known_block_size = array<i32: 16, 16, 1>`",
         )
-    if use.launch is None:
-        chosen_grid = _along_used_axes(use.kernel, chosen_grid)
-    _expect_possible(use, chosen_block, chosen_grid)
+    if use.launch is None:  # a kernel that does not ask for its place along an axis is made for grids of one block along it
+        asked = {str(op.attributes["dimension"])[-2] for op in operations(use.kernel, *_PLACES)}
+        x, y, z = (1 if n is None and axis not in asked else n for axis, n in zip(AXES, chosen_grid, strict=True))
+        chosen_grid = (x, y, z)
+    threads = prod(size or 1 for size in chosen_block)
+    wrong = [n for n in (*chosen_block, *chosen_grid) if n is not None and n < 1]
+    if wrong or threads > MOST_THREADS:
+        what = f"a block of {threads} threads" if not wrong else f"a size of {wrong[0]}"
+        raise fail("W0613", f"{use.name} is launched with {what}",
+                   hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip
     launch = use.launch if use.launch is not None and use.launch.name == "gpu.launch_func" else None
     return kernel_model(
         use.kernel, block=chosen_block, grid=chosen_grid, launch=launch, names=names, may_alias=may_alias
@@ -242,13 +247,6 @@ def _same_value(value: ir.Value) -> Hashable:
     return value.type, maker.attributes["value"]
 
 
-def _expect_sequential(launch: ir.Operation) -> None:
-    for around in ancestors(launch):
-        if around.name not in _HOST:
-            raise fail("W0640", f"the race analysis does not know the order of launches in {describe(around)}",
-                       hint="launch from straight code, scf.for, scf.while or scf.if")  # fmt: skip
-
-
 def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -> Sizes:
     """Along each axis what any of them says; all that say something have to say the same."""
     out: list[int | None] = []
@@ -263,19 +261,3 @@ def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -
             )
         out.append(said[0][1] if said else None)
     return (out[0], out[1], out[2])
-
-
-def _along_used_axes(kernel: ir.Operation, grid: Sizes) -> Sizes:
-    """A kernel that does not ask for its place along an axis is made for grids of one block along it."""
-    asked = {str(op.attributes["dimension"])[-2] for op in operations(kernel, *_PLACES)}
-    x, y, z = (1 if size is None and axis not in asked else size for axis, size in zip("xyz", grid, strict=True))
-    return (x, y, z)
-
-
-def _expect_possible(use: KernelUse, block: Sizes, grid: Sizes) -> None:
-    threads = prod(1 if size is None else size for size in block)
-    wrong = [n for n in (*block, *grid) if n is not None and n < 1]
-    if wrong or threads > MOST_THREADS:
-        what = f"a block of {threads} threads" if not wrong else f"a size of {wrong[0]}"
-        raise fail("W0613", f"{use.name} is launched with {what}",
-                   hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip

@@ -73,7 +73,9 @@ def _indices(op: ir.Operation, access: effects.MemoryEffect, values: Values, lan
         case "element" | "transfer":
             return _behind(op, access, values, lanes)
         case "whole":
-            return _whole(access.value, values)
+            kind = access.value.type
+            if isinstance(kind, ir.MemRefType) and kind.has_static_shape:
+                return [_lane(values, extent) for extent in kind.shape]
     return None
 
 
@@ -105,10 +107,3 @@ def _behind(op: ir.Operation, access: effects.MemoryEffect, values: Values, lane
 def _lane(values: Values, extent: int) -> Linear:
     """Any of 0 … extent-1."""
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
-
-
-def _whole(memref: ir.Value, values: Values) -> list[Linear] | None:
-    kind = memref.type
-    if not isinstance(kind, ir.MemRefType) or any(kind.is_dynamic_dim(d) for d in range(kind.rank)):
-        return None
-    return [_lane(values, kind.get_dim_size(d)) for d in range(kind.rank)]

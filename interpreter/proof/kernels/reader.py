@@ -59,7 +59,8 @@ class Reader:
     def _load_depends(self, op: ir.Operation) -> Depends:
         if self._may_be_written(op.operands[0]):
             return THREAD
-        return self.values.depends_on(op.operands)  # the memref too: which part of a buffer it shows, which buffer it is
+        # the memref too: which part of a buffer it shows, which buffer it is
+        return self.values.depends_on(op.operands)
 
     def _may_be_written(self, memref: ir.Value) -> bool:
         if self._writes_anything or (self._written and self.views.is_anything(memref)):
@@ -83,8 +84,11 @@ class Reader:
             self._for(op, place)
         elif name in ("scf.if", "affine.if"):
             self._if(op, place)
-        elif name == "scf.index_switch":
-            self._switch(op, place)
+        elif name == "scf.index_switch":  # its first region is what is done where no case is met
+            chosen = self.values.linear(op.operands[0])
+            met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
+            for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
+                self.block(op.regions[region].blocks[0], place.into(region, (guard,)))
         elif name == "scf.while":
             self._while(op, place)
         elif name in _INLINE:
@@ -213,13 +217,6 @@ class Reader:
                 guard = condition if region == 0 else condition.negate()
                 self.block(arm.blocks[0], place.into(region, (guard,)))
 
-    def _switch(self, op: ir.Operation, place: Place) -> None:
-        """Its first region is what is done where no case is met."""
-        chosen = self.values.linear(op.operands[0])
-        met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
-        for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
-            self.block(op.regions[region].blocks[0], place.into(region, (guard,)))
-
     # ---- leaves -------------------------------------------------------------------------------------------------------
 
     def _barrier(self, op: ir.Operation, place: Place) -> None:
@@ -239,18 +236,12 @@ class Reader:
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
         for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
             for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
-                if view.root.space != "private":
-                    self._touch(op, touch, view, place)
-
-    def _touch(self, op: ir.Operation, touch: Touch, view: View, place: Place) -> None:
-        coordinates = None if touch.indices is None else self.views.coordinates(view, touch.indices)
-        if touch.indices is not None and coordinates is None:
-            view = View(view.root, None, False, view.when, chosen=view.chosen)
-        said, when = describe(op), both(view.when, touch.when)
-        made = Access(
-            touch.kind, view.root, coordinates, place, said, when, view.flat, touch.atomic, view.chosen, touch.certain
-        )
-        self.model.accesses.append(made)
+                if view.root.space == "private":
+                    continue
+                at = None if touch.indices is None else self.views.coordinates(view, touch.indices)
+                flat, when = view.flat and (touch.indices is None or at is not None), both(view.when, touch.when)
+                here = touch.kind, view.root, at, place, describe(op), when, flat
+                self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain))
 
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is."""

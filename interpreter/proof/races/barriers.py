@@ -118,7 +118,10 @@ class _Search:
 
     def run(self) -> ChosenBarriers:
         everything = frozenset(n for d in self.demands for n in d.useful)
-        greedy = self._minimal(everything)
+        greedy = everything
+        for number in sorted(everything, key=lambda n: self.cost[n], reverse=True):  # remove what can be removed, dearest first
+            if all(d.met(greedy - {number}) for d in self.demands):
+                greedy -= {number}
         self.best = (self._total(greedy), greedy)
         self._branch(frozenset(), frozenset())
         exact = self.nodes <= NODE_LIMIT
@@ -134,14 +137,6 @@ class _Search:
     def _total(self, chosen: frozenset[int]) -> Cost:
         costs = [self.cost[n] for n in chosen]
         return (sum(c[0] for c in costs), sum(c[1] for c in costs), sum(c[2] for c in costs), sum(c[3] for c in costs))
-
-    def _minimal(self, chosen: frozenset[int]) -> frozenset[int]:
-        """Remove what can be removed, dearest first."""
-        for number in sorted(chosen, key=lambda n: self.cost[n], reverse=True):
-            fewer = chosen - {number}
-            if all(d.met(fewer) for d in self.demands):
-                chosen = fewer
-        return chosen
 
     def _branch(self, chosen: frozenset[int], refused: frozenset[int]) -> None:
         self.nodes += 1

@@ -1,5 +1,5 @@
-"""What is wrong with a kernel, as diagnostics, and what is proven of it. That is stated on the IR, as the fingerprint of exactly what
-was proven.
+"""What is wrong with a kernel, as diagnostics, and what is proven of it: that is stated on the IR, as the fingerprint of exactly
+what was proven.
 
 `insert-barriers` and `verify-sync` try the launch of a loop and prove the kernel that it makes. They leave `weft.proven` on the
 loop: a digest of all that `launch` makes the kernel of. `launch` proves what has no such mark, or has become something else since,
@@ -241,22 +241,17 @@ def _of_loop(module: ir.Module, root: ir.Operation) -> str:
     with module.context, root.location:
         outlined = outline(module, root, views_inside=True)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
-        _put_constants_first(outlined.function)
+        # where a constant stands, and whether two are one, is not proven: it changes with what else the host needs
+        kept: dict[str, ir.Operation] = {}
+        for op in operations(outlined.function, "arith.constant"):
+            same = kept.setdefault(f"{op.attributes['value']} {op.results[0].type}", op)
+            if same != op:
+                op.results[0].replace_all_uses_with(same.results[0])
+                op.erase()
+        for text in sorted(kept, reverse=True):
+            if kept[text] != (first := outlined.entry.operations[0].operation):
+                kept[text].move_before(first)
         return _digest(outlined.function)
-
-
-def _put_constants_first(function: ir.Operation) -> None:
-    """Where a constant stands, and whether two are one, is not proven: it changes with what else the host needs."""
-    kept: dict[str, ir.Operation] = {}
-    for op in list(operations(function, "arith.constant")):
-        same = kept.setdefault(f"{op.attributes['value']} {op.results[0].type}", op)
-        if same != op:
-            op.results[0].replace_all_uses_with(same.results[0])
-            op.erase()
-    entry = function.regions[0].blocks[0]
-    for text in sorted(kept, reverse=True):
-        if kept[text] != entry.operations[0].operation:
-            kept[text].move_before(entry.operations[0])
 
 
 def _digest(op: ir.Operation) -> str:

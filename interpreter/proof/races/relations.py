@@ -158,7 +158,9 @@ class PairClass:
         if self.loop is not None:
             parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
         parts.append(self._different_threads() if self.same_block else self._different_blocks())
-        self._name_what_barriers_need()
+        for symbol in self.model.deciding:  # whether a barrier is executed must be a dimension for all of them
+            self.x(symbol)
+            self.y(symbol)
         parts += self._known_of_numbers()
         self.names, found = points(self.solver, (self.shared_names, self.x, self.y), parts)
         return found
@@ -294,12 +296,6 @@ class PairClass:
                     break
                 implied.add(mine)
         return [naming.formula(g) for s in barrier.place.steps if s not in implied for g in s.guards]
-
-    def _name_what_barriers_need(self) -> None:
-        """Values that decide whether a barrier is executed are dimensions of the collisions: it must be for all of them."""
-        for symbol in self.model.deciding:
-            self.x(symbol)
-            self.y(symbol)
 
 
 def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
