@@ -1,18 +1,21 @@
-"""Programs that the recipes have never seen: each schedule is applied to its payload, run, and judged by three witnesses.
+"""Programs that the recipes have never seen: each schedule is applied to its payload, run, and judged by four witnesses.
 
 The oracle is the untouched payload, JIT-compiled. The simulator runs the scheduled module and looks for races; g++ runs the
-emitted CUDA text, forwards and with the threads of each block in reverse order.
+emitted CUDA text, forwards and with the threads of each block in reverse order; the launches are JIT-compiled as loops.
 """
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from native_device import NativeDevice
-from scheduled import run_schedule
 
-from weft.pipeline import Choice, applied, planned
+from weft.execution import run_applied
+from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -20,14 +23,32 @@ from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in HERE.glob("*.weft"))
 
 
+CHIPS = [ARCHITECTURES if "WEFT_SOAK" in os.environ else (ARCHITECTURES[i % len(ARCHITECTURES)],) for i in range(len(PROGRAMS))]
+"""Of each program: one, and each a quarter of them; all in a soak."""
+
+
+@cache
+def ready(name: str) -> Planned:
+    return planned(applied(Choice(str(HERE / f"{name}.weft"), None, {}).open()))
+
+
+@cache
+def expected(name: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Inputs, and what the payload makes of them."""
+    payload, entry = ready(name).applied.payload, ready(name).plan.entry
+    inputs = random_inputs(functions.signature(payload, entry), 7)
+    return inputs, reference(payload, entry, inputs)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_simulated(name: str) -> None:
-    report = run_schedule(str(HERE / f"{name}.weft"), None, {}, None, RunOptions("sim", 1)).report
+    report = run_applied(ready(name).applied, None, RunOptions("sim", 1), SimDevice()).report
     assert report.ok, report
     assert report.races == ()
     assert report.faults == ()
@@ -38,19 +59,24 @@ def test_simulated(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 def test_text(name: str, backwards: bool) -> None:
-    done = applied(Choice(str(HERE / f"{name}.weft"), None, {}).open())
-    ready = planned(done)
-    signature = functions.signature(done.payload, ready.plan.entry)
-    inputs = random_inputs(signature, 7)
-    result = run_plan(ready.plan, NativeDevice(reverse=backwards), inputs, text=ready.cuda)
-    expected = reference(done.payload, ready.plan.entry, inputs)
-    compared = compare(signature, result.outputs, expected)
+    done, (inputs, wanted) = ready(name), expected(name)
+    result = run_plan(done.plan, NativeDevice(reverse=backwards), inputs, text=done.cuda)
+    compared = compare(functions.signature(done.applied.payload, done.plan.entry), result.outputs, wanted)
     assert compared.ok, compared
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_registers_suffice(name: str) -> None:
-    text = planned(applied(Choice(str(HERE / f"{name}.weft"), None, {}).open())).cuda
-    for arch in ARCHITECTURES:
-        for kernel, used in compile_cubin(text, arch).kernels.items():
+def test_what_was_made_computes_what_the_payload_does(name: str) -> None:
+    """Its launches as loops, compiled for the CPU: nothing of the simulator."""
+    done, (inputs, wanted) = ready(name), expected(name)
+    got = reference(done.applied.module, done.plan.entry, inputs)
+    assert "gpu.launch_func" in done.applied.text and wanted.keys() == got.keys()
+    for output, array in wanted.items():
+        np.testing.assert_allclose(got[output], array, rtol=2e-5, atol=2e-5 * np.abs(array).max())
+
+
+@pytest.mark.parametrize(("name", "chips"), zip(PROGRAMS, CHIPS, strict=True), ids=PROGRAMS)
+def test_registers_suffice(name: str, chips: tuple[str, ...]) -> None:
+    for arch in chips:
+        for kernel, used in compile_cubin(ready(name).cuda, arch).kernels.items():
             assert (used.spill_bytes, used.stack_bytes) == (0, 0), (kernel, arch, used)

@@ -26,7 +26,7 @@ from weft.verify import verify_source
 RECIPES = ("simt", "simt_pipelined")
 SOAK = "WEFT_SOAK" in os.environ
 SMALL = ((1, 1, 1), (127, 129, 65))
-LARGE = ((1000, 777, 333), (512, 512, 512)) if SOAK else ((500, 389, 167), (256, 256, 256))
+LARGE = ((1000, 777, 333), (512, 512, 512)) if SOAK else ((300, 389, 71), (256, 256, 64))
 RAGGED = ((1, 1, 1), (200, 200, 9), (1000, 777, 13), (64, 64, 64))
 CHIPS = ARCHITECTURES if SOAK else ("sm_80", "sm_90a")
 SPACE = [(recipe, dtype) for recipe in RECIPES for dtype in ("f32", "f64")]
@@ -51,14 +51,16 @@ def check(recipe: str, member: dict[str, str], size: tuple[int, int, int]) -> No
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 @pytest.mark.parametrize("size", SMALL, ids=str)
 def test_members_at_small_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
-    for member in sample(recipe, dtype, 3):
+    for member in sample(recipe, dtype, 1 if size == (1, 1, 1) else 2):
         check(recipe, member, size)
 
 
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 @pytest.mark.parametrize("size", LARGE, ids=str)
 def test_members_at_large_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
-    for member in [{"type": dtype}, *sample(recipe, dtype, 1)]:
+    """Members at both in a soak; otherwise the recipe's own parameters where edges are ragged, and others where none is."""
+    own = [{"type": dtype}] if SOAK or size == LARGE[0] else []
+    for member in own + (sample(recipe, dtype, 1) if SOAK or size == LARGE[1] else []):
         check(recipe, member, size)
 
 
@@ -97,14 +99,16 @@ def test_machine_code(recipe: str, chip: str) -> None:
         assert set(inner.shared_loads) == {128}, inner
         assert inner.by_mnemonic["FFMA"] >= 16 * inner.by_mnemonic["LDS"], inner
         assert sass.inner_loop(text, "matmul", chip).divisions == 0
-    double = sass.resources(ready(recipe, 1000, 777, 333, "f64").cuda, "matmul", chip)
-    assert double.spill_bytes == double.stack_bytes == 0, double
+    if SOAK or CHIPS.index(chip) == RECIPES.index(recipe):
+        double = sass.resources(ready(recipe, 1000, 777, 333, "f64").cuda, "matmul", chip)
+        assert double.spill_bytes == double.stack_bytes == 0, double
 
 
-@pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_registers_where_guards_or_short_loops_cost_most(recipe: str, chip: str) -> None:
-    for size in RAGGED:
+@pytest.mark.parametrize("size", RAGGED, ids=str)
+def test_registers_where_guards_or_short_loops_cost_most(recipe: str, size: tuple[int, int, int]) -> None:
+    """On every chip in a soak; otherwise each recipe on each of two, at sizes of each kind."""
+    for chip in CHIPS if SOAK else (CHIPS[(RAGGED.index(size) + RECIPES.index(recipe)) % len(CHIPS)],):
         used = sass.resources(ready(recipe, *size).cuda, "matmul", chip)
         assert used.spill_bytes == used.stack_bytes == 0, (size, used)
         assert used.registers <= 128, (size, used)
