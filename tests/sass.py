@@ -199,7 +199,7 @@ def _programs(text: str, chip: str) -> dict[str, Program]:
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "kernels.cubin"
         cubin.write_bytes(compiled(text, chip).cubin)
-        done = subprocess.run([_nvdisasm(), "-c", str(cubin)], capture_output=True, text=True, check=True)
+        done = subprocess.run([_nvdisasm(), "-c", "-ndf", str(cubin)], capture_output=True, text=True, check=True)
     found: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
     here: tuple[list[Instruction], dict[str, int]] = ([], {})
     for line in done.stdout.splitlines():

@@ -28,7 +28,7 @@ from weft.runtime.simulator.machine.memory import Global
 ROOT = Path(__file__).parents[2]
 RUNGS = tuple(sorted((ROOT / "docs" / "tutorial").glob("*.weft")))
 CHIP = "sm_90a"
-SIDE, SHORT, LONG = 256, 64, 96
+SIDE, SHORT, LONG = 128, 64, 96
 """The launches that are counted: SIDE x SIDE elements of C, SHORT and LONG of k."""
 SECTOR, LINE = 32, 128
 """Bytes that a cache moves at a time, and bytes that one access of a warp gets at a time."""
@@ -101,11 +101,8 @@ class Traffic:
     def close(self) -> None:
         """Count each sector once per block."""
         for accesses in self.touched.values():
-            by_block: dict[int, set[int]] = {}
-            for blocks, where in accesses:
-                for column, block in enumerate(blocks.tolist()):
-                    by_block.setdefault(block, set()).update(np.unique(where[:, column] // SECTOR).tolist())
-            self.sectors += sum(len(found - {-1}) for found in by_block.values())
+            found = [np.unique(((blocks[None, :, None] << 40) + where // SECTOR)[where >= 0]) for blocks, where in accesses]
+            self.sectors += len(np.unique(np.concatenate(found)))
 
 
 def _distinct(rows: np.ndarray, axis: int) -> int:
