@@ -11,13 +11,14 @@ from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_file, parse_text
 from weft.dsl.render import render
 from weft.dsl.tree import File
-from weft.execution import run_recipe
+from weft.execution import run_applied, run_recipe
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 from weft.payloads.payload import parse_payload
-from weft.pipeline import Choice
-from weft.runtime.run.execution import Executed, RunOptions
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.run.execution import Executed, Report, RunOptions
+from weft.runtime.simulator.device import SimDevice
 
 
 def session_of(path: Path, **settings: str) -> Session:
@@ -52,3 +53,9 @@ def run_schedule(
 ) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
     return run_recipe(Choice(name, payload, settings, unproven=unproven).open(), entry, options)
+
+
+def ran(schedule: Path, seed: int, payload: Path | None = None) -> tuple[Report, Planned]:
+    """What the simulator says of a schedule, and its plan: scheduled once for both."""
+    done = applied(Choice(str(schedule), payload, {}).open())
+    return run_applied(done, None, RunOptions("sim", seed), SimDevice()).report, planned(done)

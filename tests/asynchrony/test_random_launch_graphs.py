@@ -7,6 +7,7 @@ busy at once; every order that they allow gives the same result; what is made is
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -31,6 +32,14 @@ def planned(launches: list[LaunchSpec], buffers: int, attributes: str = "") -> t
     with module.context, ir.Location.unknown():
         async_fork(module, noalias=())
     return make_plan(module), str(module)
+
+
+@cache
+def large(seed: int) -> tuple[list[LaunchSpec], Plan]:
+    """A graph of 200 launches, and its plan."""
+    buffers = 5 + seed * 7 % 150
+    launches = random_launches(200, buffers, seed)
+    return launches, planned(launches, buffers)[0]
 
 
 def before(launches: list[LaunchSpec]) -> list[set[int]]:
@@ -72,9 +81,7 @@ def width(order: list[set[int]]) -> int:
 
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_order_and_streams(seed: int) -> None:
-    buffers = 5 + seed * 7 % 150
-    launches = random_launches(200, buffers, seed)
-    plan, _ = planned(launches, buffers)
+    launches, plan = large(seed)
     needed, given = before(launches), ordered(plan)
     assert all(n <= g for n, g in zip(needed, given, strict=True))
     assert len({s.stream for s in plan.steps}) == width(needed)
@@ -84,8 +91,7 @@ def test_order_and_streams(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_every_launch_fails_in_turn(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    buffers = 5 + seed * 7 % 150
-    plan, _ = planned(random_launches(200, buffers, seed), buffers)
+    _, plan = large(seed)
     assert len(plan.launches) == 200
     failing = range(200) if SOAK else range(seed % 10, 200, 10)  # all of them, over ten seeds
     expect_given_back(plan, seed, failing, monkeypatch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from weft.interpreter.launch.launch import launch_loop
 from weft.interpreter.loops.forall import coalesce, cut
 from weft.interpreter.loops.nests import collision
 
+SOAK = "WEFT_SOAK" in os.environ
 SIZES = st.integers(1, 9)
 AXES = "xyz"
 DISTS = st.sampled_from([("block", None), ("cyclic", None), ("block-cyclic", 2), ("block-cyclic", 3)])
@@ -39,7 +41,7 @@ def done(module: ir.Module, loop: ir.Operation, trips: Sequence[int], lower: int
     return Counter(tuple((i - lower) // step for i in s.at) for s in judge.stores)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=500 if SOAK else 25, deadline=None)
 @given(
     trips=st.lists(SIZES, min_size=2, max_size=3), sizes=st.lists(st.integers(1, 5), min_size=3, max_size=3),
     lower=st.integers(0, 3), step=st.integers(1, 3), dynamic=st.booleans(), outer=DISTS, inner=DISTS,
@@ -79,7 +81,7 @@ def value_of(form: tuple[int, int, str], i: int) -> int:
     return inner if not kind else inner % int(number) if kind == "mod" else inner // int(number)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=800 if SOAK else 80, deadline=None)
 @given(
     read=FORMS, write=FORMS, lower=st.integers(0, 3), trips=st.integers(0, 12), step=st.integers(1, 3), inner=st.integers(1, 3),
     scale=st.integers(0, 3),
@@ -149,7 +151,7 @@ def processor(
     return tuple(block[AXES.index(a)] * threads[AXES.index(a)] + thread[AXES.index(a)] for a in axes)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=1200 if SOAK else 60, deadline=None)
 @given(
     data=st.data(),
     space=st.sampled_from(["blocks", "threads", "warps", "lanes", "grid"]),

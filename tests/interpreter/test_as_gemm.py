@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from scheduled import run_schedule
+from scheduled import ran
 
 import weft
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.structured import shape_of
 from weft.pipeline import Choice, applied
-from weft.runtime.run.execution import RunOptions
 
 
 @dataclass(frozen=True)
@@ -114,12 +113,11 @@ def check(tmp_path: Path, payload: str, text: str) -> None:
     source, weft = tmp_path / "payload.mlir", tmp_path / "product.weft"
     source.write_text(payload)
     weft.write_text(text)
-    report = run_schedule(str(weft), source, {}, None, RunOptions("sim", 1)).report
+    report, done = ran(weft, 1, source)
     assert report.ok and report.races == () and report.faults == ()
-    done = applied(Choice(str(weft), source, {}).open())
-    made = list(mlir.operations(done.session.module.operation, "memref.alloc", "memref.copy"))
+    made = list(mlir.operations(done.applied.session.module.operation, "memref.alloc", "memref.copy"))
     assert not made, [str(op) for op in made]
-    private = [shape_of(op.results[0]) for op in mlir.operations(done.session.module.operation, "memref.alloca")]
+    private = [shape_of(op.results[0]) for op in mlir.operations(done.applied.session.module.operation, "memref.alloca")]
     assert all(set(shape) == {1} for shape in private)
 
 

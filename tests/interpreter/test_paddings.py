@@ -15,16 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import convolved
-from scheduled import run_schedule
+from scheduled import ran, run_schedule
 
 import weft
-from weft.execution import run_applied
 from weft.interpreter.ir.mlir import operations
-from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Copy, Launch
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.execution import RunOptions
-from weft.runtime.simulator.device import SimDevice
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 15
 CONSTANTS = {"%zero": 0.0, "%one": 1.0, "%again": 1.0, "%low": -2.0}
@@ -245,10 +242,9 @@ def test_as_a_kernel(name: str, text: str, tmp_path: Path) -> None:
     one = (convolution if text is KERNEL else pooling)(random.Random(3), FIRST, LEFT[name][0])
     (tmp_path / "p.mlir").write_text(one.payload)
     (tmp_path / "s.weft").write_text(text)
-    done = applied(Choice(str(tmp_path / "s.weft"), None, {}).open())
-    report = run_applied(done, None, RunOptions("sim", 1), SimDevice()).report
+    report, made = ran(tmp_path / "s.weft", 1)
     assert report.ok and report.races == () and report.faults == ()
-    steps = planned(done).plan.steps
+    steps = made.plan.steps
     assert sum(isinstance(step, Launch) for step in steps) == 1 and not any(isinstance(step, Copy) for step in steps)
 
 

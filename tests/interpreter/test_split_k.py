@@ -12,17 +12,15 @@ import numpy as np
 import pytest
 from convolution_oracle import convolved, random_sizes
 from judging import barriers, without_barrier
-from scheduled import run_schedule
+from scheduled import ran
 
 import weft
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir.mlir import operations
-from weft.pipeline import Choice, applied, planned
 from weft.recipes import builders
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
-from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
@@ -107,7 +105,7 @@ def rounding(r: random.Random) -> str:
     return f" by {r.randint(1, 5)}" if r.random() < 0.5 else ""
 
 
-@pytest.mark.parametrize("seed", range(400 if SOAK else 32))
+@pytest.mark.parametrize("seed", range(400 if SOAK else 20))
 def test_random_sums(seed: int, tmp_path: Path) -> None:
     r = random.Random(seed)
     one = Sum.at_random(r)
@@ -217,9 +215,8 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
     body, parts = schedule(r, k)
     (tmp_path / "p.mlir").write_text(payload)
     (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
-    report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
+    report, made = ran(tmp_path / "s.weft", seed)
     assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
-    made = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     assert len(made.plan.kernels) == 2
     temporary = [prod(b.shape) for b in made.plan.buffers if b.role == "temp"]
     assert len(temporary) == 1 and temporary[0] >= parts * m * n, made.plan.buffers
@@ -268,9 +265,8 @@ schedule s() {
 def test_a_batch_of_products_in_parts(tmp_path: Path) -> None:
     """Four parallel dimensions, coalesced for the blocks; the two launches ordered by tokens, the result written in place."""
     (tmp_path / "s.weft").write_text(BATCHED)
-    report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 8)).report
+    report, made = ran(tmp_path / "s.weft", 8)
     assert report.ok and not report.races and not report.faults, report
-    made = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(3, 2, 8, 36)]
     assert "reinterpret_cast<const float4*>(&W[" in made.cuda
 
@@ -302,8 +298,7 @@ schedule s() {
   launch each
 }
 """)
-    result = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 5))
-    assert result.report.ok and not result.report.races, result.report
-    made = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
+    report, made = ran(tmp_path / "s.weft", 5)
+    assert report.ok and not report.races, report
     assert not list(operations(made.applied.module.operation, "tensor.pad"))
     assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(4, 6, 8)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,11 @@ def random_layer(seed: int) -> tuple[str, dict[str, str]]:
 
 
 def made(schedule: str, settings: Mapping[str, str]) -> Planned:
+    return _made(schedule, tuple(sorted(settings.items())))
+
+
+@cache
+def _made(schedule: str, settings: tuple[tuple[str, str], ...]) -> Planned:
     return planned(applied(Choice(schedule, None, dict(settings)).open()))
 
 
