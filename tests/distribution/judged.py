@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -54,15 +55,29 @@ class Program:
         """Run on these inputs (random ones, if None), launched with other sizes where they are given."""
         signature = functions.signature(self.ready.applied.payload, self.ready.plan.entry)
         if inputs is None:
-            arrays = random_inputs(signature, 3)
-        else:
-            assert folder is not None
-            np.savez(folder / "inputs.npz", **inputs)
-            arrays = read_npz(folder / "inputs.npz", signature)
-        return self.run(arrays, grid=grid, block=block, native=native)
+            arrays, expected = self._random
+            return self.run(arrays, expected, grid=grid, block=block, native=native)
+        assert folder is not None
+        np.savez(folder / "inputs.npz", **inputs)
+        return self.run(read_npz(folder / "inputs.npz", signature), grid=grid, block=block, native=native)
+
+    @cached_property
+    def _random(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Random inputs, and what the payload makes of them."""
+        arrays = random_inputs(functions.signature(self.ready.applied.payload, self.ready.plan.entry), 3)
+        return arrays, self.expected(arrays)
+
+    def expected(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return reference(self.ready.applied.payload, self.ready.plan.entry, arrays)
 
     def run(
-        self, arrays: dict[str, np.ndarray], *, grid: Sizes | None = None, block: Sizes | None = None, native: bool = False
+        self,
+        arrays: dict[str, np.ndarray],
+        expected: dict[str, np.ndarray] | None = None,
+        *,
+        grid: Sizes | None = None,
+        block: Sizes | None = None,
+        native: bool = False,
     ) -> str:
         """Run on arrays as the plan takes them; what is wrong with the result."""
         signature = functions.signature(self.ready.applied.payload, self.ready.plan.entry)
@@ -73,9 +88,9 @@ class Program:
                 for s in self.ready.plan.steps
             ),
         )
-        device = NativeDevice() if native else SimDevice()
+        device = NativeDevice("quick") if native else SimDevice()
         result = run_plan(plan, device, arrays, text=self.cuda if native else self.module)
-        compared = compare(signature, result.outputs, reference(self.ready.applied.payload, plan.entry, arrays))
+        compared = compare(signature, result.outputs, self.expected(arrays) if expected is None else expected)
         found = [] if compared.ok else [str(compared)]
         return "\n".join([*found, *map(str, result.races or ()), *map(str, result.faults or ())])
 

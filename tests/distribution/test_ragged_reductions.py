@@ -38,8 +38,9 @@ def test_random_body(seed: int, tmp_path: Path) -> None:
         return
     plain = random_inputs(functions.signature(ready.ready.applied.payload, ready.ready.plan.entry), seed)
     for arrays in (plain, extremes(plain, r)):
+        expected = ready.expected(arrays)
         for native in (False, True) if seed % 10 == 0 else (False,):
-            wrong = ready.run(arrays, native=native)
+            wrong = ready.run(arrays, expected, native=native)
             assert not wrong, f"{wrong}\n{made.payload}\n{made.schedule}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -136,15 +137,20 @@ def run(made: Session) -> tuple[list[tuple[str, ...]], list[str], str]:
         made.run()
     except WeftError as error:
         refused = str(error)
-    return [step.remarks for step in made.steps], [canonical(state.module) for state in made.states], refused
+    return [step.remarks for step in made.steps], [canonical(str(state.module)) for state in made.states], refused
 
 
-def canonical(module: mlir.ir.Module) -> str:
-    """The text, with each function's constants in one order."""
-    copy = mlir.parse(str(module), mlir.context())
+COMPARING = mlir.context()
+
+
+@cache
+def canonical(text: str) -> str:
+    """The text of a module, with each function's constants in one order."""
+    copy = mlir.parse(text, COMPARING)
     for _ in range(4):  # of a chain of dead ops each run takes the last
         mlir.run_passes(copy, "cse")
-    return "\n".join(sorted(str(copy).splitlines())) if "gpu.module" in str(copy) else str(copy)
+    text = str(copy)
+    return "\n".join(sorted(text.splitlines())) if "gpu.module" in text else text
 
 
 @pytest.fixture

@@ -144,10 +144,14 @@ def test_a_matrix_of_windows_would_be_seen() -> None:
 # ---- shared memory -----------------------------------------------------------------------------------------------------------
 
 
+TILES = {"n": "1", "c": "16", "h": "16", "w": "16", "k": "64"}
+"""Whole tiles, more than one, and several steps of k."""
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_loads_have_no_bank_conflicts_and_stores_are_named(recipe: str, dtype: str) -> None:
-    report = run_schedule(recipe, None, {"type": dtype}, None, RunOptions("sim", 3)).report
+    report = run_schedule(recipe, None, {"type": dtype} | TILES, None, RunOptions("sim", 3)).report
     assert report.ok and report.races == () and report.faults == (), report
     accesses = report.bank_conflicts or ()
     assert {a.kind for a in accesses} == {"load", "store"}
