@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, apply_map
+from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.cloning import clone_until
 from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, vector
 from ..ir.structured import ATOMIC, body_of, generic, indexing_maps, is_parallel_op, structure
 from ..mapping.legality import MAX_VECTOR_BITS
 from ..mapping.mapping import extents
 from ..mapping.processors import loop_over
+from ..memory.effects import is_memref
 from ..memory.layouts import strided
 from ..memory.views import behind
 from ..padding.identities import combination
@@ -57,20 +59,16 @@ class StructuredOp:
 
     def wide(self, number: int, lanes: int) -> bool:
         """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
-        results = list(self.maps[number].results)
-        last = self.maps[number].n_dims - 1
-        if not results or not all(isinstance(r, ir.AffineDimExpr) for r in results):
-            return False
-        positions = [r.position for r in results if isinstance(r, ir.AffineDimExpr)]
-        return positions[-1] == last and last not in positions[:-1] and aligned_rows(self.operands[number], lanes)
+        walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
+        alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
+        return alone and aligned_rows(self.operands[number], lanes)
 
     def lies_apart(self, number: int) -> bool:
         """Whether neighbours along the op's last dimension are not neighbours in this operand's memory."""
         kind, last = self.operands[number].type, self.maps[number].n_dims - 1
         strides, _ = strided(kind)
-        results = enumerate(self.maps[number].results)
-        axes = [a for a, r in results if isinstance(r, ir.AffineDimExpr) and r.position == last]
-        return any(strides[axis] not in (1, DYNAMIC) for axis in axes)
+        walks = zip(self.maps[number].results, strides, strict=True)
+        return any(dimension_of(e) == last and stride not in (1, DYNAMIC) for e, stride in walks)
 
     def masked(self, lanes: int) -> list[MaskedLoad]:
         """The reads in the body of which `lanes` elements can be loaded at once."""
@@ -108,7 +106,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
 
     def load(number: int, at: Sequence[ir.Value]) -> ir.Value:
         operand = op.operands[number]
-        return memref.LoadOp(*address(number, at)).result if isinstance(operand.type, ir.MemRefType) else operand
+        return memref.LoadOp(*address(number, at)).result if is_memref(operand) else operand
 
     def load_vector(number: int) -> ir.Value:
         buffer, subscripts = address(number)
@@ -196,8 +194,7 @@ def goes_along(op: ir.Operation) -> bool:
     nothing to keep for later, and accesses are as wide as memory allows."""
     if not is_parallel_op(op):
         return False
-    places = [[r.position for r in m.results if isinstance(r, ir.AffineDimExpr)] for m in structure(op).maps]
-    return all(place == sorted(place) for place in places)
+    return all(place == sorted(place) for place in map(single_dimensions, structure(op).maps))
 
 
 def widest(op: ir.Operation) -> int:
@@ -222,9 +219,10 @@ def widest(op: ir.Operation) -> int:
 def in_memory(operand: ir.Value) -> bool:
     """Whether an operand is in shared or global memory, and not a temporary or a thread's own array."""
     base = behind(operand)
-    if not isinstance(base.type, ir.MemRefType) or isinstance(base.owner, ir.Block):
-        return isinstance(base.type, ir.MemRefType)
-    return made_by(base, "memref.alloc") is not None and base.type.memory_space is not None
+    if not isinstance(base.type, ir.MemRefType):
+        return False
+    allocated = made_by(base, "memref.alloc") is not None and base.type.memory_space is not None
+    return allocated or isinstance(base.owner, ir.Block)
 
 
 def do_per_thread(op: ir.Operation) -> None:

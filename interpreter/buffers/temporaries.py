@@ -187,8 +187,15 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
     tiles, reason = _private_tiles(alloc, by_op)
     shape = "x".join(str(e) for e in kind.shape)
     if tiles:
-        own = tiles[0].kind
-        _privatise(alloc, tiles, ir.MemRefType.get(own.shape, own.element_type))
+        own = ir.MemRefType.get(tiles[0].kind.shape, kind.element_type)
+        array = own_array(alloc, own)
+        for tile in tiles:
+            view, source = tile.view.results[0], tile.view.operands[0]
+            retype(view, own)
+            view.replace_all_uses_with(array)
+            tile.view.erase()
+            drop_dead_view(source)
+        alloc.erase()
         part = "x".join(str(e) for e in own.shape)
         return f"temporary {shape}: each thread keeps its {part} part, {kind.element_type}, to itself"
     if REGISTERS in alloc.attributes:
@@ -223,17 +230,6 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
     if not all(one_each(by_op[loop]) for loop in tiles[0].nest):
         return [], "a thread owns several tiles of it"
     return tiles, ""
-
-
-def _privatise(alloc: ir.Operation, tiles: Sequence[ThreadTile], kind: ir.MemRefType) -> None:
-    own = own_array(alloc, kind)
-    for tile in tiles:
-        view, source = tile.view.results[0], tile.view.operands[0]
-        retype(view, kind)
-        view.replace_all_uses_with(own)
-        tile.view.erase()
-        drop_dead_view(source)
-    alloc.erase()
 
 
 def drop_deallocs(alloc: ir.Operation) -> None:

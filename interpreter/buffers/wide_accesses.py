@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..indices.arithmetic import known
 from ..indices.values import Neighbours, divisible
 from ..ir.cloning import clone_with, index_dimension
-from ..ir.mlir import arith, ir, operations, producer, scf, vector
+from ..ir.mlir import arith, ir, operations, ops_of, producer, scf, vector
 from ..ir.structured import place_of
 from ..mapping.mapping import DYNAMIC, subview_offsets
 from ..memory.layouts import strided
@@ -135,7 +135,7 @@ def masked_loads(block: ir.Block, last_dimension: int, lanes: int) -> list[Maske
         if index_dimension(op) == last_dimension
     )
     at = Neighbours(last, lanes)
-    found = (_masked_load(block, inner.operation, at) for inner in block.operations)
+    found = (_masked_load(block, inner, at) for inner in ops_of(block))
     return [load for load in found if load is not None]
 
 
@@ -146,7 +146,7 @@ def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours) -> MaskedLoa
         return MaskedLoad(None, op, before) if before is not None and wide else None
     if op.name != "scf.if" or len(op.results) != 1 or len(list(op.regions[1].blocks)) != 1:
         return None
-    arms = [[inner.operation for inner in region.blocks[0].operations] for region in op.regions]
+    arms = [ops_of(region.blocks[0]) for region in op.regions]
     load = producer(arms[0][-1].operands[0])
     if load is None or load.name != "memref.load" or load not in arms[0]:
         return None
@@ -172,13 +172,13 @@ def _made_of(block: ir.Block, ops: Sequence[ir.Operation]) -> tuple[ir.Operation
             return None
         needed.add(op)
         waiting += op.operands
-    return tuple(inner.operation for inner in block.operations if inner.operation in needed)
+    return tuple(inner for inner in ops_of(block) if inner in needed)
 
 
 def _side_by_side(load: ir.Operation, at: Neighbours) -> bool:
     """Whether the elements that neighbours load lie side by side in the image, aligned."""
     image, *subscripts = list(load.operands)
-    aligned = isinstance(image.type, ir.MemRefType) and bool(subscripts) and aligned_rows(image, at.lanes)
+    aligned = bool(subscripts) and aligned_rows(image, at.lanes)
     return aligned and all(map(at.steady, subscripts[:-1])) and at.steps(subscripts[-1])
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, delinearise, inside
 from ..indices.values import divisible
+from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import children, ir, made_by, operations, producer
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..launch.kernel import Outlined
@@ -67,7 +68,7 @@ class Part:
     @property
     def order(self) -> list[int]:
         """The dimension of the copy that walks each axis of the temporary."""
-        return [r.position for r in self.copy.maps[self.number].results if isinstance(r, ir.AffineDimExpr)]
+        return single_dimensions(self.copy.maps[self.number])
 
     def emit(self, bounds: Sequence[Bound], most_lanes: int = 1) -> None:
         """Copy the part as far as the copy's extents `bounds` reach, in accesses of up to `most_lanes` elements."""
@@ -78,8 +79,12 @@ class Part:
 
         def nest(axis: int, local: tuple[Sum, ...], guards: list[ir.Value]) -> None:
             if axis == len(self.sizes):
+                indices = [Sum()] * len(self.order)
+                for position, offset, index in zip(self.order, self.offsets, local, strict=True):
+                    indices[position] = offset + index
                 with when(*guards):
-                    return self._element(local, lanes)
+                    instead = {self.number: (self.tile, [e.emit() for e in local])} if self.tile is not None else None
+                    return emit(self.copy, indices, lanes, instead)
             size, step, bound = self.sizes[axis], steps[axis], bounds[self.order[axis]]
             trips = size // step if isinstance(size, int) else size
 
@@ -104,13 +109,6 @@ class Part:
         others = [n for n in range(len(self.copy.operands)) if n != self.number]
         others = [n for n in others if n in self.copy.output_numbers() or self.copy.used(n)]
         return aligned_rows(self.tile, lanes) and all(self.copy.wide(n, lanes) for n in others)
-
-    def _element(self, local: tuple[Sum, ...], lanes: int) -> None:
-        indices = [Sum()] * len(self.order)
-        for position, offset, index in zip(self.order, self.offsets, local, strict=True):
-            indices[position] = offset + index
-        instead = {self.number: (self.tile, [e.emit() for e in local])} if self.tile is not None else None
-        emit(self.copy, indices, lanes, instead)
 
 
 def inherit_maps(kernel: Outlined) -> list[str]:
@@ -320,7 +318,7 @@ def _walked(
             continue
         view = producer(operand) if operand != temporary else None
         if (view is None and not owner.loops) or (view is not None and owner.loops and _cuts(view, temporary, owner)):
-            return [r.position for r in indexing.results if isinstance(r, ir.AffineDimExpr)], space, view
+            return single_dimensions(indexing), space, view
     return None
 
 

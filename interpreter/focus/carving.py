@@ -18,7 +18,7 @@ from heapq import heapify, heappop, heappush
 
 from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
-from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir
+from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, ops_of
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, Body, Edit, Section, close
 
@@ -89,14 +89,14 @@ class Focus:
         values that stand for those that are used outside the part, by number. Raises NotLocalError as `check` does."""
         husk, there = self.body.husk, self.version.content.symbols
         name = husk.attributes["sym_name"]
-        tops = [view.operation for view in self.module.body.operations]
+        tops = ops_of(self.module.body)
         if any("sym_name" not in op.attributes for op in tops):
             raise NotLocalError
         function = next((op for op in tops if op.attributes["sym_name"] == name), None)
         if function is None or len(function.regions[0].blocks) != 1 or attributes(function) != attributes(husk):
             raise NotLocalError
         others = [op for op in tops if op != function and symbol(op) not in there]
-        *ops, end = [view.operation for view in function.regions[0].blocks[0].operations]
+        *ops, end = ops_of(function.regions[0].blocks[0])
         gaps = [op for op in ops if op.name == GAP]
         if len(gaps) != len(self.stretches):
             raise NotLocalError
@@ -256,7 +256,7 @@ def _part(
                 values.update(zip(body.sections[place].outputs, op.results, strict=True))
         returned = last.open(end, values)
         end.erase()
-        for gap in (view.operation for view in block.operations):
+        for gap in ops_of(block):
             if gap.name != GAP:
                 continue
             # what a rewrite may want to know of all that is not in the part

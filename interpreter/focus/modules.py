@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
-from ..ir.mlir import attributes, ir, operations, run_passes
+from ..ir.mlir import attributes, ir, operations, ops_of, run_passes
 from ..ir.structured import body_of
 from . import sections
 from .sections import HOLDER, Body, Edit, close
@@ -204,7 +204,7 @@ def _body(function: ir.Operation, numbers: itertools.count[int]) -> Body:
     block = body_of(function)
     known: dict[ir.Value, int] = {argument: next(numbers) for argument in block.arguments}
     first = min(known.values(), default=0)
-    ops = [view.operation for view in block.operations]
+    ops = ops_of(block)
     for op in ops:
         known.update((result, next(numbers)) for result in op.results)
     made = [close(op, known, tuple(known[r] for r in op.results)) for op in ops]

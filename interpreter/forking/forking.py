@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ..ir import mlir
-from ..ir.mlir import ancestors, ir
+from ..ir.mlir import ancestors, ir, ops_of
 from ..memory.effects import goes_through_pointers
 from ..proof.hosts.effects import DEVICE, Effects
 from ..proof.hosts.events import is_token, takes_a_stream
@@ -158,7 +158,7 @@ class _Block:
         self.late_frees: list[ir.Operation] = []
         self.final: tuple[int, ...] = ()
         self._freed: dict[HostBuffer, ir.Operation] = {}
-        operations = [view.operation for view in block.operations]
+        operations = ops_of(block)
         self.terminator = operations[-1]
         for op in operations:
             self._read(op)

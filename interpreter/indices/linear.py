@@ -220,7 +220,8 @@ class Linear:
         return found.constant if found.is_constant else None
 
     def __repr__(self) -> str:
-        parts = [f"{c}*{f'floor(({t.numerator})/{t.divisor})' if isinstance(t, Floor) else t.name}" for t, c in self.terms.items()]
+        names = (f"floor(({t.numerator})/{t.divisor})" if isinstance(t, Floor) else t.name for t in self.terms)
+        parts = (f"{c}*{name}" for name, c in zip(names, self.terms.values(), strict=True))
         return " + ".join([*parts, str(self.constant)])
 
 

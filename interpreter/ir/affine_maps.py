@@ -18,7 +18,7 @@ _OPERATORS: dict[str, Operator] = {
 
 
 def results_of(
-    affine_map: ir.AffineMap, operands: Sequence[T], constant: Callable[[int], T], operate: Callable[[Operator, T, T], T]
+    mapping: ir.AffineMap, operands: Sequence[T], constant: Callable[[int], T], operate: Callable[[Operator, T, T], T]
 ) -> list[T]:
     """The map's results, of its dimensions and then its symbols."""
 
@@ -27,10 +27,10 @@ def results_of(
         if kind == "AffineConstantExpr":
             return constant(e.value)
         if kind in ("AffineDimExpr", "AffineSymbolExpr"):
-            return operands[e.position + (affine_map.n_dims if kind == "AffineSymbolExpr" else 0)]
+            return operands[e.position + (mapping.n_dims if kind == "AffineSymbolExpr" else 0)]
         return operate(_OPERATORS[kind], value(e.lhs), value(e.rhs))
 
-    return [value(e) for e in affine_map.results]
+    return [value(e) for e in mapping.results]
 
 
 def dimension_of(expr: ir.AffineExpr) -> int | None:
@@ -38,14 +38,16 @@ def dimension_of(expr: ir.AffineExpr) -> int | None:
     return expr.position if isinstance(expr, ir.AffineDimExpr) else None
 
 
+def single_dimensions(affine_map: ir.AffineMap) -> list[int]:
+    """The results of the map that are single dimensions."""
+    return [d for expr in affine_map.results if (d := dimension_of(expr)) is not None]
+
+
 def dimensions_of(expr: ir.AffineExpr) -> set[int]:
     """All dimensions that occur in `expr`."""
     if isinstance(expr, ir.AffineDimExpr):
         return {expr.position}
-    if isinstance(expr, ir.AffineBinaryExpr):
-        both = expr
-        return dimensions_of(both.lhs) | dimensions_of(both.rhs)
-    return set()
+    return dimensions_of(expr.lhs) | dimensions_of(expr.rhs) if isinstance(expr, ir.AffineBinaryExpr) else set()
 
 
 def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from .mlir import DYNAMIC, ahead_of, attributes, ir, operations
+from .mlir import DYNAMIC, ahead_of, attributes, ir, operations, ops_of
 from .structured import part_of, replace
 
 
@@ -91,7 +91,7 @@ def clone_until(
     block: ir.Block, copies: dict[ir.Value, ir.Value], indices: Sequence[ir.Value] = (), end: ir.Operation | None = None
 ) -> list[ir.Value]:
     """Clone the ops of a block in front of `end`, or of its last one, but those whose copies are there; what that op takes."""
-    *ops, last = (inner.operation for inner in block.operations)
+    *ops, last = ops_of(block)
     for op in ops:
         if end is not None and op == end:
             last = op

@@ -276,9 +276,14 @@ def is_used(*values: ir.Value) -> bool:
     return any(True for value in values for _ in value.uses)
 
 
+def ops_of(block: ir.Block) -> list[ir.Operation]:
+    """The ops of a block, in program order."""
+    return [inner.operation for inner in block.operations]
+
+
 def children(op: ir.Operation) -> list[ir.Operation]:
     """The ops directly inside an op, in program order."""
-    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+    return [inner for region in op.regions for block in region.blocks for inner in ops_of(block)]
 
 
 def child_of(outer: ir.Operation, op: ir.Operation) -> ir.Operation | None:

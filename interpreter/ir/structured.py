@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .affine_maps import dimension_of, dimensions_of
-from .mlir import DYNAMIC, ir, linalg, producer, tensor
+from .mlir import DYNAMIC, ir, is_used, linalg, producer, tensor
 
 Iterator = Literal["parallel", "reduction"]
 
@@ -143,7 +143,7 @@ def yielded(op: ir.Operation) -> list[ir.Value]:
 
 def is_read(op: ir.Operation, position: int) -> bool:
     """Whether the body of a structured op looks at an operand; one that is only written needs no contents."""
-    return any(True for _ in body_of(op).arguments[position].uses)
+    return is_used(body_of(op).arguments[position])
 
 
 def loop_inits(loop: ir.Operation) -> list[ir.Value]:

@@ -11,7 +11,7 @@ from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshape
 from ..indices.arithmetic import constant_of
 from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
-from ..ir.mlir import ahead_of, arith, i64, ir, linalg, made_by, operations, run_passes, scf
+from ..ir.mlir import ahead_of, arith, children, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import bytes_of, is_shared
 from ..session.rewriter import describe, upstream_messages
@@ -161,7 +161,7 @@ def _most_trips(loop: ir.Operation) -> int | None:
 
 def _guard(loop: ir.Operation, most: int) -> None:
     body = body_of(loop)
-    inside = [op.operation for op in body.operations][:-1]
+    inside = children(loop)[:-1]
     limit = loop.operands[1]
     with ahead_of(loop):
         loop.operands[1] = arith.ConstantOp(ir.IndexType.get(), most).result

@@ -23,7 +23,7 @@ from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
 from ..mapping.processors import Hardware, for_each_owned, when
-from ..memory.effects import only_computes
+from ..memory.effects import is_memref, only_computes
 from ..memory.views import behind
 from ..session.rewriter import describe, refuse
 from .kernel import Outlined
@@ -218,12 +218,12 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
         why = "neighbours lie apart" if structured.lies_apart(number) else "alignment not proven"
         return f"{kind} scalar ({why})"
 
-    buffers = [n for n, operand in enumerate(structured.operands) if isinstance(operand.type, ir.MemRefType)]
+    buffers = [n for n, operand in enumerate(structured.operands) if is_memref(operand)]
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    masked_loads = f"loads {lanes}-wide under one guard" if structured.gathered(lanes) else "loads scalar (masked one by one)"
-    in_body = [] if any(structured.used(n) for n in buffers) else [masked_loads]
+    how = f"{lanes}-wide under one guard" if structured.gathered(lanes) else "scalar (masked one by one)"
+    in_body = [] if any(structured.used(n) for n in buffers) else [f"loads {how}"]
     base = behind(structured.operands[structured.output_numbers().start])  # called by the named buffer that it fills
     name = None if isinstance(base.owner, ir.Block) else name_of(base)
     called = describe(op) if name is None else f"{name} ({describe(op)})"

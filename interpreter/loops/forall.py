@@ -130,11 +130,11 @@ def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, 
     for argument, position in zip(strip.arguments, cuts, strict=True):
         starts[position] = Sum.of(argument).times(sizes[position] or 1)
     with ir.InsertionPoint(end_of(outer)), loop.location:
-        strips = zip(trips, starts, sizes, strict=True)
-        inner_trips = [  # a strip's size, or what is left at the end
-            n if not size else size if isinstance(n, int) and n % size == 0 else minimum(Sum.of(n) + start.times(-1), size)
-            for n, start, size in strips
-        ]
+        inner_trips = list(trips)  # a strip's size, or what is left at the end
+        for d, (n, start, size) in enumerate(zip(trips, starts, sizes, strict=True)):
+            if size:
+                divides = isinstance(n, int) and n % size == 0
+                inner_trips[d] = size if divides else minimum(Sum.of(n) + start.times(-1), size)
         inner = make_forall([0] * len(dimensions), inner_trips, [1] * len(dimensions))
     points = body_of(inner)
     with ir.InsertionPoint(end_of(inner)), loop.location:

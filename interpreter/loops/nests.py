@@ -18,7 +18,7 @@ from ..ir.mlir import ahead_of, children, ir, is_within, move_in_front, operatio
 from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
 from ..launch.kernel import TO_LOOPS, outline
 from ..mapping.mapping import loop_dimensions, mapping_of
-from ..memory.effects import is_pure
+from ..memory.effects import is_memref, is_pure
 from ..memory.layouts import value_name
 from ..memory.views import may_share
 from ..session.rewriter import Rewriter, describe
@@ -84,7 +84,7 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
 
 def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
     """Whether two of the buffers may be one: the analysis takes different arguments for different buffers."""
-    buffers = [o for o in operands if isinstance(o.type, ir.MemRefType)]
+    buffers = [o for o in operands if is_memref(o)]
     for one, other in combinations(buffers, 2):
         if may_share(one, other):
             op = producer(other) or producer(one)

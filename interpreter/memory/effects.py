@@ -13,7 +13,7 @@ from typing import Literal
 
 from ..ir import structured
 from ..ir.functions import segments
-from ..ir.mlir import children, constant_of, ir
+from ..ir.mlir import children, constant_of, ir, is_used
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -264,7 +264,7 @@ def combiner(op: ir.Operation) -> str:
 
 def update_of(op: ir.Operation) -> str:
     """What an atomic op does to its memory, where such ops commute and nobody looks at what was there; empty of others."""
-    if op.name != "memref.atomic_rmw" or any(True for _ in op.results[0].uses) or combiner(op) == "assign":
+    if op.name != "memref.atomic_rmw" or is_used(op.results[0]) or combiner(op) == "assign":
         return ""
     return f"{combiner(op)} {op.results[0].type}"
 
@@ -319,6 +319,6 @@ def _structured(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
             continue
         if number >= inputs:
             found.append(MemoryEffect("write", value, certain=op.name in _OVERWRITING))
-        if number < inputs or len(inside) <= number or any(True for _ in inside[number].uses):
+        if number < inputs or len(inside) <= number or is_used(inside[number]):
             found.append(MemoryEffect("read", value))
     return tuple(found)

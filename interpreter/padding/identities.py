@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ..ir.cloning import clone_body, clone_with
-from ..ir.mlir import ahead_of, arith, func, ir, linalg, made_by, operations, producer, run_passes, scf
+from ..ir.mlir import ahead_of, arith, func, ir, linalg, made_by, operations, ops_of, producer, run_passes, scf
 from ..ir.structured import (
     Structure,
     body_of,
@@ -130,7 +130,7 @@ def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[
 
     visit(term)
     outside = [op for op in needed if op.block != body]
-    return [*outside, *(o.operation for o in body.operations if o.operation in needed)], leaves
+    return [*outside, *(o for o in ops_of(body) if o in needed)], leaves
 
 
 def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Identity]]:
@@ -231,7 +231,7 @@ def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Valu
     inputs = segments(op)[0]
     outputs = list(body.arguments)[inputs:]
     terminator = body.operations[-1].operation
-    moved = [o.operation for o in body.operations if o.operation.name not in ("linalg.index", "linalg.yield")]
+    moved = [o for o in ops_of(body) if o.name not in ("linalg.index", "linalg.yield")]
     anywhere = runs_anywhere(op)
     with ir.InsertionPoint(terminator), op.location:
         mask = inside([linalg.IndexOp(d).result for d in range(structure(op).rank)])

@@ -81,7 +81,7 @@ def _read(piece: Provenance, value: ir.Value, shape: Sequence[int]) -> ir.Value:
 def absorb_all_pads(module: ir.Module) -> None:
     """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
     for op in operations(module.operation):
-        if not is_structured(op) or masked_loads.is_masked_load(op) or not any(behind_pad(value) for value in op.operands):
+        if not is_structured(op) or masked_loads.is_masked_load(op) or not any(map(behind_pad, op.operands)):
             continue
         if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
             absorb_pads(op)

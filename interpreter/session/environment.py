@@ -43,11 +43,14 @@ def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
             yield from ((f"{name}.{part}", handle) for part, handle in named_handles(parts))
 
 
-def as_handle(value: tree.Expr | tree.HandleRef, env: Environment) -> tree.Expr | tree.HandleRef:
-    """A bare name is read as an expression: as a handle where it names one."""
+def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...] | None:
+    """The handles that are named; None for an expression. A bare name is read as one: as a handle where it names one."""
     if isinstance(value, tree.NameRef) and is_handle(env.get(value.name)):
-        return tree.HandleRef(value.span, value.name)
-    return value
+        value = tree.HandleRef(value.span, value.name)
+    if not isinstance(value, tree.HandleRef):
+        return None
+    found, _ = resolve(value, env)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]]:

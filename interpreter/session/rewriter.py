@@ -86,15 +86,15 @@ class Rewriter:
 
         Never keep an `Operation` across `transform` or `passes`: look it up again. Raises W0310 if the op is gone.
         """
-        tag = handle.tag
-        found = [op for op in operations(self.module.operation) if tag in op.attributes]
+        found = self.tagged(handle.tag)
         if len(found) != 1:
             what = "is gone: a rewrite removed it" if not found else f"names {len(found)} ops"
             raise self.error("W0310", f"the op of this handle {what}")
         return found[0]
 
-    def has(self, handle: Handle) -> bool:
-        return any(handle.tag in op.attributes for op in operations(self.module.operation))
+    def tagged(self, tag: str) -> list[ir.Operation]:
+        """All ops that bear an attribute."""
+        return [op for op in operations(self.module.operation) if tag in op.attributes]
 
     def new_handle(self, op: ir.Operation | ir.OpView, kind: HandleKind = "op") -> Handle:
         """Tag `op` and return the handle that finds it again."""
@@ -209,10 +209,9 @@ class Rewriter:
             own, where = self.statement.node.keyword, None if payload is None else describe(payload)
             at = at or self._naming(payload)
             spans = [self.span((fields or {}).get(d.code, at)) for d in error.diagnostics]
-            raise WeftError(*(
-                replace(d, span=span, statement=own, payload=d.payload or where, notes=(*d.notes, *notes))
-                for d, span in zip(error.diagnostics, spans, strict=True)
-            )) from error
+            each = zip(error.diagnostics, spans, strict=True)
+            placed = (replace(d, span=s, statement=own, payload=d.payload or where, notes=(*d.notes, *notes)) for d, s in each)
+            raise WeftError(*placed) from error
 
 
 WAS = "weft.was"
@@ -227,7 +226,7 @@ def describe(op: ir.Operation | ir.OpView) -> str:
     return name if text == "unknown" else f"{name} at {text}"
 
 
-def refuse(code: str, message: str, op: ir.Operation | ir.OpView | None, hint: str | None = None, *notes: str) -> WeftError:
+def refuse(code: str, message: str, op: ir.Operation | None, hint: str | None = None, *notes: str) -> WeftError:
     """An error about an op that no statement stands for, to be raised."""
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 

@@ -17,7 +17,7 @@ from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
-from .environment import Environment, NamedResults, as_handle, resolve, single
+from .environment import Environment, NamedResults, handles_in, single
 from .rewriter import HandleKind
 
 K = TypeVar("K")
@@ -257,20 +257,17 @@ def require(item: tree.Require, env: Environment) -> None:
 
 def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
     """Whether an `if` takes its first branch."""
-    asked = as_handle(asked, env)
-    if isinstance(asked, tree.HandleRef):
-        found, _ = resolve(asked, env)
-        return bool(found) if isinstance(found, tuple) else not getattr(found, "absent", False)
-    return bool(evaluate(asked, env))
+    handles = handles_in(asked, env)
+    if handles is None:
+        return bool(evaluate(asked, env))
+    return any(not getattr(handle, "absent", False) for handle in handles)
 
 
 def elements(iterable: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...]:
     """What a `foreach` walks over."""
-    iterable = as_handle(iterable, env)
-    if isinstance(iterable, tree.HandleRef):
-        found, _ = resolve(iterable, env)
-        return found if isinstance(found, tuple) else (found,)
-    listed = evaluate(iterable, env)
+    listed = handles_in(iterable, env)
+    if listed is None:
+        listed = evaluate(iterable, env)
     if not isinstance(listed, tuple):
         message = "`foreach` walks over a list or over the handles of a `match*`"
         raise fail("W0233", message, span=iterable.span)

@@ -90,7 +90,8 @@ class AsyncFork(Statement):
             f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"
         )
         if compiled := compiled_kernels(rewrite.module):
-            rewrite.remark(f"assumed: {', '.join(compiled)} (compiled already) read and write what they get, and nothing else")
+            who = f"{', '.join(compiled)} (compiled already)"
+            rewrite.remark(f"assumed: {who} read and write what they get, and nothing else")
         _say_what_overlaps(rewrite, forked)
         if forked.carried:
             what = "a loop or branch hands" if forked.carried == 1 else f"{forked.carried} loops and branches hand"

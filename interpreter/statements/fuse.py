@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import ancestors, ir, is_within, operations
+from ..ir.mlir import ancestors, ir, is_within
 from ..ir.structured import ATOMIC, is_structured
 from ..padding.rounding import absorb_pads
 from ..session.rewriter import describe
@@ -69,13 +69,18 @@ class Fuse(Statement):
         if is_within(producer, loop):
             rewrite.remark("already inside")
             return {}
-        if levels.is_memref(producer):
+        if levels.on_memrefs(producer):
             raise rewrite.error(
                 "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none", producer,
                 "fuse before `bufferize`, `map`s are kept",
             )  # fmt: skip
         if ATOMIC in producer.attributes and loop.name == "scf.forall" and is_result_of(producer.operands[0], loop):
-            self._add_up(rewrite, producer, loop)  # an atomic sum of what the loop makes
+            from .split_k.parts import fuse_sum  # an atomic sum of what the loop makes
+
+            kind = producer.results[0].type
+            with rewrite.placing(producer):
+                fuse_sum(producer, loop)
+            rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
             return {}
         self._is_read(rewrite, producer, loop)
         self._not_a_start(rewrite, producer, loop)
@@ -88,14 +93,6 @@ class Fuse(Statement):
         self._settle(rewrite)
         fuse_masked_loads(rewrite, self.loop)
         return {}
-
-    def _add_up(self, rewrite: Rewriter, total: ir.Operation, loop: ir.Operation) -> None:
-        from .split_k.parts import fuse_sum
-
-        kind = total.results[0].type
-        with rewrite.placing(total):
-            fuse_sum(total, loop)
-        rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         """What iterations add to can't be made by each of them: the last one to start would undo what others added."""
@@ -136,7 +133,7 @@ class Fuse(Statement):
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
         """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of that."""
-        for op in self._tagged(rewrite):
+        for op in rewrite.tagged(self.producer.tag):
             reader = next((around for around in ancestors(op) if is_structured(around)), None)
             if reader is not None:
                 raise rewrite.error(
@@ -147,13 +144,10 @@ class Fuse(Statement):
                     "`split-k` map and launch it on its own",
                 )
 
-    def _tagged(self, rewrite: Rewriter) -> list[ir.Operation]:
-        return [op for op in operations(rewrite.module.operation) if self.producer.tag in op.attributes]
-
     def _settle(self, rewrite: Rewriter) -> None:
         """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""
         loop = rewrite.find(self.loop)
-        tagged = self._tagged(rewrite)
+        tagged = rewrite.tagged(self.producer.tag)
         fused = [op for op in tagged if is_within(op, loop)]
         name = tagged[0].name
         for op in tagged:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ir.mlir import ahead_of, gpu, ir, operations
+from ..ir.mlir import ahead_of, gpu, ir, operations, ops_of
 from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
@@ -182,7 +182,7 @@ def _reasons(choice: ChosenBarriers, number: int) -> list[str]:
 
 def _where(barrier: ir.Operation) -> str:
     """`before linalg.matmul`, `at the end of scf.for`."""
-    items = [op.operation for op in barrier.block.operations]
+    items = ops_of(barrier.block)
     after = [op for op in items[items.index(barrier) + 1 :] if op.name != "gpu.barrier"]
     for op in after[:-1]:
         if op.name.startswith("linalg.") or len(op.regions):

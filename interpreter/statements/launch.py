@@ -156,27 +156,21 @@ class LaunchStatement(Statement):
             rewrite.remark(remark)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
-        self._state_proof(rewrite, info, proven=proven, independent=alone)
-        return {"launch": rewrite.new_handle(info.launch, "launch")}
-
-    def _state_proof(self, rewrite: Rewriter, info: LaunchInfo, *, proven: bool, independent: bool) -> None:
-        """Say of the kernel that it is race-free, which is proven if nothing has proven it of the loop; or refuse it."""
-        from ..proof.races import proof
-
-        kernel = info.kernel
+        # that the kernel is race-free is proven if nothing has proven it of the loop
         judged = proof.Judgement(()) if proven else info.found.get(proof.Judgement)
-        judged = judged or proof.judge(kernel, info.block, info.grid, independent=independent)
+        judged = judged or proof.judge(info.kernel, info.block, info.grid, independent=alone)
         if judged.believed:
             rewrite.remark(proof.BELIEVED)
         if not judged.found:
             if not proven:
                 info.found[proof.Judgement] = judged
-            proof.state_kernel_proof(kernel)
+            proof.state_kernel_proof(info.kernel)
         elif self.unproven or rewrite.unproven:
-            for line in proof.let_through(kernel, judged.found):
+            for line in proof.let_through(info.kernel, judged.found):
                 rewrite.remark(line)
         else:
             raise WeftError(*proof.refusal(judged.found))
+        return {"launch": rewrite.new_handle(info.launch, "launch")}
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:

@@ -124,7 +124,8 @@ class Map(Statement):
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
         rewrite.only_marked = op is found  # which may be gone
         refuse_overlap(rewrite, op, "target")
-        promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None  # by `promote-to-shared`
+        # `promote-to-shared` may have promised a vector
+        promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None
         mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group)
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):

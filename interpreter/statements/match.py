@@ -31,7 +31,9 @@ class _Match(Statement):
         """Of one structured op, its own section: how many stand in front of it is known without looking at them."""
         if isinstance(self.scope, Handle):
             yield from super().parts(version)
-        elif self.attribute is None and self.scope is None and self.op.startswith("linalg.") and version.sections is not None:
+            return
+        plain = self.attribute is None and self.scope is None and self.op.startswith("linalg.")
+        if plain and version.sections is not None:
             from ..focus.carving import carve_section
 
             content = version.sections.content

@@ -135,7 +135,7 @@ def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
         del owner.attributes[GATHER]
         return owner
     with ahead_of(op):
-        if levels.is_memref(op):
+        if levels.on_memrefs(op):
             copied, op.operands[position] = linalg.copy(value, outs=[view]), view
         else:
             copied = op.operands[position] = linalg.copy(value, outs=[as_tensor(view)])
@@ -153,20 +153,15 @@ def _allocate(
         full = ir.MemRefType.get([*stored[:-1], stored[-1] + pad], kind, memory_space=space)
         alloc = memref.AllocOp(full, [], [])
         view: ir.Value = alloc.result
-        if pad:
-            view = _first(view, stored)
+        if pad:  # of each row the elements in front
+            whole, rank = ir.MemRefType(view.type), len(stored)
+            layout = ir.StridedLayoutAttr.get(0, strided(whole)[0])
+            part = ir.MemRefType.get(stored, kind, layout, space)
+            view = memref.SubViewOp(part, view, [], [], [], [0] * rank, stored, [1] * rank).result
         if transpose:
             *outer, row, column = range(len(shape))
             view = transposed(view, [*outer, column, row])
     return alloc.operation, view
-
-
-def _first(value: ir.Value, shape: Sequence[int]) -> ir.Value:
-    """The first `shape` elements along each dimension of a buffer whose rows are padded."""
-    kind, rank = ir.MemRefType(value.type), len(shape)
-    layout = ir.StridedLayoutAttr.get(0, strided(kind)[0])
-    result = ir.MemRefType.get(list(shape), kind.element_type, layout=layout, memory_space=kind.memory_space)
-    return memref.SubViewOp(result, value, [], [], [], [0] * rank, list(shape), [1] * rank).result
 
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:

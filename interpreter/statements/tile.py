@@ -81,7 +81,7 @@ class Tile(Statement):
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         op = levels.on_tensors(rewrite, self.target)
         levels.refuse_overlap(rewrite, op, "target")
-        if not levels.is_memref(op):
+        if not levels.on_memrefs(op):
             over_tiles = any(n and kind == "parallel" for n, kind in zip(whole, space.iterators, strict=True))
             for done in absorb_pads(op, starts=over_tiles):
                 rewrite.remark(done)
@@ -92,7 +92,7 @@ class Tile(Statement):
                 notes=(f"dimensions {space.spelled()}",),
             )  # fmt: skip
         if extents != space.extents:
-            if levels.is_memref(op):
+            if levels.on_memrefs(op):
                 raise rewrite.error(
                     "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", op,
                     "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions {space.spelled()}",),

@@ -49,8 +49,9 @@ class Transform(Statement):
             yielded = [v.strip().removeprefix("%") for v in found["values"].split(",") if v.strip()]
             body = body[: found.start()]
         if re.search(r"\btransform\.print\b", self.text):  # it prints to the process's own output, where IR and JSON go
-            what, hint = "`transform.print` writes past Weft, into the module that is printed", "write `print` or `print HANDLE`"
-            raise rewrite.error("W0339", what, at="text", hint=f"end this statement before it, and {hint}")
+            what = "`transform.print` writes past Weft, into the module that is printed"
+            hint = "end this statement before it, and write `print` or `print HANDLE`"
+            raise rewrite.error("W0339", what, at="text", hint=hint)
         own = _defined(body)
         given = [n for n in self.scope if n not in own and re.search(rf"%{re.escape(n)}\b", self.text)]
         made = {f"r{i}": rewrite.fresh_handle() for i in range(len(yielded))}

@@ -55,7 +55,11 @@ class Unroll(Statement):
         self._check_loop(rewrite, loop)
         trips = trip_count(loop)
         if self.factor is None:
-            self._check_whole(rewrite, loop, trips)
+            if trips is None or trips > MOST_TRIPS:
+                unknown = "how many iterations this loop has is not known before it runs"
+                many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
+                hint = "say how many at a time: `unroll … by 4`"
+                raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
         else:
             self._check_factor(rewrite, loop, self.factor, trips)
         loop.attributes[ATTRIBUTE] = ir.UnitAttr.get() if self.factor is None else i64(self.factor)
@@ -75,14 +79,6 @@ class Unroll(Statement):
         else:
             return
         raise rewrite.error("W0370", what, loop, hint)
-
-    @staticmethod
-    def _check_whole(rewrite: Rewriter, loop: ir.Operation, trips: int | None) -> None:
-        if trips is None or trips > MOST_TRIPS:
-            unknown = "how many iterations this loop has is not known before it runs"
-            many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
-            hint = "say how many at a time: `unroll … by 4`"
-            raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
 
     @staticmethod
     def _check_factor(rewrite: Rewriter, loop: ir.Operation, factor: int, trips: int | None) -> None:

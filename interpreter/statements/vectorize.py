@@ -15,6 +15,7 @@ from ..buffers.views import in_own_array
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, i64, ir, memref, operations
 from ..ir.structured import is_read, is_structured, operand_names, segments
+from ..memory.effects import is_memref
 from ..memory.layouts import MOST_REGISTERS, registers_of, strided, transposed
 from ..memory.views import behind
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
@@ -84,7 +85,7 @@ class Vectorize(Statement):
                 "tile it, and map the loop to threads; or `map` the op with `vector n`",
             )  # fmt: skip
         refuse_overlap(rewrite, op, "target")
-        for kind in (ir.MemRefType(v.type) for v in op.operands if isinstance(v.type, ir.MemRefType)):
+        for kind in (ir.MemRefType(v.type) for v in op.operands if is_memref(v)):
             if not kind.has_static_shape:
                 what = f"a tile of type {kind} has no static shape"
                 raise rewrite.error("W0392", what, op, "tile with static sizes")
@@ -94,7 +95,7 @@ class Vectorize(Statement):
         inputs, names = segments(op)[0], operand_names(op)
         numbers = [
             n for n, v in enumerate(op.operands)  # a scalar in memory has no neighbours
-            if isinstance(v.type, ir.MemRefType) and ir.MemRefType(v.type).rank and not in_own_array(v)
+            if is_memref(v) and ir.MemRefType(v.type).rank and not in_own_array(v)
         ]  # fmt: skip
         if not numbers:
             masked = any(operations(op, "memref.load"))
@@ -114,7 +115,7 @@ class Vectorize(Statement):
     @staticmethod
     def _mark(rewrite: Rewriter, op: ir.Operation) -> None:
         structured, names = StructuredOp.of(op), operand_names(op)
-        kinds = [ir.MemRefType(v.type).element_type for v in op.operands if isinstance(v.type, ir.MemRefType)]
+        kinds = [ir.MemRefType(v.type).element_type for v in op.operands if is_memref(v)]
         most = min(most_lanes(kind) for kind in kinds)
         op.attributes[VECTOR] = i64(most)
         lanes = widest(op)
@@ -124,7 +125,8 @@ class Vectorize(Statement):
                 added = written and structured.atomic is not None
                 wide = lanes > 1 and structured.wide(number, lanes) and not added
                 what = "added to atomically," if added else "stored" if written else "loaded"
-                rewrite.remark(f"{names[number]}: {what} {f'{lanes} elements at once' if wide else 'element by element'}")
+                many = f"{lanes} elements at once" if wide else "element by element"
+                rewrite.remark(f"{names[number]}: {what} {many}")
         masked = sum(1 for _ in operations(op, "memref.load"))
         if masked:
             wide = len(structured.masked(lanes)) if lanes > 1 else 0
@@ -158,7 +160,8 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
         made: list[ir.Operation] = []
         if read:
             made.append(copy_per_thread(outer, own, maps))
-        op.operands[position] = _permuted(_expanded(own, kind.shape, kept), [order.index(axis) for axis in range(len(order))])
+        back = [order.index(axis) for axis in range(len(order))]
+        op.operands[position] = _permuted(_expanded(own, kind.shape, kept), back)
     if written:
         with ir.InsertionPoint.after(op), op.location:
             made.append(copy_per_thread(own, outer, maps[::-1]))

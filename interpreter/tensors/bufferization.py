@@ -6,7 +6,7 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 from __future__ import annotations
 
 from ..ir.cloning import crop_before_padding
-from ..ir.mlir import ahead_of, ancestors, ir, linalg, made_by, operations, run_passes, scf, stands_in
+from ..ir.mlir import ahead_of, ancestors, attributes, ir, linalg, made_by, operations, run_passes, scf, stands_in
 from ..ir.structured import (
     WRITEBACK,
     body_of,
@@ -75,7 +75,8 @@ def bufferize_module(module: ir.Module) -> None:
     run_passes(module, "cse")
     _copies(module)
     for op in operations(module.operation):
-        if is_masked_load(op):  # it fills a temporary with what a ragged result starts with, and goes where its owner goes
+        if is_masked_load(op):
+            # it fills a temporary with what a ragged result starts with, and goes where its owner goes
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
     run_passes(module, "cse")
@@ -87,12 +88,8 @@ def _separate_arguments(module: ir.Module) -> None:
         for position, value in enumerate(list(terminator.operands)):
             if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
                 with ir.InsertionPoint(terminator):
-                    copy = ir.Operation.create(
-                        "bufferization.alloc_tensor",
-                        results=[value.type],
-                        operands=[value],
-                        attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])},
-                    )
+                    given = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
+                    copy = ir.Operation.create("bufferization.alloc_tensor", [value.type], [value], given)
                 terminator.operands[position] = copy.results[0]
 
 
@@ -120,11 +117,11 @@ def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
             continue
         given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
         made = [{a.name: a.attr for a in ir.DictAttr(d)} if d else {} for d in given]
-        for attributes, tensor in zip(made, tensors, strict=True):
-            attributes.pop(_WRITABLE, None)
+        for noted, tensor in zip(made, tensors, strict=True):
+            noted.pop(_WRITABLE, None)
             if protect and tensor:
-                attributes[_WRITABLE] = ir.BoolAttr.get(False)
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(attributes) for attributes in made])
+                noted[_WRITABLE] = ir.BoolAttr.get(False)
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(noted) for noted in made])
 
 
 def _copies(module: ir.Module) -> None:
@@ -148,22 +145,18 @@ def _whole(buffer: ir.Value) -> ir.Value:
 def tidy(module: ir.Module) -> None:
     """Slices of `tensor.empty` become smaller ones, slices of everything become the thing; dead pure ops go."""
     for op in operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
-        _fold(op)
+        source, result, takes = uncut(op.operands[0]), op.results[0], op.name == "tensor.extract_slice"
+        launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`writeback_guards`)
+        if takes and not (launched is not None and stands_in(launched, "func.func")):
+            op.operands[0] = source
+        source = op.operands[0]
+        if source.type == result.type and takes_all(op):
+            replace(op, [source])
+        elif takes and masked_loads.is_empty(source) and None not in shape_of(result):
+            with ir.InsertionPoint(op):
+                small = masked_loads.empty(extents_of(result), element_type(result))
+            replace(op, [small])
     run_passes(module, "cse")
-
-
-def _fold(op: ir.Operation) -> None:
-    source, result = uncut(op.operands[0]), op.results[0]
-    launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`clipping`)
-    if op.name == "tensor.extract_slice" and not (launched is not None and stands_in(launched, "func.func")):
-        op.operands[0] = source
-    source = op.operands[0]
-    if source.type == result.type and takes_all(op):
-        replace(op, [source])
-    elif op.name == "tensor.extract_slice" and masked_loads.is_empty(source) and None not in shape_of(result):
-        with ir.InsertionPoint(op):
-            small = masked_loads.empty(extents_of(result), element_type(result))
-        replace(op, [small])
 
 
 def drop_carried_buffers(module: ir.Module) -> None:
@@ -189,9 +182,8 @@ def _rebuild(loop: ir.Operation) -> None:
         body.erase_argument(1 + i)
     kept = [i for i in range(len(inits)) if i not in gone]
     values, operands = [yielded(loop)[i] for i in kept], [*list(loop.operands)[:3], *(inits[i] for i in kept)]
-    attributes = {name: loop.attributes[name] for name in loop.attributes}
     with ir.InsertionPoint(loop):
-        new = ir.Operation.create("scf.for", [v.type for v in values], operands, attributes, regions=1)
+        new = ir.Operation.create("scf.for", [v.type for v in values], operands, attributes(loop), regions=1)
     body.operations[-1].operation.erase()
     body.append_to(new.regions[0])
     with ir.InsertionPoint(body):

@@ -125,7 +125,8 @@ def _separate_slices(output: ir.Value) -> None:
             user, number = use.owner.operation, use.operand_number
             if (user, number) not in kept and _only_written(user, number):
                 with ir.InsertionPoint(user):
-                    user.operands[number] = masked_loads.empty(extents_of(part.results[0]), element_type(part.results[0]))
+                    own = masked_loads.empty(extents_of(part.results[0]), element_type(output))
+                user.operands[number] = own
 
 
 def _only_written(op: ir.Operation, number: int) -> bool:

@@ -43,7 +43,7 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
     """
     old = rewrite.find(loop)
     if old.name != "scf.forall":
-        for op in [op for op in operations(rewrite.module.operation) if producer in op.attributes]:
+        for op in rewrite.tagged(producer):
             if _own_copy(op, old) != op:
                 leave_outside(rewrite, op, producer)
     kept = {name: old.attributes[name] for name in old.attributes if name.startswith("weft.")}
@@ -94,11 +94,10 @@ def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
         _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
-        for op in list(operations(rewrite.module.operation)):
-            if _FUSING in op.attributes:
-                del op.attributes[_FUSING]
-                if not is_within(op, inside):
-                    remove_if_dead(op)
+        for op in rewrite.tagged(_FUSING):
+            del op.attributes[_FUSING]
+            if not is_within(op, inside):
+                remove_if_dead(op)
 
 
 def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:

@@ -19,16 +19,20 @@ from ..ir.mlir import (
     NotLocalError,
     ahead_of,
     ancestors,
+    attributes,
+    children,
     ir,
     is_used,
     linalg,
     made_by,
     operations,
+    ops_of,
     run_passes,
     stands_in,
     tensor,
 )
 from ..ir.structured import body_of, is_read, is_structured, operand_names, part_of, place_of, segments, structure
+from ..memory.effects import is_memref
 from ..memory.layouts import as_tensor, is_plain
 from ..memory.views import VIEWS, may_share
 from ..padding.masked_loads import empty, is_masked_load
@@ -36,14 +40,14 @@ from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 
 
-def is_memref(op: ir.Operation) -> bool:
-    """Whether a structured op works on memrefs."""
-    return any(isinstance(v.type, ir.MemRefType) for v in op.operands)
+def on_memrefs(op: ir.Operation) -> bool:
+    """Whether an op works on memrefs."""
+    return any(map(is_memref, op.operands))
 
 
 def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
     """W0396: the op reads what it writes through another view, so that its result depends on the order of its iterations."""
-    found = _overlap(op) if is_structured(op) and is_memref(op) else None
+    found = _overlap(op) if is_structured(op) and on_memrefs(op) else None
     if found is not None:
         names = operand_names(op)
         raise rewrite.error(
@@ -63,8 +67,7 @@ def _overlap(op: ir.Operation) -> tuple[int, int] | None:
     space, operands = structure(op), list(op.operands)
     for written, read in product(range(space.inputs, len(operands)), range(len(operands))):
         a, b = operands[read], operands[written]
-        buffers = all(isinstance(value.type, ir.MemRefType) for value in (a, b))
-        if read == written or not is_read(op, read) or not (buffers and may_share(a, b)):
+        if read == written or not is_read(op, read) or not (is_memref(a) and is_memref(b) and may_share(a, b)):
             continue
         host = HostValues(list(ancestors(op))[-1])
         if all(mine.disjoint(its) for mine in host.windows(a) for its in host.windows(b)):
@@ -77,7 +80,7 @@ def _overlap(op: ir.Operation) -> tuple[int, int] | None:
 def expect_values(rewrite: Rewriter, target: Handle, code: str, what: str) -> ir.Operation:
     """The op of `target`, on tensors; refused where it has to stay on memrefs."""
     op = on_tensors(rewrite, target)
-    if is_memref(op):
+    if on_memrefs(op):
         why, hint = obstacle(op)
         raise rewrite.error(code, f"the {what} is on memrefs, and {why}", op, hint)
     return op
@@ -86,7 +89,7 @@ def expect_values(rewrite: Rewriter, target: Handle, code: str, what: str) -> ir
 def on_tensors(rewrite: Rewriter, target: Handle) -> ir.Operation:
     """The op of `target`, on tensors where that can be: a payload written on memrefs is raised first, and says so."""
     op = rewrite.find(target)
-    return rewrite.find(target) if is_memref(op) and debufferize(rewrite, op) else op
+    return rewrite.find(target) if on_memrefs(op) and debufferize(rewrite, op) else op
 
 
 _THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
@@ -121,7 +124,7 @@ def debufferize(rewrite: Rewriter, op: ir.Operation) -> bool:
     gaps = list(operations(function, GAP))
     if gaps and not any(LOOPS in gap.attributes for gap in gaps):
         raise NotLocalError
-    whole = len(function.regions[0].blocks) == 1 and all(_op_convertible(op.operation) for op in body_of(function).operations)
+    whole = len(function.regions[0].blocks) == 1 and all(map(_op_convertible, children(function)))
     if not whole and not (_op_convertible(op) and is_structured(op)):
         return False
     if whole:
@@ -138,7 +141,7 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
     names = operand_names(op)
     for name, buffer in zip(names, op.operands, strict=True):
         root = _root(buffer)
-        if isinstance(root.type, ir.MemRefType) and not is_plain(root.type):
+        if is_memref(root) and not is_plain(root.type):
             what = f"`{name}` is {root.type}" if root == buffer else f"`{name}` is a window of {root.type}"
             return (
                 f"{what}, a buffer with a layout, which no tensor has",
@@ -162,7 +165,7 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
 def _op_convertible(op: ir.Operation) -> bool:
     """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers."""
     if op.name == "func.return":
-        return not any(isinstance(v.type, ir.MemRefType) for v in op.operands)
+        return not on_memrefs(op)
     if op.name in _ALLOCATIONS:
         return not len(op.operands) and all(is_plain(r.type) for r in op.results)  # static sizes
     if op.name == "memref.dealloc" or op.name.startswith(_PLAIN):
@@ -173,7 +176,7 @@ def _op_convertible(op: ir.Operation) -> bool:
         return all(_has_value(v) for v in op.operands) and _root(op.operands[0]) != _root(op.operands[1])
     if not is_structured(op) or _overwrites_its_inputs(op):
         return False
-    return all(not isinstance(v.type, ir.MemRefType) or _has_value(v) for v in op.operands)
+    return all(not is_memref(v) or _has_value(v) for v in op.operands)
 
 
 def _is_window(op: ir.Operation) -> bool:
@@ -225,22 +228,20 @@ class _Debufferizer:
         with ir.InsertionPoint(op):
             for buffer in op.operands:
                 root = _root(buffer)
-                if isinstance(root.type, ir.MemRefType) and root not in self.current:
+                if is_memref(root) and root not in self.current:
                     self.current[root] = as_tensor(root)
         self._raise(op)
         self._store_back(after, self.written)
 
     def run(self) -> None:
-        for op in [view.operation for view in self.block.operations]:
+        for op in ops_of(self.block):
             if op.name == "func.return":
                 self._store_back(ir.InsertionPoint(op), [b for b in self.written if isinstance(b.owner, ir.Block)])
             elif op.name == "memref.dealloc":
                 op.erase()
-            elif (op.name == "memref.copy" or is_structured(op)) and any(
-                isinstance(v.type, ir.MemRefType) for v in op.operands
-            ):
+            elif (op.name == "memref.copy" or is_structured(op)) and on_memrefs(op):
                 self._raise(op)  # an op that is on tensors already stays
-        for op in [view.operation for view in reversed(list(self.block.operations))]:
+        for op in reversed(ops_of(self.block)):
             if op.name in (*_ALLOCATIONS, "memref.subview") and not is_used(op.results[0]):
                 op.erase()
 
@@ -258,31 +259,27 @@ class _Debufferizer:
     def _raise(self, op: ir.Operation) -> None:
         """The same op on tensors: regions and attributes move over, results appear."""
         with ahead_of(op):
-            values = [self._value(v) if isinstance(v.type, ir.MemRefType) else v for v in op.operands]
+            values = [self._value(v) if is_memref(v) else v for v in op.operands]
             if op.name == "memref.copy":
                 outputs, results = [op.operands[1]], [linalg.copy(values[0], outs=[values[1]])]
             else:
                 inputs, _ = segments(op)
                 outputs = list(op.operands)[inputs:]
-                attributes = {name: op.attributes[name] for name in op.attributes}
-                types = [v.type for v in values[inputs:]]
-                made = ir.Operation.create(op.name, types, values, attributes, regions=len(op.regions), loc=op.location)
+                types, given = [v.type for v in values[inputs:]], attributes(op)
+                made = ir.Operation.create(op.name, types, values, given, regions=len(op.regions), loc=op.location)
                 for old, new in zip(op.regions, made.regions, strict=True):
                     for block in list(old.blocks):
                         block.append_to(new)
                 results = list(made.results)
         for buffer, result in zip(outputs, results, strict=True):
-            self._store(buffer, result, op)
+            while (window := _window(buffer)) is not None:
+                buffer = window.operands[0]
+                with ahead_of(op):
+                    result = tensor.InsertSliceOp(result, self._value(buffer), [], [], [], *place_of(window)).result
+            self.current[buffer] = result
+            if buffer not in self.written:
+                self.written.append(buffer)
         op.erase()
-
-    def _store(self, buffer: ir.Value, value: ir.Value, before: ir.Operation) -> None:
-        while (window := _window(buffer)) is not None:
-            buffer = window.operands[0]
-            with ahead_of(before):
-                value = tensor.InsertSliceOp(value, self._value(buffer), [], [], [], *place_of(window)).result
-        self.current[buffer] = value
-        if buffer not in self.written:
-            self.written.append(buffer)
 
     def _store_back(self, where: ir.InsertionPoint, buffers: list[ir.Value]) -> None:
         noted = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import constant_of, value
+from ..indices.linear import NOTHING
+from ..indices.values import KnownIndices
 from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
 from ..ir.structured import (
@@ -53,10 +55,13 @@ def _guard(loop: ir.Operation) -> None:
         for output, shape in zip(loop_outputs(loop), shapes, strict=True)
     ]
     with ir.InsertionPoint(loop):
-        starts = [
-            init if shape is None else (source or _start(init, shape))
-            for init, shape, source in zip(inits, shapes, sources, strict=True)
-        ]
+        starts = list(inits)
+        for n, (init, shape, source) in enumerate(zip(inits, shapes, sources, strict=True)):
+            if source is not None:
+                starts[n] = source
+            elif shape is not None:
+                nothing = masked_loads.is_empty(init)
+                starts[n] = masked_loads.empty(shape, element_type(init)) if nothing else part_of(init, shape)
     new = rebuilt(loop, starts)
     for output, init, shape, source in zip(loop_outputs(new), inits, shapes, sources, strict=True):
         if shape is not None:
@@ -93,11 +98,7 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
 
 def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir.Value | int]]) -> bool:
     """Whether a masked load reads, for its element i, that at the sum of the places and i."""
-    from ..indices.algebra import LaunchShape
-    from ..indices.linear import NOTHING, Linear
-    from ..indices.values import Values
-
-    values = Values(LaunchShape(), lambda _: NOTHING)
+    values = KnownIndices()
     own = [values.opaque(NOTHING) for _ in range(structure(gather).rank)]
     for op in operations(gather, "linalg.index"):
         values.bind(op.results[0], own[index_dimension(op)])
@@ -106,7 +107,7 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
         return False
     for wanted, index, *offsets in zip(own, indices, *places, strict=True):
         for offset in offsets:
-            wanted = wanted + (Linear.of(offset) if isinstance(offset, int) else values.linear(offset))
+            wanted = wanted + values.number(offset)
         if wanted != index:
             return False
     return True
@@ -181,8 +182,8 @@ def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence
 def _multiple_of(offset: ir.Value, size: int) -> bool:
     """Whether an offset is a loop index times the tile size: then tiles that divide the extent never stick out."""
     number, apply = constant_of(offset), made_by(offset, "affine.apply")
-    if apply is not None:
-        return f"* {size})>" in str(apply.attributes["map"]) and "+" not in str(apply.attributes["map"])
+    if apply is not None:  # of its own loop, and no more: a tile of a tile may begin where its row has ended
+        return list(apply.attributes["map"].value.results) == [ir.AffineDimExpr.get(0) * size]
     return number % size == 0 if number is not None else size == 1 and producer(offset) is None
 
 

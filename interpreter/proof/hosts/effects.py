@@ -179,7 +179,7 @@ class Effects:
 
     def __post_init__(self) -> None:
         self.host = HostValues(self.module.operation)
-        self._shows_tensors = any(True for _ in operations(self.module.operation, "bufferization.to_tensor"))
+        self._shows_tensors = any(operations(self.module.operation, "bufferization.to_tensor"))
         for op in self.module.body.operations:
             if op.operation.name == "func.func":
                 self._callables[symbol(op.operation)] = op.operation

@@ -203,7 +203,9 @@ class _Speaker:
 # ---- tokens -------------------------------------------------------------------------------------------------------------
 
 
-TokenFaultKind = Literal["never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"]
+TokenFaultKind = Literal[
+    "never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"
+]
 MOST_CHOICES = 12
 """Whether a token is used on all paths is asked of at most so many conditions at once."""
 

@@ -196,4 +196,4 @@ def _one_operation(op: ir.Operation) -> bool:
         return True
     if op.name in BRANCHES:  # walked, because which arm is taken may exclude what came before
         return False
-    return not uses_tokens(op) and not any(True for _ in operations(op, *FREEING))
+    return not uses_tokens(op) and not any(operations(op, *FREEING))

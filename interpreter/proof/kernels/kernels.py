@@ -52,18 +52,29 @@ def kernel_model(
     Raises:
         WeftError: W0640 for an op whose effects on memory are not known, or branches between blocks.
     """
-    op = kernel.operation
-    if op.name == "gpu.launch":
-        return _launch_body(op, block, grid, names, may_alias)
-    known = sizes_of(op, "known_block_size") or block or (None, None, None)
-    shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None))
-    reader = Reader(symbol(op), shape, names, may_alias=may_alias)
+    op, host = kernel.operation, launch
+    if op.name == "gpu.launch":  # block arguments are ids (block, thread) and sizes (grid, block), then what it attributes
+        if any(segments(op)[7:10]):
+            raise fail("W0640", f"the race analysis does not know clusters of blocks: {describe(op)}",
+                       hint="launch it without a cluster size")  # fmt: skip
+        name, count, host, (own_block, own_grid) = op.name, 12, op, stated_sizes(op)
+        shape = LaunchShape(block or own_block, grid or own_grid)
+    else:
+        name, count, known = symbol(op), inputs_of(op), sizes_of(op, "known_block_size") or block or (None, None, None)
+        shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None))
+    shared, reader = workgroup_buffers(op), Reader(name, shape, names, may_alias=may_alias)
     body = only_block(op.regions[0], op)
-    count, shared = inputs_of(op), workgroup_buffers(op)
+    # numbers among the arguments of what stands around the launch are the same for all of its threads
+    for around in () if host is None else ancestors(host):
+        for argument in (a for region in around.regions for inner in region.blocks for a in inner.arguments):
+            if not is_memref(argument):
+                _scalar(reader.values, argument)
     given = arguments(launch) if launch is not None else [None] * count
-    if launch is not None:
-        _bind_host(reader, launch)
     for number, argument in enumerate(body.arguments):
+        if op.name == "gpu.launch" and number < count:
+            what = ("block_id", "thread_id", "grid_dim", "block_dim")[number // 3]
+            reader.values.bind(argument, reader.values.hardware(what, AXES[number % 3]))
+            continue
         operand = given[number] if number < count else None
         if operand is not None:  # what the launch passes
             if isinstance(argument.type, ir.MemRefType):
@@ -79,7 +90,12 @@ def kernel_model(
             reader.views.root(argument, given_name(op, *place), space, foreign=number < count)
         else:
             _scalar(reader.values, argument)
-    return _read(reader, op, body)
+    reader.find_written(op)
+    reader.block(body, ())
+    model = reader.finish()
+    split_ids(model)
+    model.barriers, model.divergent = split_uniform(model, model.solver)
+    return model
 
 
 def stated_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
@@ -88,41 +104,6 @@ def stated_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
     forms = [host.linear(v) for v in launch_sizes(launch)]
     gx, gy, gz, bx, by, bz = (f.constant if f.is_constant else None for f in forms)
     return (bx, by, bz), (gx, gy, gz)
-
-
-def _launch_body(op: ir.Operation, block: Sizes | None, grid: Sizes | None, names: Names, may_alias: bool) -> KernelModel:
-    """A `gpu.launch`: block arguments are ids (block, thread) and sizes (grid, block), then what it attributes."""
-    own_block, own_grid = stated_sizes(op)
-    reader = Reader("gpu.launch", LaunchShape(block or own_block, grid or own_grid), names, may_alias=may_alias)
-    body = only_block(op.regions[0], op)
-    arguments = list(body.arguments)
-    if any(segments(op)[7:10]):
-        raise fail("W0640", f"the race analysis does not know clusters of blocks: {describe(op)}",
-                   hint="launch it without a cluster size")  # fmt: skip
-    for group, what in enumerate(("block_id", "thread_id", "grid_dim", "block_dim")):
-        for axis, argument in zip(AXES, arguments[3 * group : 3 * group + 3], strict=True):
-            reader.values.bind(argument, reader.values.hardware(what, axis))
-    for number, argument in enumerate(arguments[12:]):
-        reader.views.root(argument, space="workgroup" if number < workgroup_buffers(op) else "private")
-    _bind_host(reader, op)
-    return _read(reader, op, body)
-
-
-def _bind_host(reader: Reader, launch: ir.Operation) -> None:
-    """Numbers among the arguments of what stands around the launch: the same for all of its threads."""
-    for around in ancestors(launch):
-        for argument in (a for region in around.regions for block in region.blocks for a in block.arguments):
-            if not is_memref(argument):
-                _scalar(reader.values, argument)
-
-
-def _read(reader: Reader, op: ir.Operation, body: ir.Block) -> KernelModel:
-    reader.find_written(op)
-    reader.block(body, ())
-    model = reader.finish()
-    split_ids(model)
-    model.barriers, model.divergent = split_uniform(model, model.solver)
-    return model
 
 
 def _scalar(values: Values, argument: ir.Value) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from ...focus.carving import carve_around
 from ...focus.modules import take_apart
 from ...ir.cloning import clone_module
-from ...ir.mlir import gpu, i64, ir, operations
+from ...ir.mlir import children, gpu, i64, ir, operations, ops_of
 from ...launch.launch import Known, LaunchInfo, launch_loop
 from ...launch.materialize import hands_on, is_separable
 from ...mapping.mapping import mapping_of
@@ -100,7 +100,7 @@ def propose_barriers(root: ir.Operation) -> set[int]:
             barrier.attributes[CANDIDATE] = i64(number)
     count = len(existing)
     for block in _uniform_blocks(root):
-        items = [op.operation for op in block.operations]
+        items = ops_of(block)
         places = [op for op in items if _works(op) or op == items[-1]]
         for op in places[1:-1] if hands_on(block.owner.operation) else places:
             with ir.InsertionPoint(op), op.location:
@@ -113,8 +113,7 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
     """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds another has
     to nest perfectly, so nothing is put into it."""
     if hands_on(op):
-        inside = [o.operation for o in op.regions[0].blocks[0].operations]
-        nested = [b for o in inside if hands_on(o) for b in _uniform_blocks(o)]
+        nested = [b for o in children(op) if hands_on(o) for b in _uniform_blocks(o)]
         return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
     mapping = mapping_of(op)
     sequential = op.name in ("scf.for", "affine.for", "scf.if", "affine.if")
@@ -124,8 +123,7 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
     out: list[ir.Block] = []
     for region in op.regions:
         for block in region.blocks:
-            inner = [_uniform_blocks(o.operation) for o in block.operations]
-            maps = [mapping_of(o.operation) for o in block.operations]
+            inner, maps = map(_uniform_blocks, ops_of(block)), map(mapping_of, ops_of(block))
             if not any(m is not None and m.space == "blocks" for m in maps):
                 out.append(block)
             out += [b for blocks in inner for b in blocks]

@@ -16,7 +16,7 @@ from .relations import PairClass, Phases, residue
 
 NODE_LIMIT = 20_000
 
-Cost = tuple[int, int, int, int]
+Cost = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class _Demand:
         if not parts:
             return False
         if parts not in self.left:
-            self.left[parts] = empty(self.pair, residue(self.pair, [*self.fixed, *(self.part[n] for n in sorted(parts))]))
+            standing = [*self.fixed, *(self.part[n] for n in sorted(parts))]
+            self.left[parts] = empty(self.pair, residue(self.pair, standing))
         return self.left[parts]
 
 
@@ -135,8 +136,7 @@ class _Search:
         return ChosenBarriers(in_order, reasons, spaces, tuple(self.unseparated), exact)
 
     def _total(self, chosen: frozenset[int]) -> Cost:
-        costs = [self.cost[n] for n in chosen]
-        return (sum(c[0] for c in costs), sum(c[1] for c in costs), sum(c[2] for c in costs), sum(c[3] for c in costs))
+        return tuple(map(sum, zip((0, 0, 0, 0), *(self.cost[n] for n in chosen), strict=True)))
 
     def _branch(self, chosen: frozenset[int], refused: frozenset[int]) -> None:
         self.nodes += 1

@@ -125,7 +125,7 @@ class PairClass:
     unknown: bool = False
     unsure: Barrier | None = None
     names: list[Symbol] = field(default_factory=list)
-    _separated: dict[tuple[tuple[PlaceStep, ...], int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
+    _separated: dict[tuple[Steps, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         fixed = {loop.number for loop in self.shared[: self.equal]}

@@ -106,7 +106,8 @@ class AsGemm(Statement):
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
         if (behind := staying(made)) is not None:
-            rewrite.remark(f"{behind} stays behind the reshape: it reads what has no place among the product's dimensions")
+            why = "it reads what has no place among the product's dimensions"
+            rewrite.remark(f"{behind} stays behind the reshape: {why}")
         return {"gemm": rewrite.new_handle(made)}
 
     def _as_stated(

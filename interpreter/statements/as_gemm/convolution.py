@@ -226,23 +226,18 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...
         found = linear(expr)
         if found is None:
             raise fail("W0440", f"the image is indexed with {expr}, which is not a sum of dimensions")
-        axes.append(LoopAxis(found[0], found[1], size or 0))
-    _steps(space, axes)
-    return position, tuple(axes)
-
-
-def _steps(space: Structure, axes: Sequence[LoopAxis]) -> None:
+        axes.append(LoopAxis(*found, size or 0))
     for number, axis in enumerate(axes):
         for d, factor in axis.factors.items():
             if factor < 1:
                 kind = "stride" if space.iterators[d] == "parallel" else "dilation"
-                raise fail(
-                    "W0443", f"a {kind} of {factor} along axis {number} of the image", f"a {kind} is 1 or more"
-                )
+                what = f"a {kind} of {factor} along axis {number} of the image"
+                raise fail("W0443", what, f"a {kind} is 1 or more")
         low, high = axis.reach([n or 0 for n in space.extents])
         if low < 0 or high >= axis.size:
             extent = f"axis {number} of the image has {axis.size} elements"
             raise fail("W0443", f"{extent}, and the window reaches from {low} to {high}")
+    return position, tuple(axes)
 
 
 def _sides(space: Structure, axes: Sequence[LoopAxis], kernel: int) -> list[Side]:

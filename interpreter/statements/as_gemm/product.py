@@ -53,7 +53,15 @@ def operand(convolution: ConvolutionProblem, source: ImageSource, kind: ir.Type)
     together = _collapsible(convolution, axes)
     if together is not None and isinstance(source.piece, Image):
         return collapsed(source.piece.value, together)
-    return _gather(convolution, source.piece, axes, kind)
+
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
+        digits: dict[int, ir.Value] = {}
+        for number, whole in zip(convolution.image_groups, at, strict=True):
+            digits.update(_taken_apart(convolution, number, whole))
+        where = [Subscript(partial(_subscript, axis, digits), *axis.reach(convolution.extents)) for axis in axes]
+        return read(source.piece, where, kind)
+
+    return masked_loads.computed([convolution.groups[g].extent for g in convolution.image_groups], kind, element)
 
 
 def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
@@ -90,18 +98,6 @@ def _collapsible(convolution: ConvolutionProblem, axes: Sequence[LoopAxis]) -> l
     return together if fits else None
 
 
-def _gather(convolution: ConvolutionProblem, piece: Provenance, axes: Sequence[LoopAxis], kind: ir.Type) -> ir.Value:
-    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
-        digits: dict[int, ir.Value] = {}
-        for number, whole in zip(convolution.image_groups, at, strict=True):
-            digits.update(_taken_apart(convolution, number, whole))
-        return read(
-            piece, [Subscript(partial(_subscript, axis, digits), *axis.reach(convolution.extents)) for axis in axes], kind
-        )
-
-    return masked_loads.computed([convolution.groups[g].extent for g in convolution.image_groups], kind, element)
-
-
 def _taken_apart(convolution: ConvolutionProblem, group: int, whole: ir.Value) -> dict[int, ir.Value]:
     """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
     dimensions, extents = convolution.groups[group].dimensions, convolution.extents
@@ -135,7 +131,13 @@ def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSour
     if len(convolution.groups) == 3 and [str(m) for m in maps] == _MATMUL and _adds_products(op):
         made = linalg.matmul(*inputs, outs=[start]).owner.operation
     else:
-        made = _contraction(op, convolution, inputs, start, maps)
+        iterators = ["reduction" if g.side == "sum" else "parallel" for g in convolution.groups]
+        exchanged = (convolution.image == 0) != convolution.image_is_left
+
+        def body(own: list[ir.Value]) -> list[ir.Value]:
+            return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own)
+
+        made = generic(inputs, [start], maps, iterators, body)  # with the convolution's own body
     return made, expanded(made.results[0], shape_of(op.results[0]), runs(convolution))
 
 
@@ -182,16 +184,3 @@ def _adds_products(op: ir.Operation) -> bool:
         return False
     converted = [(v, made_by(v, *_CONVERSIONS)) for v in term.operands]
     return {v if op is None else op.operands[0] for v, op in converted} == set(list(body_of(op).arguments)[:2])
-
-
-def _contraction(
-    op: ir.Operation, convolution: ConvolutionProblem, inputs: Sequence[ir.Value], start: ir.Value, maps: Sequence[ir.AffineMap]
-) -> ir.Operation:
-    """A generic with the convolution's own body."""
-    iterators = ["reduction" if g.side == "sum" else "parallel" for g in convolution.groups]
-
-    def body(own: list[ir.Value]) -> list[ir.Value]:
-        exchanged = (convolution.image == 0) != convolution.image_is_left
-        return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own)
-
-    return generic(inputs, [start], maps, iterators, body)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ...buffers.temporaries import is_stage
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
-from ...ir.mlir import child_of, ir, made_by, made_within, operations, producer, users
-from ...ir.structured import body_of, is_parallel_op, is_read, structure, yielded
+from ...ir.mlir import child_of, children, ir, made_by, made_within, operations, producer, users
+from ...ir.structured import is_parallel_op, is_read, structure, yielded
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.layouts import is_shared
@@ -54,7 +54,6 @@ class Pipelined:
 def find_copies(loop: ir.Operation) -> Pipelined:
     """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
     step = _checked_step(loop)
-    body = list(body_of(loop).operations)
     _check_fresh(loop)
     filled = (behind(buffer) for op in operations(loop) for buffer in written(op))
     buffers = dict.fromkeys(made_by(base, "memref.alloc") for base in filled if is_shared(base.type))
@@ -66,7 +65,7 @@ def find_copies(loop: ir.Operation) -> Pipelined:
             loop,
             "`promote-to-shared` the operands of the op inside, and `map` the copies",
         )
-    order = {op.operation: n for n, op in enumerate(body)}
+    order = {op: n for n, op in enumerate(children(loop))}
     for copy in copies:
         _check_users(loop, copy, order)
     _check_dependences(loop, copies)
@@ -173,7 +172,7 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
 
 def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> list[ir.Operation]:
     """The ops of the loop's body that make the copy's operands, and what its body takes from outside."""
-    body = [inner.operation for inner in body_of(loop).operations]
+    body = children(loop)
     wanted: set[ir.Operation] = set()
     waiting = [operand for inner in operations(op) for operand in inner.operands]
     while waiting:

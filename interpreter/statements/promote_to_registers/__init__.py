@@ -89,7 +89,8 @@ class PromoteToRegisters(Statement):
         names = operand_names(op) if is_structured(op) else ()
         inputs = segments(op)[0] if names else 0
         if self.operand.name == "acc" and names and len(names) == inputs + 1:
-            return inputs  # a contraction whose masked reads stand in its body has fewer inputs, and still its accumulator
+            # a contraction whose masked reads stand in its body has fewer inputs, and still its accumulator
+            return inputs
         if self.operand.name not in names[inputs:]:
             read = self.operand.name in names
             raise rewrite.error(

@@ -16,8 +16,8 @@ from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
-from ...ir.mlir import ahead_of, ir, is_within, linalg, made_within, memref, move_in_front, operations, producer
-from ...memory.effects import is_pure
+from ...ir.mlir import ahead_of, ir, is_within, linalg, made_within, memref, move_in_front, operations, ops_of, producer
+from ...memory.effects import is_memref, is_pure
 from ...memory.layouts import MOST_REGISTERS, registers_of
 from ...memory.views import behind, is_view, may_share
 
@@ -73,7 +73,7 @@ def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
 
 def _is_of(value: ir.Value, base: ir.Value) -> bool:
     """Whether a value is (a view of) the buffer that `base` is a view of."""
-    return all(isinstance(v.type, ir.MemRefType) for v in (base, value)) and may_share(base, value)
+    return is_memref(base) and is_memref(value) and may_share(base, value)
 
 
 def _views(value: ir.Value) -> list[ir.Operation]:
@@ -144,7 +144,7 @@ def _affordable(kind: ir.MemRefType) -> str:
 
 def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
     """The fill before the loop that overwrites all of the base, if nobody looks at the buffer in between."""
-    before = [o.operation for o in loop.block.operations]
+    before = ops_of(loop.block)
     for op in reversed(before[: before.index(loop)]):
         if is_view(op) or not any(_is_of(v, base) for inner in operations(op) for v in inner.operands):
             continue
@@ -166,21 +166,24 @@ def _replace(base: ir.Value, kept: ir.Value, loop: ir.Operation) -> None:
 
 
 def _write_back(tile: ThreadTile, kept: ir.Value, base: ir.Value, loop: ir.Operation) -> str:
-    following = [o.operation for o in loop.block.operations]
+    following = ops_of(loop.block)
     owned = clone_nest(tile, following[following.index(loop) + 1])
     with end_of(owned.nest[-1]), loop.location:
         copied = copy_per_thread(owned.view.results[0], _same_tile(owned, kept, base))
         return "written back after the loop" + _at_once(copied)
 
 
-def _first_values(tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation) -> str:
+def _first_values(
+    tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation
+) -> str:
     """Give each thread's part its first value before the loop."""
     if first is None and base == kept:
         return ""
     owned = clone_nest(tile, first or loop)
     with end_of(owned.nest[-1]), loop.location:
         if first is None:
-            return "loaded before the loop" + _at_once(copy_per_thread(_same_tile(owned, kept, base), owned.view.results[0]))
+            copied = copy_per_thread(_same_tile(owned, kept, base), owned.view.results[0])
+            return "loaded before the loop" + _at_once(copied)
         moved = linalg.fill(first.operands[0], outs=[owned.view.results[0]]).owner
     for key in first.attributes:
         if key.startswith("weft.h"):

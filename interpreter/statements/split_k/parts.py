@@ -143,7 +143,11 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
             mask_update(
                 partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True
             )
-        total = _total(cut, partial.results[0], start)
+        rank = len(shape_of(start))  # start + Σ partial[s]: what the op started with is counted once
+        part, *dimensions = [ir.AffineDimExpr.get(n) for n in (rank, *range(rank))]
+        maps = [ir.AffineMap.get(rank + 1, 0, results) for results in ([part, *dimensions], dimensions)]
+        iterators = [*["parallel"] * rank, "reduction"]
+        total = generic(partial.results, [start], maps, iterators, lambda own: [added(own[1], own[0])])
     op.results[0].replace_all_uses_with(total.results[0])
     before = [owner for v in op.operands if (owner := producer(v)) is not None]
     op.erase()
@@ -168,14 +172,6 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
     return generic(
         [v for v, _ in inputs], [zeros], [*(m for _, m in inputs), result], ["parallel", *space.iterators], body
     )
-
-
-def _total(cut: Split, partial: ir.Value, start: ir.Value) -> ir.Operation:
-    """`start + Σ partial[s]`: what the op started with is counted once."""
-    rank = len(shape_of(start))
-    part, *dimensions = [ir.AffineDimExpr.get(n) for n in (rank, *range(rank))]
-    maps = [ir.AffineMap.get(rank + 1, 0, [part, *dimensions]), ir.AffineMap.get(rank + 1, 0, dimensions)]
-    return generic([partial], [start], maps, [*["parallel"] * rank, "reduction"], lambda own: [added(own[1], own[0])])
 
 
 def added(one: ir.Value, other: ir.Value) -> ir.Value:
@@ -246,7 +242,12 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
     start = total.operands[1]
     new = rebuilt(loop, [start if n == found.number else init for n, init in enumerate(loop_inits(loop))])
     output = loop_outputs(new)[found.number]
-    insertion = _on_its_own(output)
+    insertion = _insertion(output)
+    for op in users(output):  # the tile gets a place of its own: the insertion is all that still uses the shared output
+        if op != insertion:
+            with ahead_of(op):
+                place = masked_loads.empty(extents_of(op.results[0]), element_type(output))
+            replace(op, [place])
     with total.location:
         made = _added(insertion, output)
     copy_marks(total, made)
@@ -270,50 +271,25 @@ class _Sum:
         result = uncut(partial)
         cut = producer(partial) if partial != result else None
         number = ir.OpResult(result).result_number
-        if any(len(list(value.uses)) != 1 for value in {partial, result}):
-            raise fail(
-                "W0458",
-                "others read the partial sums, which will not be kept",
-                "leave `atomic` out, and launch the sum on its own",
-            )
-        if not masked_loads.is_empty(loop_inits(loop)[number]):
-            raise fail(
-                "W0458",
-                "the partial sums start from an op in front of the loop",
-                "`fuse` the zeros that `split-k` returned into the loop first",
-            )
-        start = producer(total.operands[1])
-        if start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
-            raise fail(
-                "W0458",
-                "what the sum is added to is made behind the loop",
-                "leave `atomic` out, and launch the sum on its own",
-            )
-        parts = place_of(_insertion(loop_outputs(loop)[number]))[1][0]
-        if parts != 1:
-            raise fail(
-                "W0458",
-                f"an iteration of the loop makes {parts} parts",
-                "tile the parts by 1: the first size of `tile` is theirs",
-            )
-        return cls(number, cut)
+        start, hint = producer(total.operands[1]), "leave `atomic` out, and launch the sum on its own"
+        if any(len(users(value)) != 1 for value in {partial, result}):
+            why = "others read the partial sums, which will not be kept"
+        elif not masked_loads.is_empty(loop_inits(loop)[number]):
+            why = "the partial sums start from an op in front of the loop"
+            hint = "`fuse` the zeros that `split-k` returned into the loop first"
+        elif start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
+            why = "what the sum is added to is made behind the loop"
+        elif (parts := place_of(_insertion(loop_outputs(loop)[number]))[1][0]) != 1:
+            why, hint = f"an iteration of the loop makes {parts} parts", "tile the parts by 1: the first size of `tile` is theirs"
+        else:
+            return cls(number, cut)
+        raise fail("W0458", why, hint)
 
 
 def _insertion(output: ir.Value) -> ir.Operation:
     """Where the loop's body puts its tile of the shared output."""
     inserted = (user for user in users(output) if user.name == "tensor.parallel_insert_slice")
     return next(op for op in inserted if op.operands[1] == output)
-
-
-def _on_its_own(output: ir.Value) -> ir.Operation:
-    """Give the tile a place of its own instead of its slice of the shared output; the insertion is all that still uses that."""
-    insertion = _insertion(output)
-    for op in users(output):
-        if op != insertion:
-            with ahead_of(op):
-                place = masked_loads.empty(extents_of(op.results[0]), element_type(output))
-            replace(op, [place])
-    return insertion
 
 
 def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
