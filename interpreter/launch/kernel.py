@@ -49,17 +49,15 @@ class Outlined:
         return body_of(self.function)
 
 
-def outline(
-    host_module: ir.Module, root: ir.Operation, *, views_inside: bool = False, taken: Taken | None = None
-) -> Outlined:
+def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
     """Copy `root` into a fresh kernel. The host's module is only read.
 
-    `views_inside`: views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two
-    views of one buffer are seen to overlap.
+    Views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two views of one
+    buffer are seen to overlap.
     """
     used = dict.fromkeys(operand for op in operations(root) for operand in op.operands)
     external = [value for value in used if not made_within(value, root)]  # in order of first use
-    operands = _arguments(external, views_inside)
+    operands = _arguments(external)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
             raise fail(
@@ -115,23 +113,23 @@ def install(
     return launch.operation
 
 
-def _recomputable(outside: ir.Value, views: bool) -> ir.Operation | None:
-    """The op behind a scalar (or a view) that the kernel can compute for itself, at no cost worth an argument."""
+def _recomputable(outside: ir.Value) -> ir.Operation | None:
+    """The op behind a scalar or a view that the kernel can compute for itself, at no cost worth an argument."""
     op = producer(outside)
     if op is None or len(op.results) != 1 or op.regions:
         return None
-    if not (op.name.startswith("arith.") or op.name in _RECOMPUTED or (views and is_view(op))):
+    if not (op.name.startswith("arith.") or op.name in _RECOMPUTED or is_view(op)):
         return None
     scalars = [o for o in op.operands if not isinstance(o.type, ir.MemRefType)]
-    return op if all(producer(o) is None or _recomputable(o, views) for o in scalars) else None
+    return op if all(producer(o) is None or _recomputable(o) for o in scalars) else None
 
 
-def _arguments(external: Sequence[ir.Value], views: bool) -> tuple[ir.Value, ...]:
+def _arguments(external: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
     """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their order."""
     leaves: dict[ir.Value, None] = {}
 
     def visit(outside: ir.Value) -> None:
-        op = _recomputable(outside, views)
+        op = _recomputable(outside)
         if op is None:
             leaves[outside] = None
         else:

@@ -79,7 +79,7 @@ def launch_loop(
     with module.context, root.location:
         host_function(root)
         check_launch(root)
-        kernel, made = _materialized(outline(module, root, views_inside=True, taken=taken), {} if known is None else known)
+        kernel, made = _materialized(outline(module, root, taken=taken), {} if known is None else known)
         with ir.InsertionPoint(root):
             sizes = [size.emit() for size in made.geometry.blocks.values()]
         threads = list(made.geometry.block.values())

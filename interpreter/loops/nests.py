@@ -68,7 +68,7 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
         what = f"each iteration hands {values} to the next ({describe(loop)})"
         return Collision((first, first + step), (what,), False, True)
     with module.context, loop.location:
-        trial = outline(module, loop, views_inside=True)
+        trial = outline(module, loop)
         overlap = _may_overlap(trial.operands)
         if overlap is not None:
             return Collision(None, (overlap,), True)

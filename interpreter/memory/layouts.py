@@ -14,7 +14,7 @@ from ..ir.mlir import DYNAMIC, ir, memref
 from ..session.rewriter import refuse
 
 
-def strided(kind: ir.Type, at: ir.Operation | ir.OpView | None = None, what: str | None = None) -> tuple[list[int], int]:
+def strided(kind: ir.Type, at: ir.Operation | None = None, what: str | None = None) -> tuple[list[int], int]:
     """Strides and offset of a memref type, `DYNAMIC` where they are not static.
 
     Args:

@@ -150,7 +150,7 @@ def ownership(live: LiveMap) -> Ownership:
         if not is_bufferized(module):
             bufferize_module(module)
         op = tagged(module)[live.handle.number]
-        kernel = outline(module, next((outer for outer, _ in reversed([*enclosing_maps(op)])), op), views_inside=True)
+        kernel = outline(module, next((outer for outer, _ in reversed([*enclosing_maps(op)])), op))
         mapped = mapped_things(kernel.root)
         (target,) = (one for one in mapped if live.handle.tag in one.op.attributes)
         what = describe(target.op)

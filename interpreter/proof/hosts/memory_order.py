@@ -218,7 +218,8 @@ class MemoryOrder:
         if wanted.kind == "alloc":
             return
         kind: FaultKind = "freed twice" if wanted.kind == "free" else "used after free"
-        self._report(kind, None, first, event, freeing, wanted, self._assumed(number, other, event, place))
+        assumed = self._assumed(number, other, event, place)
+        self._report(MemoryFault(kind, None, first, event, freeing, wanted, assumed))
 
     def _unordered(self, number: int, other: Place, event: Event, place: Place) -> bool:
         first = self.history.events[number]
@@ -239,7 +240,7 @@ class MemoryOrder:
                     kind = "freed in use"
                 assumed = self._assumed(number, other, event, place) or not self._certain(a.window, b.window)
                 assumed = assumed or meeting == "unknown"
-                self._report(kind, hazard, first, event, a, b, assumed)
+                self._report(MemoryFault(kind, hazard, first, event, a, b, assumed))
                 return True
         return False
 
@@ -265,13 +266,11 @@ class MemoryOrder:
         dims = None if isinstance(whole, str) else self.history.effects.host.windows(whole)[0].dims
         return any(w.part is None and w.dims in (None, dims) for w in (one, other))
 
-    def _report(
-        self, kind: FaultKind, hazard: Hazard | None, first: Event, second: Event, done: Effect, wanted: Effect, assumed: bool
-    ) -> None:
-        key = (kind, first.op, second.op)
+    def _report(self, fault: MemoryFault) -> None:
+        key = (fault.kind, fault.first.op, fault.second.op)
         if key not in self._said:
             self._said.add(key)
-            self.faults.append(MemoryFault(kind, hazard, first, second, done, wanted, assumed))
+            self.faults.append(fault)
 
 
 def _may_free(op: ir.Operation) -> bool:

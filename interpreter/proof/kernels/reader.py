@@ -128,7 +128,7 @@ class Reader:
                 self.values.carry(argument, entering, yielded, (loop.counter, loop.trips))
         known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
         exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
-        self.views.take_turns(op, inits, list(terminator(body).operands), Linear.of(loop.counter), exact)
+        self.views.take_turns(op, Linear.of(loop.counter), exact)
         self.block(body, place.into(0, guards, loop))
 
     def _bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:

@@ -15,6 +15,7 @@ from ...indices.integers import in_kernel
 from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from ...indices.values import Values
 from ...ir.mlir import ir, maker
+from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
 from ...memory.layouts import Space, kept_dimensions, known_bytes, memory_space, mixed, static_strides, value_name
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
@@ -132,17 +133,15 @@ class Views:
             known = self._views[value] = self._find(value)
         return known
 
-    def take_turns(
-        self, loop: ir.Operation, entering: Sequence[ir.Value], yields: Sequence[ir.Value], counter: Linear, trips: int | None
-    ) -> None:
+    def take_turns(self, loop: ir.Operation, counter: Linear, trips: int | None) -> None:
         """Bind the memrefs that a loop hands on and does not change: a pair that it swaps is one of two, by the iteration's number.
 
         Args:
             trips: how many iterations there are, where that is known.
         """
-        arguments = list(loop.regions[0].blocks[0].arguments)[1:]
-        following = {a: y for a, y in zip(arguments, yields, strict=True) if is_memref(a)}
-        start = dict(zip(arguments, entering, strict=True))
+        arguments = loop_outputs(loop)
+        following = {a: y for a, y in zip(arguments, yielded(loop), strict=True) if is_memref(a)}
+        start = dict(zip(arguments, loop_inits(loop), strict=True))
         for argument in following:
             turns = [argument]
             while (then := following.get(turns[-1])) is not None and then not in turns:

@@ -239,7 +239,7 @@ def _of_loop(module: ir.Module, root: ir.Operation) -> str:
     """All that `launch_loop` reads, and nothing else: the loop, what it uses of the host, and what arguments are called. Which
     name is free for the kernel is not a part of it."""
     with module.context, root.location:
-        outlined = outline(module, root, views_inside=True)
+        outlined = outline(module, root)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
         # where a constant stands, and whether two are one, is not proven: it changes with what else the host needs
         kept: dict[str, ir.Operation] = {}

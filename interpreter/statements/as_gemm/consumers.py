@@ -82,7 +82,7 @@ def _reads(
     """How `op` reads each operand; None where one can't be read by the product's dimensions."""
     reads: list[_Read] = []
     for position, (operand, indexing) in enumerate(zip(op.operands, space.maps, strict=True)):
-        read = _through_broadcast(operand, indexing) if position < space.inputs else _whole(operand, indexing)
+        read = _through_broadcast(operand, indexing, whole=position >= space.inputs)
         if read is None or (operand == value and indexing != ir.AffineMap.get_identity(space.rank)):
             return None
         if operand != value and _grouped(read, together, shape_of(value)) is None:
@@ -91,17 +91,12 @@ def _reads(
     return reads
 
 
-def _whole(operand: ir.Value, indexing: ir.AffineMap) -> _Read | None:
-    """The operand itself: an output is written in its own shape, whatever filled it."""
-    axes = _axes(operand, indexing)
-    return None if axes is None else _Read(operand, axes)
-
-
-def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap) -> _Read | None:
-    """What is read behind a `linalg.broadcast` (or a generic that is one): the small tensor, not the large one."""
+def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap, *, whole: bool) -> _Read | None:
+    """What is read behind a `linalg.broadcast` (or a generic that is one): the small tensor, not the large one.
+    `whole`: the operand itself, as an output is written in its own shape, whatever filled it."""
     axes = _axes(operand, indexing)
     owner = producer(operand)
-    if axes is None or owner is None or not is_structured(owner) or not _is_broadcast(owner):
+    if whole or axes is None or owner is None or not is_structured(owner) or not _is_broadcast(owner):
         return None if axes is None else _Read(operand, axes)
     inner = _axes(owner.operands[0], structure(owner).maps[0])
     if inner is None:
