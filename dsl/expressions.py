@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import tree
-from .diagnostics import Span, WeftError, fail
+from .diagnostics import Span, WeftError, fail, quoted
 
 Value = int | float | bool | str | tuple
 Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
@@ -95,7 +95,7 @@ class Evaluator:
             self.report(error)
             return UNKNOWN
 
-    def expect(self, expr: tree.Expr, kind: Kind, what: str, minimum: int | None = None) -> Any:
+    def expect(self, expr: tree.Expr, kind: Kind, what: str, minimum: int | None) -> Any:
         """The value of `expr`, which is `what`. Reports one that is not of the kind, or below the minimum."""
         value = self.value(expr)
         if not fits(kind, value):
@@ -266,8 +266,7 @@ FUNCTIONS: Mapping[str, Builtin] = {
 def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
     function = FUNCTIONS.get(expr.function)
     if function is None:
-        known = ", ".join(f"`{name}`" for name in FUNCTIONS)
-        notes = (f"functions: {known}",)
+        notes = (f"functions: {quoted(FUNCTIONS)}",)
         raise fail("W0237", f"there is no function `{expr.function}`", span=expr.span, notes=notes)
     given = len(arguments)
     if given != (function.count or max(given, 1)):

@@ -41,7 +41,6 @@ class LimitError(Exception):
 
     def __init__(self, message: str, token: Token) -> None:
         super().__init__(message)
-        self.message = message
         self.token = token
 
 
@@ -134,25 +133,20 @@ class Language:
     Args:
         parser: Lark's.
         spellings: terminal name → its text, for terminals that have one.
-        statements: the keywords that begin a statement, with the names of the fields each can have.
+        statements: the keywords that begin a statement.
     """
 
     parser: Lark
     spellings: dict[str, str]
-    statements: dict[str, tuple[str, ...]]
+    statements: frozenset[str]
 
 
 @cache
 def language() -> Language:
     parser = load()
     spellings = {terminal.name: text for terminal in parser.terminals if (text := _spelling(terminal))}
-    statements: dict[str, tuple[str, ...]] = {}
-    for rule in parser.rules:
-        if rule.origin.name == "statement":
-            keyword = spellings[rule.expansion[0].name]
-            names = [symbol.name for symbol in rule.expansion[1:] if not symbol.is_term]
-            statements[keyword] = tuple(dict.fromkeys((*statements.get(keyword, ()), *names)))
-    return Language(parser, spellings, statements)
+    first = {rule.expansion[0].name for rule in parser.rules if rule.origin.name == "statement"}
+    return Language(parser, spellings, frozenset(spellings[name] for name in first))
 
 
 def load() -> Lark:
@@ -225,12 +219,12 @@ def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
     except LimitError as error:
         at = error.token
         hint = "write it in smaller pieces, a line or a schedule each"
-        raise fail("W0107", error.message, span=source.span(at.start_pos or 0, len(at)), hint=hint) from None
+        raise fail("W0107", str(error), span=source.span(at.start_pos or 0, len(at)), hint=hint) from None
     except UnexpectedInput as error:
         if tokens and getattr(error, "token", None) is tokens[-1]:
             tokens.pop()  # yielded, but not eaten
         failure = Failure(source, error, tuple(tokens), frozenset(run.accepts()), lang.spellings)
-        raise WeftError(explain(failure, frozenset(lang.statements))) from None
+        raise WeftError(explain(failure, lang.statements)) from None
     return cast(Tree, tree), tuple(tokens)
 
 

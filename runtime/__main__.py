@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..dsl.diagnostics import WeftError
-from .run.execution import Executed, RunOptions, run_bundle
+from .run.execution import UNTRACED, Executed, RunOptions, run_bundle
 from .trace.text import picture_path, plain
 from .trace.timeline import Timeline
 
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.graph and options.trace is not None:
-        parser.error("--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph")
+        parser.error(UNTRACED)
     try:
         return _run(options)
     except WeftError as error:
@@ -67,23 +67,15 @@ def _count(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    how = RunOptions(
-        "cuda",
-        options.seed,
-        options.inputs,
-        options.save,
-        trace=options.trace,
-        graph=options.graph,
-        repeat=options.bench,
-    )
-    done = run_bundle(options.bundle, how)
+    given = {name: getattr(options, name) for name in ("seed", "inputs", "save", "trace", "graph")}
+    done = run_bundle(options.bundle, RunOptions("cuda", repeat=options.bench, **given))
     for warning in done.warnings:
         print(f"warning[{warning.code}]: {warning.message}", file=sys.stderr)
     if options.trace is not None:
         print(f"{options.trace}, {picture_path(options.trace)}: written", file=sys.stderr)
     if options.json:
-        found = {**done.report.to_json(), "repeats": done.repeats, "issued": done.issued}
-        print(json.dumps(found, allow_nan=False))
+        times = {"repeats": done.repeats, "issued": done.issued}
+        print(json.dumps(done.report.to_json() | times, allow_nan=False))
     else:
         print("\n".join([*_lines(done), *_streams(done.timeline)]))
     return 1 if done.report.ok is False else 0

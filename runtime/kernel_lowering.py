@@ -194,7 +194,8 @@ def _magnitude(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
     return (_make("arith.select", _compare(_LESS, a, zero), _make("arith.subi", zero, a), a),)
 
 
-def _class(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
+def classified(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
+    """`math.isnan`, `isinf` and `isfinite`, by comparisons."""
     if op.name == "math.isnan":
         return (_compare(_UNORDERED, a, a, "arith.cmpf"),)
     predicate = _FLOATS_EQUAL if op.name == "math.isinf" else _FLOATS_LESS
@@ -217,7 +218,7 @@ LOWERINGS: dict[str, Lowering] = {
     "arith.mului_extended": _both_halves, "gpu.global_id": _global_id, "gpu.lane_id": _threads, "gpu.num_subgroups": _threads,
     "gpu.subgroup_id": _threads, "gpu.subgroup_size": _threads, "math.absi": _magnitude,
     "math.clampf": lambda op, a, low, high: [_make("arith.minimumf", _make("arith.maximumf", a, low), high)],
-    "math.isfinite": _class, "math.isinf": _class, "math.isnan": _class, "memref.assume_alignment": _unchanged,
+    "math.isfinite": classified, "math.isinf": classified, "math.isnan": classified, "memref.assume_alignment": _unchanged,
     "memref.copy": _copied, "memref.dealloc": _unchanged, "memref.distinct_objects": _unchanged,
     "vector.fma": lambda op, *operands: [_make("math.fma", *operands)],
 }  # fmt: skip

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING
 from .dsl.diagnostics import WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
 from .recipes import shortened
-from .runtime.run.execution import (
-    Arrays,
-    Clock,
-    Executed,
-    Program,
-    Reference,
-    RunOptions,
-    expect_memory,
-    open_device,
-)
+from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,9 +95,8 @@ def _expected(made: Planned, arrays: Arrays, how: Reference, result: RunResult) 
         hint = "`--reference jit` runs the payload on the CPU"
         raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
     payload = made.applied.payload
-    if UNDEFINED.intersection(f.kind for f in result.faults or ()) and any(
-        map(functions.launches, functions.functions(payload))
-    ):
+    undefined = UNDEFINED.intersection(f.kind for f in result.faults or ())
+    if undefined and any(map(functions.launches, functions.functions(payload))):
         raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
     with made.applied.recipe.clock.phase("reference"):
         return reference(payload, made.plan.entry, dict(arrays))

@@ -55,7 +55,9 @@ class GoldenItem(pytest.Item):
         from .goldens.golden import read_golden
         from .goldens.judging import compare, update
 
-        path = _shown(self.path, self.config.invocation_params.dir)
+        path, folder = self.path, self.config.invocation_params.dir
+        if path.is_relative_to(folder) and Path.cwd() == folder:
+            path = path.relative_to(folder)  # as the user would write it
         golden, maker = read_golden(path), _maker(self.config)
         if self.config.getoption("--weft-update") and golden.kind != "checks":
             if (change := update(golden, maker)) is not None:
@@ -100,8 +102,3 @@ def _maker(config: pytest.Config) -> Maker:
     if _MAKER not in config.stash:
         config.stash[_MAKER] = Maker()
     return config.stash[_MAKER]
-
-
-def _shown(path: Path, folder: Path) -> Path:
-    """The path as the user would write it."""
-    return path.relative_to(folder) if path.is_relative_to(folder) and Path.cwd() == folder else path

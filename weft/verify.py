@@ -120,11 +120,7 @@ class Verdict:
 
 
 def verify_source(
-    source: Source,
-    *,
-    block: Sizes | None = None,
-    grid: Sizes | None = None,
-    may_alias: bool = False,
+    source: Source, *, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False
 ) -> Verdict:
     """Judge every kernel of the module that `source` holds, and the tokens, streams and memory of its host functions.
 
@@ -171,17 +167,13 @@ def verify_source(
 
 
 def _judge_hosts(
-    module: ir.Module,
-    source: Source,
-    names: Callable[[ir.Value], str | None],
-    may_alias: bool,
-    called: set[str],
+    module: ir.Module, source: Source, names: Callable[[ir.Value], str | None], may_alias: bool, called: set[str]
 ) -> Iterator[JudgedHost]:
     """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
     effects = Effects(module)
     for function in mlir.operations(module.operation, "func.func"):
         name = symbol(function)
-        frees = any(True for _ in mlir.operations(function, *FREEING))
+        frees = any(mlir.operations(function, *FREEING))
         private = "sym_visibility" in function.attributes and name in called
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
@@ -225,11 +217,9 @@ def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
 def _inline_launchers(module: ir.Module) -> set[str]:
     """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be the same,
     and what it waits for too. Returns the functions that are called."""
-    inlined = {
-        symbol(f)
-        for f in mlir.operations(module.operation, "func.func")
-        if uses_tokens(f) or any(True for _ in mlir.operations(f, *FREEING, *DEVICE))
-    }
+    functions = mlir.operations(module.operation, "func.func")
+    found = (f for f in functions if uses_tokens(f) or any(mlir.operations(f, *FREEING, *DEVICE)))
+    inlined = set(map(symbol, found))
     calls = set(map(callee, mlir.operations(module.operation, "func.call")))
     if inlined.intersection(calls):
         mlir.run_passes(module, "inline{default-pipeline=}")

@@ -39,10 +39,7 @@ class KernelParameter(NamedTuple):
 
 
 def write_function(
-    func: ir.Operation,
-    kernel_name: str,
-    constant: Callable[[ir.Operation], NamedMemory],
-    overlapping: list[set[int]],
+    func: ir.Operation, kernel_name: str, constant: Callable[[ir.Operation], NamedMemory], overlapping: list[set[int]]
 ) -> str:
     """The text of a `gpu.func`. `overlapping`: groups of arguments that may be one buffer."""
     func, _module = normal(func)
@@ -52,7 +49,7 @@ def write_function(
     terminator = kernel.write_block(block)
     if terminator.name != "gpu.return" or len(terminator.operands):
         raise refuse("W0504", f"a kernel ends with `{terminator.name}`", terminator)
-    shared = _shared_memory(kernel, func)
+    shared = _shared_memory(kernel)
     written = {p.argument for p in parameters if p.name in kernel.written}
     shared_writes = set().union(*(group for group in overlapping if group & written))  # those are no `__restrict__`
     texts = [_parameter(p, p.name in kernel.written, p.argument in shared_writes) for p in parameters]
@@ -136,7 +133,7 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
     names = [kernel.fresh(identifier(given_name(func, number) or f"arg{number}", "arg")) for number in range(count)]
     for number, (argument, variable) in enumerate(zip(arguments[:count], names, strict=True)):
         if isinstance(argument.type, ir.MemRefType):
-            parameters += _bind_memref(kernel, func, number, argument, variable)
+            parameters += _bind_memref(kernel, number, argument, variable)
             continue
         kind = scalar(argument.type, func)
         kernel.values[argument] = (name(variable, kind.cxx, kind.full_range),)
@@ -149,11 +146,11 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
     return parameters
 
 
-def _bind_memref(kernel: KernelWriter, func: ir.Operation, number: int, argument: ir.Value, variable: str) -> list[KernelParameter]:
+def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable: str) -> list[KernelParameter]:
     """A pointer, and a parameter for each size, stride and offset that the type leaves open (see `__init__`)."""
     type = ir.MemRefType(argument.type)
-    kind = scalar(type.element_type, func)
-    static_strides, static_offset = strided(type, func)
+    kind = scalar(type.element_type, kernel.func)
+    static_strides, static_offset = strided(type, kernel.func)
     parameters = [KernelParameter(number, variable, kind.cxx, pointer=True)]
 
     def extra(word: str, axis: int | None, known: Range) -> Expr:
@@ -165,9 +162,8 @@ def _bind_memref(kernel: KernelWriter, func: ir.Operation, number: int, argument
     if is_plain(type):
         strides = _row_major(kernel, variable, sizes)
     else:
-        strides = tuple(
-            extra("stride", d, STRIDE) if s == DYNAMIC else literal(s) for d, s in enumerate(static_strides)
-        )
+        known = enumerate(static_strides)
+        strides = tuple(extra("stride", d, STRIDE) if s == DYNAMIC else literal(s) for d, s in known)
     offset = extra("offset", None, SIZE) if static_offset == DYNAMIC else literal(static_offset)
     kernel.values[argument] = NamedView.whole(NamedMemory(variable, kind, "global", sizes, strides, offset))
     return parameters
@@ -183,18 +179,15 @@ def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> 
 # ---- shared memory ----------------------------------------------------------------------------------------------------
 
 
-def _shared_memory(kernel: KernelWriter, func: ir.Operation) -> list[str]:
+def _shared_memory(kernel: KernelWriter) -> list[str]:
     """Declarations. More than 48 KiB can only be had as dynamic shared memory."""
     total = sum(-(-size // 16) * 16 for _, size in kernel.shared)
     if total > SHARED_LIMIT:
-        raise refuse("W0506", f"the kernel needs {total} bytes of shared memory; a block gets {SHARED_LIMIT} at most", func,
-                     hint="smaller tiles, or fewer buffers in shared memory")  # fmt: skip
+        message = f"the kernel needs {total} bytes of shared memory; a block gets {SHARED_LIMIT} at most"
+        raise refuse("W0506", message, kernel.func, "smaller tiles, or fewer buffers in shared memory")
     if total <= STATIC_SHARED_LIMIT:
-        lines = []
-        for buffer, _ in kernel.shared:
-            align = "alignas(16) " if buffer.name in kernel.aligned else ""
-            lines.append(f"{align}__shared__ {memref.declaration(buffer)};")
-        return lines
+        align = dict.fromkeys(kernel.aligned, "alignas(16) ")
+        return [f"{align.get(b.name, '')}__shared__ {memref.declaration(b)};" for b, _ in kernel.shared]
     lines, offset = ["extern __shared__ float4 dynamic_shared[];"], 0
     for buffer, size in kernel.shared:
         rest = "".join(f"[{s.text}]" for s in buffer.sizes[1:])

@@ -170,7 +170,8 @@ class KernelWriter:
         for e in made:
             if e.text not in written:
                 known = e.range if kind.integer or kind.boolean else None
-                written[e.text] = e if e.atom and count is not None else self.variable(e, kind.variable(e.range), base, known)
+                plain = e.atom and count is not None
+                written[e.text] = e if plain else self.variable(e, kind.variable(e.range), base, known)
         return tuple(written[e.text] for e in made)
 
     def flush(self) -> None:
@@ -287,9 +288,8 @@ def _index_position(op: ir.Operation, operand: int) -> tuple[int, int] | None:
     """Which index of a memory access operand number `operand` is, and of how many."""
     first = first_index(op)
     if op.name == "memref.subview":
-        dynamic = [
-            d for d, value in enumerate(ir.DenseI64ArrayAttr(op.attributes["static_offsets"])) if value == DYNAMIC
-        ]
+        offsets = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
+        dynamic = [d for d, value in enumerate(offsets) if value == DYNAMIC]
         rank = ir.MemRefType(op.operands[0].type).rank
         return (dynamic[operand - 1], rank) if 1 <= operand <= len(dynamic) else None
     if first is None or operand < first:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...interpreter.ir.mlir import ir, operations, producer
+from ...interpreter.ir.mlir import ir, operations, producer, users
 from ...interpreter.memory.layouts import space_of
 from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
@@ -53,14 +53,14 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
     if not isinstance(init.owner, ir.Block) or not all(e.atom and e.text in e.mutable for e in lanes):
         return False
     outer = init.owner
-    position = list(outer.arguments).index(init) - 1
+    position = ir.BlockArgument(init).arg_number - 1
     inner = value.owner.owner.operation
     if not inner.name == outer.owner.operation.name == "scf.for" or inner.block != outer:
         return False
-    result = inner.results[list(value.owner.arguments).index(value) - 1]
-    terminator = list(outer.operations)[-1].operation
+    result = inner.results[ir.BlockArgument(value).arg_number - 1]
+    terminator = outer.operations[-1].operation
     uses = [(u.owner.operation, u.operand_number) for u in result.uses]
-    return len(list(init.uses)) == 1 and uses == [(terminator, position)]
+    return len(users(init)) == 1 and uses == [(terminator, position)]
 
 
 def assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:

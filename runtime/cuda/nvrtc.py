@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,7 +53,7 @@ class CompileResult:
         return sum(k.spill_bytes for k in self.kernels.values())
 
 
-def compile_cubin(text: str, arch: str, options: Sequence[str] | None = None) -> CompileResult:
+def compile_cubin(text: str, arch: str) -> CompileResult:
     """Compile `text` for `arch` (`sm_80`, …, `sm_90a`).
 
     Raises:
@@ -64,11 +63,7 @@ def compile_cubin(text: str, arch: str, options: Sequence[str] | None = None) ->
     program = ctypes.c_void_p()
     _check(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
     try:
-        flags = [
-            f"--gpu-architecture={arch}",
-            *(compile_options() if options is None else options),
-            "--ptxas-options=-v",
-        ]
+        flags = [f"--gpu-architecture={arch}", *compile_options(), "--ptxas-options=-v"]
         array = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
         status = library.nvrtcCompileProgram(program, len(flags), array)
         log = _fetch(library, program, "ProgramLog").decode(errors="replace")
@@ -124,9 +119,8 @@ def _library() -> ctypes.CDLL:
     for entry in sys.path:
         for pattern in ("nvidia/cu*/lib/libnvrtc.so.*", "nvidia/cuda_nvrtc/lib/libnvrtc.so.*",
                         "nvidia/cu*/bin/x86_64/nvrtc64_*_0.dll", "nvidia/cuda_nvrtc/bin/nvrtc64_*_0.dll"):  # fmt: skip
-            candidates += [
-                str(p) for p in sorted(Path(entry or ".").glob(pattern), reverse=True) if "alt" not in p.name
-            ]
+            found = sorted(Path(entry or ".").glob(pattern), reverse=True)
+            candidates += [str(path) for path in found if "alt" not in path.name]
     for name in [*candidates, "libnvrtc.so"]:
         try:
             return ctypes.CDLL(name)

@@ -50,14 +50,16 @@ class Bundle:
         if not self.plan.texts:
             return None
         known = dict(self.plan.texts)
-        return tuple(
-            name for name, text in ((CUDA, self.cuda), (MODULE, self.module)) if known.get(name) != _digest(text)
-        )
+        texts = {CUDA: self.cuda, MODULE: self.module}
+        return tuple(name for name, text in texts.items() if known.get(name) != _digest(text))
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """W0738 for files that were edited."""
-        return tuple(_edited(self.path / name) for name in self.edited or ())
+        said = f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more"
+        hint = "`weft build` writes both from the schedule"
+        files = (f"{self.path / name} was edited after the bundle was built" for name in self.edited or ())
+        return tuple(Diagnostic("W0738", file, notes=(said,), hint=hint, severity="warning") for file in files)
 
     @property
     def signature(self) -> FunctionSignature:
@@ -73,7 +75,8 @@ def comparable(bundle: Bundle) -> FunctionSignature:
     signature, expected = bundle.signature, bundle.expected or {}
     unknown = sorted(expected.keys() - {o.name for o in signature.outputs})
     if unknown:
-        raise fail("W0716", f"{bundle.path / EXPECTED} has `{unknown[0]}`, which is not an output of @{signature.entry}")
+        message = f"{bundle.path / EXPECTED} has `{unknown[0]}`, which is not an output of @{signature.entry}"
+        raise fail("W0716", message)
     arguments = tuple(a if a.name in expected else replace(a, role="input") for a in signature.arguments)
     return FunctionSignature(signature.entry, arguments, signature.results)
 
@@ -123,9 +126,8 @@ def expect_place(target: Path) -> None:
         there = {p.name for p in target.iterdir()}
         whole = {PLAN, CUDA, MODULE} <= there
         if others := sorted(there - set(FILES) if whole else there):
-            raise fail(
-                "W0711", f"cannot write the bundle {target}: the folder holds other things ({', '.join(others[:3])})"
-            )
+            holds = f"the folder holds other things ({', '.join(others[:3])})"
+            raise fail("W0711", f"cannot write the bundle {target}: {holds}")
 
 
 def _replace(target: Path, made: Path) -> None:
@@ -153,33 +155,19 @@ def read_bundle(path: Path | str) -> Bundle:
     """
     folder = Path(path)
     if not folder.is_dir():
-        raise fail(
-            "W0710", f"{folder} is not a bundle: {'it is a file' if folder.exists() else 'there is no such folder'}"
-        )
+        why = "it is a file" if folder.exists() else "there is no such folder"
+        raise fail("W0710", f"{folder} is not a bundle: {why}")
     plan = load(_text(folder / PLAN), str(folder / PLAN))
     cuda, module = _text(folder / CUDA), _text(folder / MODULE)
     for kernel in plan.kernels:
         check_text(kernel, cuda, str(folder / CUDA))
-    bundle = Bundle(folder, plan, cuda, module)
-    inputs = read_npz(folder / INPUTS, bundle.signature) if (folder / INPUTS).exists() else None
+    inputs = read_npz(folder / INPUTS, plan_signature(plan)) if (folder / INPUTS).exists() else None
     expected = read_npz(folder / EXPECTED) if (folder / EXPECTED).exists() else None
     return Bundle(folder, plan, cuda, module, inputs, expected)
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _edited(path: Path) -> Diagnostic:
-    return Diagnostic(
-        "W0738",
-        f"{path} was edited after the bundle was built",
-        notes=(
-            f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more",
-        ),
-        hint="`weft build` writes both from the schedule",
-        severity="warning",
-    )
 
 
 def _text(path: Path) -> str:
@@ -190,7 +178,8 @@ def _text(path: Path) -> str:
             raise fail("W0710", f"{path} is larger than {MAX_BYTES} bytes")
         return data.decode("utf-8")
     except OSError as error:
-        raise fail("W0710", f"{path} is not a bundle's: {reason(error)}", hint="`weft build` writes a bundle") from error
+        hint = "`weft build` writes a bundle"
+        raise fail("W0710", f"{path} is not a bundle's: {reason(error)}", hint) from error
     except UnicodeDecodeError as error:
         raise fail("W0710", f"{path} is not text: {error.reason} at byte {error.start}") from error
 
@@ -211,12 +200,9 @@ def check_text(kernel: Kernel, text: str, where: str) -> None:
         raise fail("W0712", f"the plan launches `{kernel.name}`, which {where} does not have")
     expected = [type_ for param in kernel.params for type_ in parameter_types(param)]
     if declared != expected:
-        raise fail(
-            "W0713",
-            f"the kernel `{kernel.name}` takes other arguments in {where} than the plan passes",
-            notes=(f"in the text: {', '.join(declared) or 'none'}", f"by the plan: {', '.join(expected) or 'none'}"),
-            hint="build the bundle anew with `weft build`",
-        )
+        message = f"the kernel `{kernel.name}` takes other arguments in {where} than the plan passes"
+        notes = f"in the text: {', '.join(declared) or 'none'}", f"by the plan: {', '.join(expected) or 'none'}"
+        raise fail("W0713", message, "build the bundle anew with `weft build`", notes=notes)
 
 
 def declared_types(text: str, name: str) -> list[str] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...dsl.diagnostics import WeftError, fail
+from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
 from ..plan.dtypes import BF16, NUMPY, is_float, narrow
 from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
@@ -21,29 +21,20 @@ SMALL_INTEGERS = (-8, 8)
 """Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in f32."""
 
 
-def random_inputs(
-    signature: FunctionSignature, seed: int = 0, sizes: Mapping[str, tuple[int, ...]] | None = None
-) -> dict[str, np.ndarray]:
+def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.ndarray]:
     """An array per argument: floats standard normal, integers in -8 … 7, booleans. The same seed gives the same numbers.
 
-    Args:
-        sizes: the shapes of arguments that have dynamic dimensions.
-
-    Errors: W0719 for a dynamic dimension that `sizes` does not settle.
+    Errors: W0719 for a dynamic dimension.
     """
     generator = np.random.default_rng(seed)
-    return {a.name: _random(a, generator, (sizes or {}).get(a.name)) for a in signature.arguments}
+    return {a.name: _random(a, generator) for a in signature.arguments}
 
 
-def _random(argument: Argument, generator: np.random.Generator, given: tuple[int, ...] | None) -> np.ndarray:
-    shape = given if given is not None else argument.shape or ()
-    if None in shape:
-        raise fail(
-            "W0719",
-            f"the shape of `{argument}` is not known",
-            hint="give the inputs as a file (--inputs x.npz), or make the payload's shapes static",
-        )
-    sizes = tuple(s for s in shape if s is not None)
+def _random(argument: Argument, generator: np.random.Generator) -> np.ndarray:
+    sizes = tuple(s for s in argument.shape or () if s is not None)
+    if len(sizes) < len(argument.shape or ()):
+        hint = "give the inputs as a file (--inputs x.npz), or make the payload's shapes static"
+        raise fail("W0719", f"the shape of `{argument}` is not known", hint)
     if is_float(argument.dtype):
         values = generator.standard_normal(sizes)
     elif argument.dtype == "i1":
@@ -60,14 +51,13 @@ def check_inputs(signature: FunctionSignature, inputs: Mapping[str, np.ndarray])
     wanted = {a.name: a for a in signature.arguments}
     missing, extra = sorted(wanted.keys() - inputs.keys()), sorted(inputs.keys() - wanted.keys())
     if missing or extra:
-        parts = [f"missing {_names(missing)}"] if missing else []
-        parts += [f"unknown {_names(extra)}"] if extra else []
+        parts = [f"missing {quoted(missing)}"] if missing else []
+        parts += [f"unknown {quoted(extra)}"] if extra else []
         raise fail("W0716", f"the inputs do not fit: {'; '.join(parts)}", notes=(_expected(signature),))
     wrong = [_misfit(a, inputs[a.name]) for a in signature.arguments]
     if any(wrong):
-        raise WeftError(
-            *(fail("W0717", text, notes=(_expected(signature),)).diagnostics[0] for text in wrong if text is not None)
-        )
+        notes = (_expected(signature),)
+        raise WeftError(*(Diagnostic("W0717", text, notes=notes) for text in wrong if text is not None))
     return {name: narrow(inputs[name], a.dtype) for name, a in wanted.items()}
 
 
@@ -75,14 +65,10 @@ def _misfit(argument: Argument, array: np.ndarray) -> str | None:
     dtype, shape = NUMPY[argument.dtype], argument.shape or ()
     given = type_text(str(array.dtype), array.shape)
     bits = argument.dtype == "bf16" and array.dtype == np.uint16
-    if array.dtype != dtype and not bits:
-        return f"`{argument.name}` is {given}, expected {type_text(argument.dtype, argument.shape)}"
     fits = len(shape) == array.ndim and all(s is None or s == n for s, n in zip(shape, array.shape, strict=True))
-    return None if fits else f"`{argument.name}` is {given}, expected {type_text(argument.dtype, argument.shape)}"
-
-
-def _names(names: list[str]) -> str:
-    return ", ".join(f"`{n}`" for n in names)
+    if fits and (bits or array.dtype == dtype):
+        return None
+    return f"`{argument.name}` is {given}, expected {type_text(argument.dtype, argument.shape)}"
 
 
 def _expected(signature: FunctionSignature) -> str:

@@ -8,6 +8,7 @@ from functools import partial, reduce
 
 from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.mlir import ir
+from ..kernel_form import refuse
 from ..plan.plan import Operator
 from .functions import called, has_body
 from .program import Host, HostValue, fold, rule
@@ -42,7 +43,7 @@ def _constant(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         return [int(value.value)]
     if isinstance(value, ir.FloatAttr):
         return [float(value.value)]
-    raise host.error("W0731", op, f"the host does nothing with a constant of type {op.results[0].type}")
+    raise refuse("W0731", f"the host does nothing with a constant of type {op.results[0].type}", op)
 
 
 @rule("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -89,8 +90,8 @@ def _affine(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _for(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     low, high, step = (host.number(op.operands[i], op, what) for i, what in enumerate(("bound", "bound", "step")))
     if step <= 0:
-        raise host.error("W0731", op, f"the step {step} of scf.for is not positive")
-    carried = [host.value(v, op) for v in list(op.operands)[3:]]
+        raise refuse("W0731", f"the step {step} of scf.for is not positive", op)
+    carried = [host.value(v, op) for v in op.operands[3:]]
     body = op.regions[0].blocks[0]
     for i in range(low, high, step):
         host.values.update(zip(body.arguments, [i, *carried], strict=True))
@@ -109,5 +110,5 @@ def _call(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     callee, _ = called(op)
     if callee is None or not has_body(callee):
         hint = "give it one: what it does cannot be seen"
-        raise host.error("W0731", op, f"{op.name} calls a function that has no body", hint)
+        raise refuse("W0731", f"{op.name} calls a function that has no body", op, hint)
     return host.run_function(callee, [host.value(v, op) for v in op.operands], op)

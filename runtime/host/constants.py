@@ -25,12 +25,6 @@ def constant_array(attribute: ir.Attribute | None, dtype: str) -> np.ndarray | N
     return narrow(_bf16(str(attribute)).reshape(shape), dtype)
 
 
-def constant_bytes(attribute: ir.Attribute | None, dtype: str) -> bytes | None:
-    """The same in row-major order, as little-endian bytes."""
-    array = constant_array(attribute, dtype)
-    return None if array is None else array.tobytes()
-
-
 def _bf16(text: str) -> np.ndarray:
     """The numbers of a printed bf16 attribute (the bindings give no access to them): all bytes in hex, or one by one."""
     raw = RAW.match(text)

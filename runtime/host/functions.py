@@ -15,9 +15,8 @@ from ..plan.signature import Argument, FunctionSignature
 
 def functions(module: ir.Module) -> list[ir.Operation]:
     """The host functions that have a body, in the module's order."""
-    return [
-        op.operation for op in module.body.operations if op.operation.name == "func.func" and has_body(op.operation)
-    ]
+    ops = (op.operation for op in module.body.operations)
+    return [op for op in ops if op.name == "func.func" and has_body(op)]
 
 
 def has_body(function: ir.Operation) -> bool:
@@ -25,13 +24,12 @@ def has_body(function: ir.Operation) -> bool:
 
 
 def is_public(function: ir.Operation) -> bool:
-    return "sym_visibility" not in function.attributes or (
-        ir.StringAttr(function.attributes["sym_visibility"]).value == "public"
-    )
+    given = function.attributes.get("sym_visibility")
+    return given is None or ir.StringAttr(given).value == "public"
 
 
 def launches(function: ir.Operation) -> bool:
-    return any(True for _ in operations(function, "gpu.launch_func", "gpu.launch"))
+    return any(operations(function, "gpu.launch_func", "gpu.launch"))
 
 
 def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
@@ -77,7 +75,8 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
         else:
             written = isinstance(value.type, ir.MemRefType) and is_written(value)
             arguments.append(Argument(name, dtype, shape, "inout" if written else "input"))
-    for i, type_of_result in enumerate(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results):
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    for i, type_of_result in enumerate(kind.results):
         dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
         name = given_name(function, i, "res_attrs") or f"result{len(results)}"
         results.append(Argument(name, dtype, shape, "output"))

@@ -32,14 +32,8 @@ from ..plan.plan import (
     ScalarOf,
     Size,
 )
-from . import arithmetic, memory
-from .functions import (
-    argument_names,
-    array_type,
-    entry_function,
-    is_written,
-    out_arguments,
-)
+from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
+from .functions import argument_names, array_type, entry_function, is_written, out_arguments
 from .kernels import shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
@@ -48,8 +42,6 @@ from .program import Host, HostValue, row_major
 STREAMS = "weft.streams"
 """How many streams a run of the function may use, on a `func.func`."""
 
-RULES_FROM = (arithmetic, memory)
-"""Importing them (and `kernels`) fills the table of rules."""
 
 
 def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
@@ -68,7 +60,8 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     _free_the_rest(host)
     steps, fewest = host.steps, None
     if host.ordered:
-        steps, fewest = on_streams(steps, *_order(host), most=_most_streams(function))
+        most = ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
+        steps, fewest = on_streams(steps, *_order(host), most)
     plan = replace(plan_of(host, function, steps), fewest_streams=fewest)
     return validate(plan, f"the plan of @{plan.entry}")
 
@@ -126,27 +119,19 @@ def _check_layout(type_: ir.Type, what: str) -> None:
 
 
 def _declare_results(function: ir.Operation, returned: list[HostValue], host: Host) -> None:
-    """A memref that the function returns becomes an output buffer of its own name."""
-    number = sum(out_arguments(function))
-    for value in returned:
-        name, number = f"result{number}", number + 1
-        if not isinstance(value, BufferView):
+    """A memref that the function returns is copied into an output buffer of its own name."""
+    for number, view in enumerate(returned, sum(out_arguments(function))):
+        if not isinstance(view, BufferView):
             raise fail("W0731", f"@{symbol(function)} returns a scalar: return a memref instead")
-        _return_buffer(host, name, value, symbol(function))
+        whole = BufferView(f"result{number}", 0, view.shape, row_major(view.shape))
+        host.buffers[whole.buffer] = Buffer(whole.buffer, host.buffers[view.buffer].dtype, view.shape, "output")
+        if any(isinstance(s, Free) and s.buffer == view.buffer for s in host.steps):
+            raise fail("W0731", f"@{symbol(function)} returns memory that it has freed")
+        host.needs.append(frozenset(range(len(host.steps))))  # the caller gets it when all is done
+        host.steps.append(Copy(source=view, target=whole))
     if host.shapeless:
         name = min(host.shapeless)
         raise fail("W0735", f"the shape of the result `{name}` of @{symbol(function)} is not known on the host")
-
-
-def _return_buffer(host: Host, name: str, view: BufferView, function: str) -> None:
-    """`view` becomes the output `name`: the temporary itself where it is one and all of it, else a copy."""
-    buffer = host.buffers[view.buffer]
-    whole = BufferView(name, 0, view.shape, row_major(view.shape))
-    host.buffers[name] = Buffer(name, buffer.dtype, view.shape, "output")
-    if any(isinstance(s, Free) and s.buffer == view.buffer for s in host.steps):
-        raise fail("W0731", f"@{function} returns memory that it has freed")
-    host.needs.append(frozenset(range(len(host.steps))))  # the caller gets it when all is done
-    host.steps.append(Copy(source=view, target=whole))
 
 
 def _free_the_rest(host: Host) -> None:
@@ -162,11 +147,6 @@ def _order(host: Host) -> tuple[list[frozenset[int]], list[bool]]:
     rest = len(host.steps) - len(host.needs)
     needs = [*host.needs, *(frozenset() for _ in range(rest))]
     return needs, [not isinstance(step, Free) or number in host.ordered for number, step in enumerate(host.steps)]
-
-
-def _most_streams(function: ir.Operation) -> int | None:
-    """What `async-fork streams n` said."""
-    return ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
 
 
 def _params(kernel: ir.Operation) -> tuple[Param, ...]:

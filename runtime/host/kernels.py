@@ -14,6 +14,7 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
 from ..cuda import STATIC_SHARED_LIMIT
+from ..kernel_form import refuse
 from ..plan.dtypes import itemsize
 from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
@@ -44,7 +45,7 @@ def unproven(kernel: ir.Operation) -> str | None:
 def _shared_buffers(kernel: ir.Operation) -> Iterator[ir.Value]:
     """Workgroup attributions, and allocations in the workgroup's address space."""
     inputs = inputs_of(kernel)
-    yield from list(kernel.regions[0].blocks[0].arguments)[inputs : inputs + workgroup_buffers(kernel)]
+    yield from kernel.regions[0].blocks[0].arguments[inputs : inputs + workgroup_buffers(kernel)]
     for op in mlir.operations(kernel, "memref.alloc", "memref.alloca"):
         if is_shared(op.results[0].type):
             yield op.results[0]
@@ -55,17 +56,16 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view: Any = op.opview
     sizes = [host.size(v, op) for v in launch_sizes(op)]
     if view.clusterSizeX is not None:
-        raise host.error("W0731", op, "a launch with a cluster size is not supported")
+        raise refuse("W0731", "a launch with a cluster size is not supported", op)
     shared = view.dynamicSharedMemorySize
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     name, callee = (known.get(f"{outer}::{inner}") for known in (host.kernel_names, host.kernel_ops))
     if name is None or callee is None:
         if any(b.operation.name == "gpu.binary" and symbol(b.operation) == outer for b in host.module.body.operations):
             message = f"@{outer}::@{inner} is compiled already (gpu.binary), for a target that is not read here"
-            raise host.error(
-                "W0731", op, message, "give its text instead: the `gpu.module` that the binary was made of"
-            )
-        raise host.error("W0731", op, f"the module has no kernel @{outer}::@{inner}", "bring its `gpu.module` along")
+            hint = "give its text instead: the `gpu.module` that the binary was made of"
+            raise refuse("W0731", message, op, hint)
+        raise refuse("W0731", f"the module has no kernel @{outer}::@{inner}", op, "bring its `gpu.module` along")
     _check_known(host, op, callee, "known_block_size", sizes[3:])
     _check_known(host, op, callee, "known_grid_size", sizes[:3])
     host.launched.add(name)
@@ -85,7 +85,7 @@ def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, s
     """A kernel that was compiled for one launch shape must not be launched with another."""
     known = sizes_of(kernel, key)
     if known is not None and any(isinstance(size, int) and size != n for size, n in zip(sizes, known, strict=True)):
-        raise host.error("W0737", op, f"{key} of @{symbol(kernel)} is {list(known)}, the launch says {list(sizes)}")
+        raise refuse("W0737", f"{key} of @{symbol(kernel)} is {list(known)}, the launch says {list(sizes)}", op)
 
 
 def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:
@@ -94,5 +94,5 @@ def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:
         return host.view(value, op)
     dtype, _ = array_type(value.type, f"an argument of {describe(op)}")
     if isinstance(found, TokenValue):
-        raise host.error("W0731", op, "a token cannot be a kernel's argument")
+        raise refuse("W0731", "a token cannot be a kernel's argument", op)
     return ScalarValue(dtype, found)

@@ -9,8 +9,9 @@ from ...interpreter.ir.functions import segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import kept_dimensions, mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
+from ..kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
-from .constants import constant_bytes
+from .constants import constant_array
 from .functions import array_type
 from .program import Host, HostValue, TokenValue, fold, row_major, rule, subview
 
@@ -34,20 +35,18 @@ def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _dealloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(op.operands[len(op.operands) - 1], op)
     if host.buffers[view.buffer].role != "temp":
-        raise host.error("W0731", op, f"{op.name} frees `{view.buffer}`, which belongs to the caller")
+        raise refuse("W0731", f"{op.name} frees `{view.buffer}`, which belongs to the caller", op)
     return host.issue(Free(buffer=view.buffer), op)
 
 
 @rule("memref.copy", "gpu.memcpy", "linalg.copy")
 def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    last = list(op.operands)[-2:]
+    last = op.operands[-2:]
     source, target = (last[1], last[0]) if op.name == "gpu.memcpy" else (last[0], last[1])
     kinds = [getattr(v.type, "element_type", None) for v in (source, target)]
     if None not in kinds and kinds[0] != kinds[1]:
-        raise host.error(
-            "W0730", op, f"{describe(op)} converts {kinds[0]} to {kinds[1]}, which no copy of memory does, and is in no launch",
-            hint="map it and launch it",
-        )  # fmt: skip
+        message = f"{describe(op)} converts {kinds[0]} to {kinds[1]}, which no copy of memory does, and is in no launch"
+        raise refuse("W0730", message, op, "map it and launch it")
     from_ = host.view(source, op)
     to = host.value(target, op)
     if isinstance(to, BufferView) and to.buffer in host.shapeless:
@@ -58,11 +57,11 @@ def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 @rule("gpu.memset")
 def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    target, given = list(op.operands)[-2:]
+    target, given = op.operands[-2:]
     dtype, _ = array_type(given.type, f"the value of {describe(op)}")
     value = host.value(given, op)
     if isinstance(value, BufferView | TokenValue):
-        raise host.error("W0731", op, f"{op.name} needs a number")
+        raise refuse("W0731", f"{op.name} needs a number", op)
     return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
 
 
@@ -85,18 +84,16 @@ def _wait(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 @rule("memref.get_global")
 def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     wanted = ir.FlatSymbolRefAttr(op.attributes["name"]).value
-    found = next(
-        o.operation for o in host.module.body.operations if "sym_name" in o.attributes and symbol(o.operation) == wanted
-    )
+    named = (o.operation for o in host.module.body.operations if "sym_name" in o.attributes)
+    found = next(o for o in named if symbol(o) == wanted)
     dtype, shape = array_type(op.results[0].type, describe(op))
     sizes = tuple(s for s in shape or () if s is not None)
     name = f"const_{wanted}"
     if name not in host.buffers:
-        initial = found.attributes.get("initial_value")
-        data = constant_bytes(initial, dtype)
-        if data is None or "constant" not in found.attributes:
-            raise host.error("W0731", op, f"the global @{wanted} is not a constant whose value is known")
-        host.buffers[name] = Buffer(name, dtype, sizes, "constant", data)
+        array = constant_array(found.attributes.get("initial_value"), dtype)
+        if array is None or "constant" not in found.attributes:
+            raise refuse("W0731", f"the global @{wanted} is not a constant whose value is known", op)
+        host.buffers[name] = Buffer(name, dtype, sizes, "constant", array.tobytes())
     return [BufferView(name, 0, sizes, row_major(sizes))]
 
 
@@ -110,7 +107,7 @@ def _same_view(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _dim(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view, axis = host.view(op.operands[0], op), host.number(op.operands[1], op, "the axis")
     if not 0 <= axis < len(view.shape):
-        raise host.error("W0731", op, f"memref.dim {axis} of a memref of rank {len(view.shape)}")
+        raise refuse("W0731", f"memref.dim {axis} of a memref of rank {len(view.shape)}", op)
     return [view.shape[axis]]
 
 

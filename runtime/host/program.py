@@ -11,8 +11,9 @@ from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ir, operations
-from ...interpreter.session.rewriter import describe, refuse
+from ...interpreter.ir.mlir import ir
+from ...interpreter.session.rewriter import describe
+from ..kernel_form import refuse, registrar
 from ..plan.plan import (
     Alloc,
     AnyStep,
@@ -29,6 +30,7 @@ from ..plan.plan import (
     used_buffers,
 )
 from ..plan.resolve import apply
+from .functions import launches
 
 
 def fold(operator: Operator, left: Size, right: Size) -> Size:
@@ -118,7 +120,7 @@ class Host:
     ) -> list[HostValue]:
         """Interpret a function on `arguments`; what it returns."""
         if self.depth >= MAX_DEPTH:
-            raise self.error("W0731", caller, f"@{symbol(function)} calls itself, or calls are nested {MAX_DEPTH} deep")
+            raise refuse("W0731", f"@{symbol(function)} calls itself, or calls are nested {MAX_DEPTH} deep", caller)
         self.depth += 1
         body = function.regions[0].blocks[0]
         self.values.update(zip(body.arguments, arguments, strict=True))
@@ -141,45 +143,37 @@ class Host:
 
     def value(self, value: ir.Value, user: ir.Operation) -> HostValue:
         if value not in self.values:
-            raise self.error("W0734", user, f"operand {value} of {user.name} is not known on the host")
+            raise refuse("W0734", f"operand {value} of {user.name} is not known on the host", user)
         return self.values[value]
 
     def size(self, value: ir.Value, user: ir.Operation) -> Size:
         """The integer (or expression) behind an operand."""
         found = self.value(value, user)
         if isinstance(found, BufferView | TokenValue | float):
-            raise self.error("W0734", user, f"{user.name} needs an integer")
+            raise refuse("W0734", f"{user.name} needs an integer", user)
         return found
 
     def number(self, value: ir.Value, user: ir.Operation, what: str) -> int:
         """An integer that must be known now."""
         found = self.size(value, user)
         if not isinstance(found, int):
-            raise self.error(
-                "W0734",
-                user,
-                f"{what} of {user.name} depends on an input's shape or on a scalar",
-                hint="make it a constant, or bring the op into a kernel",
-            )
+            hint = "make it a constant, or bring the op into a kernel"
+            raise refuse("W0734", f"{what} of {user.name} depends on an input's shape or on a scalar", user, hint)
         return found
 
     def view(self, value: ir.Value, user: ir.Operation) -> BufferView:
         found = self.value(value, user)
         if not isinstance(found, BufferView):
-            raise self.error("W0731", user, f"{user.name} needs a memref")
+            raise refuse("W0731", f"{user.name} needs a memref", user)
         if found.buffer in self.shapeless:
-            raise self.error(
-                "W0735",
-                user,
-                f"the shape of the result `{found.buffer}` is not known when {user.name} uses it",
-                hint="give the result a static shape",
-            )
+            message = f"the shape of the result `{found.buffer}` is not known when {user.name} uses it"
+            raise refuse("W0735", message, user, "give the result a static shape")
         return found
 
     def issue(self, step: AnyStep, op: ir.Operation) -> list[HostValue]:
         """Append what `op` does. Its token if it has one; else the host waits for it (not for memory to be there)."""
         if len(self.steps) >= MAX_STEPS:
-            raise self.error("W0736", op, f"the host program has more than {MAX_STEPS} steps")
+            raise refuse("W0736", f"the host program has more than {MAX_STEPS} steps", op)
         tokens = [value for v in op.operands if isinstance(value := self.values.get(v), TokenValue)]
         own = any(str(r.type) == TOKEN_TYPE for r in op.results)
         number = len(self.steps)
@@ -210,30 +204,18 @@ class Host:
         self.waited = self._behind([token])
         self.epoch += 1
 
-    def error(self, code: str, op: ir.Operation, message: str, hint: str | None = None) -> WeftError:
-        return refuse(code, message, op, hint=hint)
-
     def unmapped(self, op: ir.Operation) -> WeftError:
         """An op that has no place on the host: it computes, and computing is for kernels."""
         if op.name == "gpu.launch":
-            return self.error(
-                "W0731",
-                op,
-                "this gpu.launch is not outlined",
-                hint='run-pass "gpu-kernel-outlining" makes a kernel of it',
-            )
+            hint = 'run-pass "gpu-kernel-outlining" makes a kernel of it'
+            return refuse("W0731", "this gpu.launch is not outlined", op, hint)
         if PADDED_COPY in op.attributes:
             return self._padded_copy(op)
-        launches = any(True for _ in operations(self.module.operation, *LAUNCHES))
-        if not launches or op.name.startswith("linalg.") or op.name in PARALLEL:
+        if not launches(self.module.operation) or op.name.startswith("linalg.") or op.name in PARALLEL:
             hint = "map it (or the loop around it) and launch it"
-            return self.error("W0730", op, f"{describe(op)} is in no launch", hint=hint)
-        return self.error(
-            "W0730",
-            op,
-            f"{describe(op)} is in no launch, and a run does nothing on the host between launches",
-            hint="move it into a kernel, or return the buffer and go on from there",
-        )
+            return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
+        message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
+        return refuse("W0730", message, op, "move it into a kernel, or return the buffer and go on from there")
 
     def _padded_copy(self, op: ir.Operation) -> WeftError:
         """What upstream made of a `tensor.pad` that nothing reads through."""
@@ -246,17 +228,9 @@ class Host:
 PADDED_COPY = "weft.padded_copy"
 """On a `linalg.map` that fills a padded copy: why the `tensor.pad` is one, and what to do."""
 
-LAUNCHES = ("gpu.launch_func", "gpu.launch")
 PARALLEL = {"scf.forall", "scf.parallel", "affine.parallel"}
 """Loops that a schedule can map and launch."""
 TERMINATORS = {"func.return", "scf.yield", "affine.yield", "memref.alloca_scope.return"}
 Rule = Callable[[Host, ir.Operation], Sequence[HostValue]]
 RULES: dict[str, Rule] = {}
-
-
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+rule = registrar(RULES)

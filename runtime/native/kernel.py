@@ -55,7 +55,7 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Op
         for old, new in zip(body.arguments, arguments[7:], strict=False):
             old.replace_all_uses_with(new)
         one.prepare()
-        one.attributions(list(body.arguments)[count:])
+        one.attributions(body.arguments[count:])
         with loops(tuple(arguments[:3])) as place:
             one.blocks(tuple(arguments[:3]), arguments[6], place)
             one.sequence(body)
@@ -148,7 +148,7 @@ class NativeKernel:
             carried = dict(zip(op.results, arrays, strict=True))
             blocks = [block for region in op.regions for block in region.blocks]
             for block in blocks:
-                self._keep(block.operations[len(block.operations) - 1].operation, 0, arrays)
+                self._keep(block.operations[-1].operation, 0, arrays)
             if op.name == "scf.for":
                 self._keep(op, 3, arrays)
                 carried.update(zip(list(blocks[0].arguments)[1:], arrays, strict=True))
@@ -159,7 +159,7 @@ class NativeKernel:
         """In front of `op` each thread stores the operands from `first` on, which the op itself needs no longer."""
         if arrays:
             with ir.InsertionPoint(op):
-                ir.Operation.create(KEEP, operands=[*list(op.operands)[first:], *arrays])
+                ir.Operation.create(KEEP, operands=[*op.operands[first:], *arrays])
         for number in range(first, len(op.operands)):
             op.operands[number] = self.start
 
@@ -254,7 +254,7 @@ class NativeKernel:
         """What an op of a piece is in the loops over the threads."""
         if op.name == KEEP:
             half = len(op.operands) // 2
-            for value, array in zip(list(op.operands)[:half], list(op.operands)[half:], strict=True):
+            for value, array in zip(op.operands[:half], op.operands[half:], strict=True):
                 memref.store(value, array, list(reversed(thread)))
         elif op.name in THREAD_IDS:
             op.results[0].replace_all_uses_with(threads.thread_id(op, thread, self.threads, self.place))
@@ -271,7 +271,7 @@ class NativeKernel:
         """A barrier, or a loop or a branch around pieces."""
         if op.name == "scf.for":
             block = op.regions[0].blocks[0]
-            made = scf.ForOp(*(self._for_all(v, op, "bounds") for v in list(op.operands)[:3]))
+            made = scf.ForOp(*(self._for_all(v, op, "bounds") for v in op.operands[:3]))
             self._share(block.arguments[0], made.induction_variable)
             self._inside(made.body, block)
         elif op.name == "scf.if":

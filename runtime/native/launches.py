@@ -25,9 +25,9 @@ def serialize_launches(module: ir.Module) -> None:
     """
     if not any(op.name.startswith("gpu.") for op in operations(module.operation)):
         return
-    if any(True for _ in operations(module.operation, "gpu.launch")):
+    if any(operations(module.operation, "gpu.launch")):
         run_passes(module, "gpu-kernel-outlining")
-    if any(True for _ in operations(module.operation, "gpu.module")):
+    if any(operations(module.operation, "gpu.module")):
         run_passes(module, "gpu.module(lower-affine)")
     with module.context, ir.Location.unknown():
         _globals_outside(module)

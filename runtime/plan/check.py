@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from math import prod
 
-from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.diagnostics import Diagnostic, WeftError, quoted
 from .dtypes import NUMPY, itemsize
 from .plan import (
     ROLES,
@@ -25,7 +24,6 @@ from .plan import (
     DimOf,
     Fill,
     Free,
-    Kernel,
     Launch,
     Param,
     Plan,
@@ -67,19 +65,12 @@ def check(plan: Plan, name: str = "plan.json") -> Iterator[Diagnostic]:
         yield from checker.schedule()
 
 
-@dataclass
 class _Checker:
-    plan: Plan
-    name: str
-    buffers: dict[str, Buffer] = field(init=False)
-    kernels: dict[str, Kernel] = field(init=False)
-    scalars: dict[str, str] = field(init=False)
-    duplicates: bool = False
-
-    def __post_init__(self) -> None:
-        self.buffers = {b.name: b for b in self.plan.buffers}
-        self.kernels = {k.name: k for k in self.plan.kernels}
-        self.scalars = {s.name: s.dtype for s in self.plan.scalars}
+    def __init__(self, plan: Plan, name: str) -> None:
+        self.plan, self.name, self.duplicates = plan, name, False
+        self.buffers = {b.name: b for b in plan.buffers}
+        self.kernels = {k.name: k for k in plan.kernels}
+        self.scalars = {s.name: s.dtype for s in plan.scalars}
 
     def error(self, code: str, place: str, message: str, hint: str | None = None) -> Diagnostic:
         return Diagnostic(code, f"{place}: {message}", notes=(f"in {self.name}",), hint=hint)
@@ -122,7 +113,7 @@ class _Checker:
         yield from self.sizes(buffer.shape, f"{place}.shape")
         for i, size in enumerate(buffer.shape if buffer.role in ("input", "inout") else ()):
             if not isinstance(size, int) and size != DimOf(buffer.name, i):
-                message = f"an input's dimension is a number, or its own: {{\"dim\": [\"{buffer.name}\", {i}]}}"
+                message = f'an input\'s dimension is a number, or its own: {{"dim": ["{buffer.name}", {i}]}}'
                 yield self.error("W0703", f"{place}.shape[{i}]", message)
         sizes = [s for s in buffer.shape if isinstance(s, int)]
         if bad or len(sizes) < len(buffer.shape) or min(sizes, default=0) < 0:
@@ -263,7 +254,7 @@ class _Checker:
         yield from self.launch_shape(step, place)
         kernel = self.kernels.get(step.kernel)
         if kernel is None:
-            known = ", ".join(f"`{k}`" for k in self.kernels) or "none"
+            known = quoted(self.kernels) or "none"
             yield self.error("W0702", f"{place}.kernel", f"no kernel `{step.kernel}`; there are: {known}")
             return
         if len(kernel.params) != len(step.args):

@@ -199,7 +199,8 @@ def _plan(at: Cursor) -> Plan:
     made = _object(at, Plan)
     used = len({step.stream for step in made.steps})
     if made.fewest_streams is not None and not 0 <= made.fewest_streams <= used:
-        raise at.fields(at.value)["fewest_streams"].error(f"{made.fewest_streams} streams at least, where there are {used}")
+        message = f"{made.fewest_streams} streams at least, where there are {used}"
+        raise at.fields(at.value)["fewest_streams"].error(message)
     return made
 
 

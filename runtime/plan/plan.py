@@ -223,16 +223,10 @@ class Plan:
     scalars: tuple[Scalar, ...]
     steps: tuple[AnyStep, ...]
     kernels: tuple[Kernel, ...]
-    version: int = field(default=VERSION)
+    version: int = VERSION
     fewest_streams: int | None = None
     texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
-
-    def buffer(self, name: str) -> Buffer:
-        return next(b for b in self.buffers if b.name == name)
-
-    def kernel(self, name: str) -> Kernel:
-        return next(k for k in self.kernels if k.name == name)
 
     @property
     def launches(self) -> tuple[Launch, ...]:

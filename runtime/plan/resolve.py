@@ -42,7 +42,7 @@ def _replace(node: Any, shapes: Shapes, scalars: Scalars) -> Any:
             return tuple(_replace(item, shapes, scalars) for item in node)
     if not dataclasses.is_dataclass(node) or isinstance(node, type):
         return node
-    return dataclasses.replace(node, **{f.name: _replace(getattr(node, f.name), shapes, scalars) for f in dataclasses.fields(node)})
+    return dataclasses.replace(node, **{name: _replace(part, shapes, scalars) for name, part in vars(node).items()})
 
 
 def _truncated(left: int, right: int) -> int:

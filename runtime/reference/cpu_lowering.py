@@ -8,9 +8,11 @@ from math import prod
 
 from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
-from ...interpreter.ir.mlir import arith, func, ir, linalg, operations, run_passes, run_transform
-from ...interpreter.ir.structured import structure
+from ...interpreter.ir.functions import symbol
+from ...interpreter.ir.mlir import func, ir, linalg, operations, run_passes, run_transform
+from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
+from ..kernel_lowering import classified
 
 BUFFERIZE = (
     "empty-tensor-to-alloc-tensor,"
@@ -42,10 +44,11 @@ def lower(module: ir.Module) -> None:
     """Lower the module in place. Raises `ir.MLIRError` where upstream cannot."""
     decompose(module)
     crop_before_padding(module)
-    if _has_tensors(module):
+    values = (value for op in operations(module.operation) for value in (*op.operands, *op.results))
+    if any(isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType) for value in values):
         run_passes(module, "convert-elementwise-to-linalg")
         run_passes(module, BUFFERIZE)
-        if not any(True for _ in operations(module.operation, "memref.dealloc")):
+        if not any(operations(module.operation, "memref.dealloc")):
             run_passes(module, DEALLOCATE)
     copies_to_linalg(module)
     run_passes(module, GENERALIZE)
@@ -63,14 +66,6 @@ def decompose(module: ir.Module) -> None:
             f'%s{number} = transform.structured.match ops{{["{name}"]}} in %root : (!transform.any_op) -> !transform.any_op\n'
             f"%d{number} = transform.structured.decompose_interface %s{number} : (!transform.any_op) -> !transform.any_op",
         )
-
-
-def _has_tensors(module: ir.Module) -> bool:
-    return any(
-        isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType)
-        for op in operations(module.operation)
-        for value in (*op.operands, *op.results)
-    )
 
 
 def copies_to_linalg(module: ir.Module) -> None:
@@ -160,24 +155,13 @@ def lower_functions(module: ir.Module) -> None:
     """Rewrite them, on scalars and vectors, in place; tensors of them have become loops over scalars before."""
     for op in list(operations(module.operation, "math.expm1", "math.isinf")):
         with module.context, op.location, ir.InsertionPoint(op):
-            rewrite = _infinite if op.name == "math.isinf" else _each(_expm1(module))
-            op.results[0].replace_all_uses_with(rewrite(op.operands[0]))
-        op.erase()
+            (value,) = op.operands
+            made = classified(op, value) if op.name == "math.isinf" else (_each(_expm1(module))(value),)
+        replace(op, made)
 
 
 def _made(name: str, operands: Sequence[ir.Value], result: ir.Type, **attributes: ir.Attribute) -> ir.Value:
     return ir.Operation.create(name, [result], operands, attributes).results[0]
-
-
-def _infinite(value: ir.Value) -> ir.Value:
-    """`|x| == inf`."""
-    kind = value.type
-    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
-    infinity: ir.Attribute = ir.FloatAttr.get(element, float("inf"))
-    if isinstance(kind, ir.VectorType):
-        infinity = ir.DenseElementsAttr.get_splat(kind, infinity)
-    bound = _made("arith.constant", [], kind, value=infinity)
-    return arith.cmpf(arith.CmpFPredicate.OEQ, _made("math.absf", [value], kind), bound)
 
 
 def _expm1(module: ir.Module) -> Callable[[ir.Value], ir.Value]:
@@ -197,10 +181,7 @@ def _expm1(module: ir.Module) -> Callable[[ir.Value], ir.Value]:
 
 def _declare(module: ir.Module, name: str, kind: ir.Type) -> None:
     """The library's function, unless the module has it already."""
-    if any(
-        op.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name
-        for op in module.body.operations
-    ):
+    if any(symbol(op) == name for op in operations(module.operation, "func.func")):
         return
     with ir.InsertionPoint.at_block_begin(module.body):
         declared = func.FuncOp(name, ([kind], [kind]), visibility="private")

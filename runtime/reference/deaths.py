@@ -20,7 +20,7 @@ _KNOWN = {
     "SIGBUS": ("invalid memory access", "an index out of bounds"),
     "SIGILL": ("illegal instruction", "something without a defined result, for which LLVM puts a trap"),
     "SIGTRAP": ("trap", "something without a defined result, for which LLVM puts a trap"),
-    "SIGABRT": ("abort", "a failed check of MLIR, LLVM or the C library: an op they do not handle, or memory overwritten"),
+    "SIGABRT": ("abort", "a failed check of MLIR, LLVM or the C library: an op unknown to them, or memory overwritten"),
     "SIGKILL": ("killed", "the system, which had no more memory"),
     "SIGXCPU": ("processor time used up", "a limit of the shell: `ulimit -t`"),
 }

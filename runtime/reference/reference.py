@@ -82,8 +82,9 @@ def _ended(entry: str, death: Died) -> WeftError:
     words = ended_by(death.status)
     said = [line for line in death.said.splitlines() if line.strip()][:2]
     if death.stage != RUNNING:
-        message = f"{words.signal} has ended {death.stage or 'the start of the worker'} for the CPU reference of @{entry}"
-        return fail("W0803", message, notes=tuple(said), hint=WAY_OUT)
+        stage = death.stage or "the start of the worker"
+        message = f"{words.signal} has ended {stage} for the CPU reference of @{entry}"
+        return fail("W0803", message, WAY_OUT, notes=tuple(said))
     return fail(
         "W0803",
         f"{words.signal} has ended @{entry}, compiled for the CPU as the reference",
@@ -117,11 +118,7 @@ def _widened(
 
 
 def _call(
-    module: ir.Module,
-    named: FunctionSignature,
-    given: Mapping[str, np.ndarray],
-    names: list[str],
-    is_out: list[bool],
+    module: ir.Module, named: FunctionSignature, given: Mapping[str, np.ndarray], names: list[str], is_out: list[bool]
 ) -> dict[str, np.ndarray]:
     """Call the lowered function on copies; out-arguments that stand for results are made here."""
     declared = {a.name: a for a in (*named.arguments, *named.results)}

@@ -52,10 +52,6 @@ class Comparison:
         """The worst output's."""
         return max((o.error or 0.0 for o in self.outputs), default=0.0)
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        return tuple(f"`{o.name}`: {o.reason}" for o in self.outputs if o.reason is not None)
-
 
 def tolerance(signature: FunctionSignature) -> float:
     """What is demanded of the function's float outputs: that of the float type of lowest precision which it touches."""

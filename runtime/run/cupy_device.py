@@ -116,15 +116,14 @@ class CupyDevice(CupyWork):
         size = max(count * itemsize(dtype), 1)
         out_of_memory = self._cupy.cuda.memory.OutOfMemoryError
         with self._failures(f"allocating `{name}`"):
-            try:
-                return Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
-            except out_of_memory:
-                self.synchronize()
-                self._cupy.get_default_memory_pool().free_all_blocks()
-            try:
-                return Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
-            except out_of_memory as error:
-                raise fail("W0722", f"the device has no {size} bytes left for `{name}`: {error}") from error
+            for again in (False, True):
+                try:
+                    return Sized(self._cupy.cuda.alloc(size), count * itemsize(dtype))
+                except out_of_memory as error:
+                    if again:
+                        raise fail("W0722", f"the device has no {size} bytes left for `{name}`: {error}") from error
+                    self.synchronize()
+                    self._cupy.get_default_memory_pool().free_all_blocks()
 
     def free(self, memory: Memory) -> None:
         if self._streams:

@@ -65,25 +65,20 @@ class Device(Protocol):
 
     def load(self, text: str, kernels: Sequence[Kernel]) -> None:
         """Make `kernels` of `text` launchable. Loading the same text again is cheap."""
-        ...
 
     def alloc(self, name: str, dtype: str, count: int) -> Memory:
         """Memory for `count` elements, not initialised. `name` is for reports. A count of 0 is legal."""
-        ...
 
     def free(self, memory: Memory) -> None: ...
 
     def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
         """Fill with `byte`. Poisoned elements still count as never written."""
-        ...
 
     def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
         """Copy a C-contiguous host array of the allocation's size and element type to the device."""
-        ...
 
     def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
         """Copy the whole allocation into the C-contiguous host array, and wait until it is there."""
-        ...
 
     # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times. The
     # function that comes back does it, each time it is called; its memory, its stream and its arguments are those given here.
@@ -125,32 +120,26 @@ class Device(Protocol):
     def record(self, event: Event, stream: Stream) -> None:
         """The event is reached when all that was issued to `stream` before is done. It may have been recorded before:
         who waits for that already goes on doing so."""
-        ...
 
     def wait(self, stream: Stream, event: Event) -> None:
         """What is issued to `stream` from now on waits for `event`."""
-        ...
 
     def destroy_event(self, event: Event) -> None: ...
 
     def elapsed(self, start: Event, end: Event) -> float | None:
         """Seconds between two events that were reached, or None where the device keeps no time."""
-        ...
 
     # While a stream captures, what is issued to it is kept in a graph and not done. A stream that waits for an event recorded in
     # the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
 
     def begin_capture(self, stream: Stream) -> None:
         """From now on, nothing is allocated, freed, filled with poison, moved to or from the host, or waited for by the host."""
-        ...
 
     def end_capture(self, stream: Stream) -> Graph:
         """What was captured, ready to be launched. On failure nothing is left of it, nor of the capture."""
-        ...
 
     def abandon_capture(self, stream: Stream) -> None:
         """End a capture of which nothing comes. Never fails, also where none is under way."""
-        ...
 
     def launch_graph(self, graph: Graph, stream: Stream) -> Sequence[Replayed]:
         """Do all that was captured, as if it were issued to `stream`."""
@@ -160,4 +149,3 @@ class Device(Protocol):
 
     def synchronize(self) -> None:
         """Wait until everything issued is done; asynchronous failures are raised here."""
-        ...

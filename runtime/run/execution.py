@@ -30,6 +30,8 @@ Target = Literal["auto", "sim", "cuda"]
 Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
+UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
+
 
 class Clock:
     """Seconds by phase, in the order in which the phases first began.

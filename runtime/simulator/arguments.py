@@ -41,8 +41,8 @@ def bind(
         raise fail("W0752", f"the kernel takes {len(parameters)} arguments, not {len(args)}")
     memories: list[Global] = []
     values: list[Any] = []
-    for number, (parameter, value, mask) in enumerate(zip(parameters, args, written or [None] * len(args), strict=True)):
-        name = names[number] if names else parameter.name
+    called = names or [parameter.name for parameter in parameters]
+    for parameter, value, mask, name in zip(parameters, args, written or [None] * len(args), called, strict=True):
         if parameter.shape is None:
             values.append(_scalar(value, parameter, name))
             continue

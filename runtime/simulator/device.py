@@ -110,7 +110,8 @@ class SimDevice:
         if not self.check:
             _assume_written(args)
         if touched is not None:
-            self.streams.enter(stream, _call(kernel.name, args), _footprints(args, touched))
+            called = f"launch of {kernel.name}({', '.join(a.name for a in args if isinstance(a, device.DeviceView))})"
+            self.streams.enter(stream, called, _footprints(args, touched))
         self.reports.append((kernel.name, made))
         return made
 
@@ -147,13 +148,13 @@ class SimDevice:
         array, mask = _window(source)
         into[...] = array.copy()
         into_mask[...] = mask.copy()
-        self._enter(stream, f"copy of {source.name} into {target.name}", source, target)
+        self._enter(stream, f"copy of {source.name} into {target.name}", read=source, write=target)
 
     def fill(self, target: device.DeviceView, value: np.generic, stream: device.Stream) -> None:
         into, into_mask = _window(target)
         into[...] = value
         into_mask[...] = True
-        self._enter(stream, f"fill of {target.name}", None, target)
+        self._enter(stream, f"fill of {target.name}", write=target)
 
     # ---- what streams and events order ------------------------------------------------------------------------------------
 
@@ -166,14 +167,14 @@ class SimDevice:
     def _ordering(self) -> bool:
         return self.check and self.streams.several
 
-    def _enter(self, stream: device.Stream, what: str, source: device.DeviceView | None, target: device.DeviceView) -> None:
+    def _enter(self, stream: device.Stream, what: str, **views: device.DeviceView) -> None:
+        """Work that does `what` to memory: `write=` to a view, perhaps with `read=` of another."""
         if not self._ordering:
             return
         touched: dict[Hashable, Footprint] = {}
-        for view, does in ((source, "read"), (target, "write")):
-            if view is not None:
-                found = touched.setdefault(view.memory, Footprint(_named(view), {}))
-                _strided(found.touched.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
+        for does, view in views.items():
+            found = touched.setdefault(view.memory, Footprint(_named(view), {}))
+            _strided(found.touched.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
         self.streams.enter(stream, what, touched)
 
     # ---- device work, now or, while a stream captures, whenever the graph is launched ----------------------------------
@@ -293,11 +294,6 @@ def _strided(flat: np.ndarray, view: device.DeviceView) -> np.ndarray:
 
 def _named(view: device.DeviceView) -> MemoryWindow:
     return MemoryWindow(view.name, view.offset, view.shape, view.strides)
-
-
-def _call(kernel: str, args: Sequence[device.DeviceView | np.generic]) -> str:
-    """A launch as reports name it, by its kernel and the buffers that it gets."""
-    return f"launch of {kernel}({', '.join(a.name for a in args if isinstance(a, device.DeviceView))})"
 
 
 def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir.functions import sizes_of
 from ...interpreter.ir.mlir import ir, operations
 from ..kernel_lowering import LOWERED, normal
-from . import ops
+from . import ops  # noqa: F401 - it fills the table of handlers
 from .arguments import bind
 from .machine import warp
 from .machine.banks import BankCounter, bank_uses
@@ -34,9 +34,9 @@ PROBE = 1.0
 """Seconds of a launch after which its first batches tell how long the rest will take."""
 
 
-def seconds_allowed(environ: Mapping[str, str] = os.environ) -> float:
+def seconds_allowed() -> float:
     """What `WEFT_SIM_SECONDS` says, infinity for `0`; by default ten minutes. Raises W0760 for what is not a number."""
-    text = environ.get(VARIABLE, "")
+    text = os.environ.get(VARIABLE, "")
     if not text:
         return DEFAULT
     try:
@@ -68,7 +68,6 @@ class Budget:
             return None
         expected = elapsed * total / done
         return expected if expected > self.seconds else None
-
 
     @property
     def is_over(self) -> bool:
@@ -185,7 +184,8 @@ class SimKernel:
         memories, values = bind(self.arguments, args, names, written)
         found = Recorder()
         batches = loads = stores = barriers = 0
-        layout = KeyLayout(max(len(self.sites).bit_length(), 1), max((nt - 1).bit_length(), 1), (total - 1).bit_length())
+        site, thread = (max(count.bit_length(), 1) for count in (len(self.sites), nt - 1))
+        layout = KeyLayout(site, thread, (total - 1).bit_length())
         for memory in memories:
             memory.layout = layout
             if touched is not None:
@@ -249,6 +249,3 @@ class _Order:
         if self.shuffled is not None:
             return self.shuffled[first:last]
         return self.n - 1 - np.arange(first, last) if self.backward else np.arange(first, last)
-
-
-__all__ = ["SimKernel", "ops"]

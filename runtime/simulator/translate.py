@@ -229,7 +229,7 @@ class Translator:
         return [self.value(operand) for operand in op.operands]
 
     def operands_from(self, op: ir.Operation, first: int) -> list[Val]:
-        return [self.value(operand) for operand in list(op.operands)[first:]]
+        return [self.value(operand) for operand in op.operands[first:]]
 
     def result(self, op: ir.Operation, expression: str, operands: Sequence[Val], *, pure: bool = True) -> Val:
         """A new variable for an expression of the type of the op's single result."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
+from ...dsl.diagnostics import count
 from .timeline import Timed, Timeline
 
 LEFT, RIGHT, TOP, BOTTOM = 92, 28, 88, 74
@@ -70,8 +71,8 @@ class _Picture:
 
     def _title(self) -> str:
         shown = self.shown
-        steps = _count(len(shown.bars), "step", "steps")
-        return f"@{shown.entry} on {shown.device}: {steps} on {_count(len(shown.streams), 'stream', 'streams')}"
+        steps, streams = count(len(shown.bars), "step"), count(len(shown.streams), "stream")
+        return f"@{shown.entry} on {shown.device}: {steps} on {streams}"
 
     def _caption(self) -> Iterator[str]:
         yield f'<text class="t" x="16" y="26">{_plain(self._title())}</text>'
@@ -204,7 +205,3 @@ def _short(value: float) -> str:
 def _plain(text: str) -> str:
     """Fit for XML, which has no control characters and no halves of surrogate pairs."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

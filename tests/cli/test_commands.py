@@ -68,7 +68,7 @@ def test_every_step_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = weft(capsys, "apply", "naive", *SMALL, "--print-ir-after-all")
     assert "gpu.launch_func" in out and err.count("func.func @matmul") == 9 and "// 1: let gemm = match linalg.matmul" in err
     _, err = weft(capsys, "apply", "naive", *SMALL, "--diff")
-    assert "+    gpu.launch_func" in err and "--- " not in err
+    assert "+     gpu.launch_func" in err and "--- " not in err
 
 
 def test_settings_reach_the_schedule_and_the_payload(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ import evidence_tables
 from roofline import H200, Prediction, predict, resident_blocks
 from rung import RUNGS, Counts, counts, kinds_of_load, made, panels
 
-from weft.repl.changes import change, text_of
+from weft.cli.changes import change
 
 SIZE = 4096
 WIDTH = 118
@@ -97,7 +97,7 @@ def ir_change(number: int, start: str, pattern: str | None = None) -> list[str]:
         raise ValueError(f"rung {number} has no step `{start}`")
     step = session.steps[steps[0]]
     before = session.steps[steps[0] - 1].module
-    lines = change(text_of(before), text_of(step.module)).lines
+    lines = change(before, step.module).lines
     shown = [(line.kind, line.text) if line is not None else (" ", "⋯") for line in lines]
     if pattern is not None:
         shown = [one if one[0] != " " and re.search(pattern, one[1]) else (" ", "⋯") for one in shown]

@@ -232,7 +232,7 @@ def test_recipes_parse(path: Path) -> None:
 
 
 def test_every_statement_of_the_grammar_has_a_spelling() -> None:
-    assert {"match", "match?", "match*", "promote-to-shared", "map", "transform"} <= language().statements.keys()
+    assert {"match", "match?", "match*", "promote-to-shared", "map", "transform"} <= language().statements
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_every_recipe_has_goldens(recipe: str) -> None:
     goldens = [read_golden(path) for path in beside(schedules()[recipe])]
     for kind in ("module", "cuda"):
         ends = [golden for golden in goldens if golden.kind == kind and golden.after is None]
-        sizes = {bool(sizes_of(recipe) & set(golden.settings)) for golden in ends}
+        sizes = {bool(sizes_of(recipe) & set(golden.choice.settings)) for golden in ends}
         assert sizes == {False, True}, f"{recipe}: an even and a ragged golden of the {kind} are wanted"
     assert any(golden.kind == "checks" for golden in goldens), f"{recipe}: CHECK lines that say what matters are wanted"
 

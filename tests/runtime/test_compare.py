@@ -84,7 +84,7 @@ def test_the_worst_output_counts() -> None:
     got = {"a": np.float32([1.5]), "b": np.float32([1])}
     found = compare(FunctionSignature("f", (), outputs), got, {"a": np.float32([1]), "b": np.float32([1])})
     assert found.max_rel_error == 0.5 and not found.ok
-    assert found.reasons == ("`a`: error 0.5 > 1e-05; element [0] is 1.5, the reference has 1.0",)
+    assert found.outputs[0].reason == "error 0.5 > 1e-05; element [0] is 1.5, the reference has 1.0"
 
 
 def test_inout_arguments_are_outputs_and_inputs_are_not() -> None:

@@ -87,7 +87,7 @@ def key(bundle: Bundle, kernel: str) -> tuple[bytes, str]:
 
 def natively(bundle: Bundle, name: str) -> Callable[[Any, Any, tuple[Any, ...]], None]:
     """The kernel of the text, on arrays at the addresses that it is given."""
-    params = bundle.plan.kernel(name).params
+    params = next(k for k in bundle.plan.kernels if k.name == name).params
 
     def kernel(grid: Any, block: Any, values: tuple[Any, ...]) -> None:
         arrays = []

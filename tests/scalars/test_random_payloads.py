@@ -108,7 +108,7 @@ def judge(made: Program, seed: int, *, same: bool = True) -> None:
     assert not simulated.races and not simulated.faults
     for got, who in ((simulated, "simulator"), (native, "text")):
         compared = comparison.compare(signature, got.outputs, reference(payload, plan.entry, inputs))
-        assert compared.ok, f"{who}: {compared.reasons}"
+        assert compared.ok, f"{who}: {[o.reason for o in compared.outputs]}"
     for name, mine in simulated.outputs.items() if same else ():
         theirs = native.outputs[name]
         assert ((mine == theirs) | ((mine != mine) & (theirs != theirs))).all(), name

@@ -47,14 +47,16 @@ def test_the_last_batch_is_never_refused() -> None:
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("", DEFAULT), ("30", 30), ("0", math.inf), ("1e3", 1000)])
-def test_the_limit_comes_from_the_environment(text: str, seconds: float) -> None:
-    assert seconds_allowed({"WEFT_SIM_SECONDS": text}) == seconds
+def test_the_limit_comes_from_the_environment(text: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_SIM_SECONDS", text)
+    assert seconds_allowed() == seconds
 
 
 @pytest.mark.parametrize("text", ["-1", "soon", "nan"])
-def test_a_limit_that_is_no_number(text: str) -> None:
+def test_a_limit_that_is_no_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_SIM_SECONDS", text)
     with pytest.raises(WeftError, match="W0760"):
-        seconds_allowed({"WEFT_SIM_SECONDS": text})
+        seconds_allowed()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -17,10 +16,7 @@ from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder, Value
-from ..runtime.run.execution import open_device
-
-if TYPE_CHECKING:
-    import numpy as np
+from ..runtime.run.execution import Arrays, open_device
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ def _timed(builder: Builder, made: Planned, case: Case, repeat: int, gpu: bool) 
     return Timing(recipe.choice.file, case.layer, others, best, library, operations, phases)
 
 
-def _library(builder: Builder, values: Mapping[str, Value], arrays: Mapping[str, np.ndarray], repeat: int, gpu: bool) -> float:
+def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repeat: int, gpu: bool) -> float:
     """Seconds of the fastest of several calls of the library's function, after one that is not counted."""
     import numpy
 

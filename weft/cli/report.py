@@ -3,7 +3,8 @@ what `weft apply` shows of the steps."""
 
 from __future__ import annotations
 
-import difflib
+import itertools
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -154,9 +155,7 @@ _STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "l
 
 def _streams(shown: Timeline, width: int) -> RenderableType:
     """Rows of blocks `width` characters wide, and what they come to."""
-    from ..runtime.trace.text import (
-        rows,  # its neighbour imports an XML library, which imports half of the standard one
-    )
+    from ..runtime.trace.text import rows  # late: an XML library comes along, and with it half of the standard one
 
     if not shown.bars:
         return Text("nothing was launched or copied", "dim")
@@ -201,31 +200,23 @@ def listing(style: str = "") -> Table:
 
 # ---- the steps alone --------------------------------------------------------------------------------------------------
 
-_SIGNS = {"+": "green", "-": "red", "@": "cyan"}
-
 
 def show_steps(done: Applied, console: Console, *, snapshots: bool, diffs: bool) -> None:
     """Print every step with its remarks, and the module after it or what changed in it."""
-    before = str(done.payload)
+    from .changes import change, rows
+
+    before = done.payload
     for number, step in enumerate(done.session.steps, 1):
         console.print(Text(f"// {number}: {step.text}  ({duration(step.seconds)})", "bold"), soft_wrap=True)
         for remark in step.remarks:
             console.print(Text(f"//   {remark}", "dim"), soft_wrap=True)
         for text in step.shown:
             console.print(Text("\n".join(f"//   {line}" for line in text.splitlines())), soft_wrap=True)
-        after = step.ir
         if snapshots:
-            console.print(Text(after.rstrip()), soft_wrap=True)
-        if diffs:
-            for line in diff(before, after):
-                console.print(Text(line, _SIGNS.get(line[:1], "")), soft_wrap=True)
-        before = after
-
-
-def diff(before: str, after: str) -> Iterator[str]:
-    """A unified diff of two modules, without the file names that a schedule's steps do not have."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
-    yield from (line for line in lines if not line.startswith(("---", "+++")))
+            console.print(Text(step.ir.rstrip()), soft_wrap=True)
+        for row in itertools.chain(*rows(change(before, step.module), sys.maxsize)) if diffs else ():
+            console.print(row, soft_wrap=True)
+        before = step.module
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------
@@ -252,4 +243,3 @@ def extent(dims: tuple[int, int, int]) -> str:
     while len(kept) > 1 and kept[-1] == 1:
         kept.pop()
     return " × ".join(map(str, kept))
-

@@ -28,7 +28,7 @@ _COMMENT = re.compile(r"\s*(?://.*)?")
 _MEANT = re.compile(r"\s*(?://|#|;)?\s*CHECK(?![a-z])", re.IGNORECASE)
 _RELATIVE = ("-NEXT", "-SAME", "-EMPTY")
 _FAILED = re.compile(r"[^\n]*?:(?P<line>\d+):(?P<column>\d+)? (?:error: )?(?P<message>.*)")
-_SEEN = re.compile(r"^(?P<what>Matching at|Possible intended match at):[^\n]*(?:\nin:[^\n]*)?\n(?P<text>[^\n]*)", re.MULTILINE)
+_SEEN = re.compile(r"(?m)^(?P<what>Matching at|Possible intended match at):[^\n]*(?:\nin:[^\n]*)?\n(?P<text>[^\n]*)")
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from ..dsl.diagnostics import Source, Span, WeftError, fail, read_source
 from ..payloads.settings import parse_settings
-from ..pipeline import resolve_schedule
+from ..pipeline import Choice, resolve_schedule
 
 Kind = Literal["module", "cuda", "checks"]
 
@@ -40,25 +40,21 @@ class Golden:
 
     Args:
         path: the file.
-        schedule: the schedule's file name; it stands in the same folder.
         after: the step whose module it is (`judging.py`); None: the module at the end.
         cuda: it is about the CUDA text.
-        payload: relative to the golden; None: the schedule's own.
-        settings: of the schedule's parameters and the payload's.
-        layer: sizes of the payload by name.
+        choice: of this schedule; the payload relative to the golden.
         span: the first line, where the golden was read from a file.
-        unproven: kernels that are not proven race-free are taken.
     """
 
     path: Path
-    schedule: str
+    choice: Choice
     after: str | None = None
     cuda: bool = False
-    payload: Path | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
     span: Span | None = None
-    layer: str | None = None
-    unproven: bool = False
+
+    @property
+    def schedule(self) -> str:
+        return self.choice.file
 
     @property
     def kind(self) -> Kind:
@@ -73,12 +69,13 @@ class Golden:
     @property
     def header(self) -> str:
         """The first line. Slashes in it are the same on every system."""
-        words = [self.schedule, *(["--cuda"] if self.cuda and self.kind == "checks" else [])]
-        for option, name in _VALUED.items():
-            if value := getattr(self, name):
-                words += [option, value.as_posix() if isinstance(value, Path) else value]
-        words += ["--unproven"] * self.unproven
-        words += [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
+        choice = self.choice
+        words = [self.schedule, *["--cuda"] * (self.cuda and self.kind == "checks")]
+        payload = choice.payload and choice.payload.as_posix()
+        given = {"--after": self.after, "--payload": payload, "--layer": choice.layer}
+        words += [word for option, value in given.items() if value for word in (option, value)]
+        words += ["--unproven"] * choice.unproven
+        words += [word for name, value in choice.settings.items() for word in ("--set", f"{name}={value}")]
         return HEADER + shlex.join(words)
 
 
@@ -136,7 +133,8 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
             raise ValueError(f"`{option}` does not belong here")
     if given["cuda"] and "after" in given:
         raise ValueError("the CUDA text is that of the whole schedule, not after a step")
-    return Golden(path, schedule, settings=parse_settings(pairs), span=span, **given)
+    own = {name: given.pop(name) for name in ("after", "cuda") if name in given}
+    return Golden(path, Choice(schedule, settings=parse_settings(pairs), **given), span=span, **own)
 
 
 def new_path(schedule: Path, name: str | None, after: str | None, cuda: bool) -> Path:

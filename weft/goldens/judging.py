@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,8 +72,8 @@ class Maker:
             hint = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
             message = f"the schedule of `{golden.path}` is not there: `{schedule}`"
             raise fail("W0904", message, span=golden.span, hint=hint)
-        payload: Path | None = golden.path.parent / golden.payload if golden.payload else None
-        choice = Choice(str(schedule), payload, golden.settings, golden.layer, golden.unproven)
+        payload = golden.choice.payload and golden.path.parent / golden.choice.payload
+        choice = replace(golden.choice, file=str(schedule), payload=payload)
         if self._last is None or self._last[0] != choice:
             self._last = None  # the old modules go before the new ones come
             self._last = (choice, applied(choice.open()))

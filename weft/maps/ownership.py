@@ -18,7 +18,7 @@ from ..dsl.diagnostics import fail
 from ..interpreter.buffers.views import subview
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
-from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, memref
+from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
 from ..interpreter.ir.structured import generic, is_structured, structure
 from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
@@ -326,7 +326,7 @@ def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:
         for block in (block for region in op.regions for block in region.blocks):
             for inner in reversed(list(block.operations)[:-1]):
                 operation = inner.operation
-                if operation not in kept and not any(True for result in operation.results for _ in result.uses):
+                if operation not in kept and not is_used(*operation.results):
                     operation.erase()
 
 

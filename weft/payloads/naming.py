@@ -73,7 +73,7 @@ def results(before: str) -> list[str]:
     text = before.rstrip()
     end = len(text) - 1
     names: list[str] = []
-    while text.endswith("=") and (start := text.rfind("%", 0, end)) >= 0 and (found := _RESULT.fullmatch(text, start, end)):
+    while text.endswith("=") and (found := _RESULT.fullmatch(text, max(text.rfind("%", 0, end), 0), end)):
         names.append(found[1])
-        end = start
+        end = found.start()
     return names[::-1]

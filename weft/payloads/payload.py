@@ -111,7 +111,7 @@ def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None 
         yield Diagnostic("W0487", f"{SAYS}{error}", Span(source, 1, 1, 1, 2))
 
 
-def _name_locations(module: ir.Module, name: str, older: Older | None = None) -> None:
+def _name_locations(module: ir.Module, name: str, older: Older | None) -> None:
     """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it. Places in text
     that was rewritten become those of the user's."""
     with module.context:

@@ -125,7 +125,7 @@ def _body(bench: Workbench) -> Iterator[str]:
         before = span.end_line
 
 
-def _leading(source: Source, line: int, after: int = 0) -> Iterator[str]:
+def _leading(source: Source, line: int, after: int) -> Iterator[str]:
     """The comments and empty lines directly above `line`, down from `after`."""
     above: list[str] = []
     for number in range(line - 1, after, -1):

@@ -115,7 +115,7 @@ def run(desk: Desk, text: str) -> None:
 
 
 def _launched(session: Session) -> bool:
-    return any(True for _ in operations(session.module.operation, "gpu.func", "gpu.launch"))
+    return any(operations(session.module.operation, "gpu.func", "gpu.launch"))
 
 
 def _nothing_launched(bench: Workbench, why: WeftError | None = None) -> WeftError:

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ..cli import colors
+from ..cli import changes, colors
 from ..cli.report import duration
 from ..dsl.diagnostics import count
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.session.state import State
 from ..payloads.settings import parse_settings
-from . import changes
 from .command import Desk, Misuse, command, number_of
 
 AT_END = "the schedule is at its end"
@@ -112,8 +111,7 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
     done = state.step
     if done is None:
         return
-    same = before.module is state.module
-    difference = changes.Change() if same else changes.change(*map(changes.text_of, (before.module, state.module)))
+    difference = changes.change(before.module, state.module)
     desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.statement(done.text))
     for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
         desk.wrap(line, 6)

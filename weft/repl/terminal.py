@@ -136,7 +136,6 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
     accepts = accepted(before, "body")
     known = signatures()
     spelled = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
-    begins = "LET" in accepts and "WORD" in accepts
     if "NAME" in accepts and not re.search(r"\b(let|foreach)\s*(\([^)]*)?$", before):
         alive = live_handles(desk.session)
         yield from (n for n in alive if "." not in n or not n.rpartition(".")[2].isdigit())
@@ -146,7 +145,7 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
         yield from _op_names(desk)
     if "WORD" in accepts:
         yield from (s.name for s in desk.bench.recipe.file.schedules if s is not desk.bench.recipe.file.main)
-    yield from (w for w in spelled if not (begins or w in lang.statements) or w not in lang.statements or w in known)
+    yield from (w for w in spelled if w not in lang.statements or w in known)
 
 
 def _behind(desk: Desk, command: str) -> Iterable[str]:

@@ -150,23 +150,17 @@ def _kind(text: str) -> str:
 def _wording(keyword: str, signature: Signature) -> Wording | None:
     """The shortest way to write a statement."""
     lang = language()
+    words = lang.spellings
     required = {f.name for f in signature.fields if not f.optional}
     rules: dict[str, list[list[str]]] = {}
     for rule in lang.parser.rules:
         rules.setdefault(rule.origin.name, []).append([symbol.name for symbol in rule.expansion])
     found: list[Wording] = []
     for expansion in rules["statement"]:
-        fields = {symbol for symbol in expansion if symbol not in lang.spellings}
-        right = lang.spellings.get(expansion[0]) == keyword and required <= fields
-        if right and not any(f.startswith("__") for f in fields):
-            found.append(
-                [
-                    (lang.spellings[symbol], None)
-                    if symbol in lang.spellings
-                    else (lang.spellings.get(rules[symbol][0][0], ""), symbol)
-                    for symbol in expansion
-                ]
-            )
+        fields = {symbol for symbol in expansion if symbol not in words}
+        if words.get(expansion[0]) == keyword and required <= fields and not any(f.startswith("__") for f in fields):
+            leads = {symbol: words.get(rules[symbol][0][0], "") for symbol in fields}
+            found.append([(leads[s], s) if s in leads else (words[s], None) for s in expansion])
     return min(found, key=len, default=None)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from ..cli import colors
+from ..cli import changes, colors
 from ..cli.commands.reference import explanation
 from ..cli.report import columns, listing
 from ..dsl.diagnostics import did_you_mean, fail
@@ -18,7 +18,6 @@ from ..interpreter.ir.cloning import strip_tags, without_tags
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.statement import signatures
 from ..payloads.settings import builder_of
-from . import changes
 from .command import COMMANDS, Desk, Misuse, command, number_of
 from .workbench import find_handle, known_handles
 
@@ -75,7 +74,7 @@ def diff(desk: Desk, text: str) -> None:
         raise Misuse("`diff` takes two positions at most")
     now = desk.bench.position
     a, b, *_ = [*(number_of(word, 0) for word in words), *([max(now - 1, 0), now] if not words else [now])]
-    difference = changes.change(*(changes.text_of(desk.bench.ir_at(n)) for n in (a, b)))
+    difference = changes.change(*map(desk.bench.ir_at, (a, b)))
     places = (("from ", "dim"), (str(a), "bold"), (" to ", "dim"), (str(b), "bold"))
     desk.say(Text.assemble(*places, (f": {difference.summary}", "dim")))
     desk.say(*itertools.chain(*changes.rows(difference, desk.width)))

@@ -54,8 +54,8 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
             kind, count = element(op.results[0].type, op)
             source, _ = element(op.operands[-1].type, op)
             site = ElementwiseSite(kernel, op, source, kind, op.name)
-            columns = [kernel.lanes(v) for v in op.operands]
-            columns = [c if len(c) == count else c * (count or 1) for c in columns]  # a scalar condition serves all lanes
+            # a scalar condition serves all lanes
+            columns = [c if len(c) == count else c * (count or 1) for c in map(kernel.lanes, op.operands)]
             return tuple(function(site, *row) for row in zip(*columns, strict=True))
 
         return function

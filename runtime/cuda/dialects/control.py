@@ -22,34 +22,19 @@ def for_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     kind = scalar(op.operands[0].type, op)
     if not kind.integer:
         raise refuse("W0502", f"a loop over {op.operands[0].type}", op)
-    lower, upper, step = loop_bounds(kernel, *kernel.exprs(list(op.operands)[:3]))
-    inits, arguments = list(op.operands)[3:], list(block.arguments)
-    trips = trip_count(lower, upper, step)
-    if trips is not None and trips <= 1:
-        return _straight(kernel, op, block, lower, trips)
-    carried = [carry(kernel, op, v, i, "acc") for v, i in zip(arguments[1:], inits, strict=True)]
+    lower, upper, step = loop_bounds(kernel, *kernel.exprs(op.operands[:3]))
+    values = zip(block.arguments[1:], op.operands[3:], strict=True)
+    carried = [carry(kernel, op, value, init, "acc") for value, init in values]
     with kernel.nested() as body:
-        text = header(kernel, arguments[0], lower, upper, step, kind)
+        text = header(kernel, block.arguments[0], lower, upper, step, kind)
         for variable in carried:
             kernel.values[variable.value] = variable.lanes(inside=True)
         assign(kernel, carried, _write(kernel, block))
-    pragma = unroll_pragma(op, trips)
+    pragma = unroll_pragma(op, trip_count(lower, upper, step))
     if pragma is not None:
         kernel.line(pragma)
     kernel.put(text, body.lines)
     _bind(kernel, op, carried)
-    return None
-
-
-def _straight(kernel: KernelWriter, op: ir.Operation, block: ir.Block, lower: Expr, trips: int) -> None:
-    """A loop with one iteration is its body, one with none is nothing."""
-    values: list[Lanes] = [kernel.lanes(v) for v in list(op.operands)[3:]]
-    if trips:
-        kernel.values[block.arguments[0]] = (kernel.named(lower, "i"),)
-        for argument, value in zip(list(block.arguments)[1:], values, strict=True):
-            kernel.values[argument] = tuple(kernel.named(e) for e in value)
-        values = _write(kernel, block)
-    _yielded(kernel, op, values)
 
 
 def _write(kernel: KernelWriter, block: ir.Block) -> list[Lanes]:
@@ -80,7 +65,7 @@ def _arms(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Carried], list[A
     results = [_reserve(kernel, op, result) for result in op.results]
     arms: list[Arm] = []
     for number, region in enumerate(op.regions):
-        if list(region.blocks):
+        if region.blocks:
             with kernel.nested() as frame:
                 arms.append((frame, _write(kernel, kernel.single_block(op, number))))
     return results, arms
@@ -131,18 +116,15 @@ def if_then_else(kernel: KernelWriter, op: ir.Operation) -> None:
         kernel.line("}")
 
 
-def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: Sequence[Arm], reserved: Carried) -> bool:
+def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: Sequence[Arm], result: Carried) -> bool:
     """`c ? a : b`, where both arms are mere expressions of one scalar."""
     (then, (a, *_)), (otherwise, (b, *_)) = arms
     if then.lines or otherwise.lines or len(op.results) != 1 or len(a) != 1 or has_effects(op):
         return False
     if max(len(a[0].text), len(b[0].text)) > 80:
         return False
-    result = op.results[0]
-    kernel.frame.scope.taken.difference_update(reserved.variables)
-    kind, _ = element(result.type, op)
-    made = ternary(condition, a[0], b[0], kind.cxx, kind.full_range)
-    kernel.bind(result, made)
+    kernel.frame.scope.taken.difference_update(result.variables)
+    kernel.bind(result.value, ternary(condition, a[0], b[0], result.kind.cxx, result.kind.full_range))
     return True
 
 

@@ -22,7 +22,7 @@ from ..values.views import Axis, NamedMemory, NamedView, Space, access
 @writes("memref.load")
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
-    element = access(view.buffer, view.buffer_indices(kernel.exprs(list(op.operands)[1:])))
+    element = access(view.buffer, view.buffer_indices(kernel.exprs(op.operands[1:])))
     kernel.bind(op.results[0], element, base=view.buffer.value_name)
 
 
@@ -30,7 +30,7 @@ def load(kernel: KernelWriter, op: ir.Operation) -> None:
 def store(kernel: KernelWriter, op: ir.Operation) -> None:
     value = kernel.expr(op.operands[0])
     view = kernel.view(op.operands[1])
-    target = kernel.target(view, kernel.exprs(list(op.operands)[2:]))
+    target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     declared = f"{declaration(view.buffer)};" if view.buffer.single else None
     if declared is not None and kernel.frame.lines[-1:] == [declared]:
@@ -118,7 +118,7 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     function, types = _ATOMICS.get(spelled, ("", ()))
     if view.element.name not in types:
         raise refuse("W0503", f"memref.atomic_rmw {spelled} on {view.element.name}", op)
-    target = kernel.target(view, kernel.exprs(list(op.operands)[2:]))
+    target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     type = view.element.cxx
     at = f"&{target.text}"
@@ -199,10 +199,6 @@ def dim(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 @writes("memref.extract_strided_metadata")
 def metadata(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
-    rank = len(view.shape)
-    results = list(op.results)
-    kernel.values[results[0]] = view.flat((), (), literal(0))
-    for result, value in zip(results[1:], (view.offset(), *view.shape, *view.strides()), strict=True):
+    kernel.values[op.results[0]] = view.flat((), (), literal(0))
+    for result, value in zip(op.results[1:], (view.offset(), *view.shape, *view.strides()), strict=True):
         kernel.bind(result, value)
-    if len(results) != 2 + 2 * rank:
-        raise refuse("W0503", "metadata of another rank", op)

@@ -44,7 +44,9 @@ def _shift(start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
     return (*start[:-1], *(add(last, literal(by)) for last in start[-1:]))
 
 
-def _accesses(view: NamedView, shape: Sequence[int], indices: Sequence[Expr]) -> Iterator[tuple[int, tuple[Expr, ...], int]]:
+def _accesses(
+    view: NamedView, shape: Sequence[int], indices: Sequence[Expr]
+) -> Iterator[tuple[int, tuple[Expr, ...], int]]:
     """A vector in memory, by accesses as wide as the alignment proves: the first element of each, where it is, and the width."""
     number, count = 0, shape[-1] if shape else 1
     for start in rows(shape, indices):
@@ -127,7 +129,7 @@ def _place(kernel: KernelWriter, op: ir.Operation, buffer: int) -> tuple[NamedVi
     """The buffer and the subscripts of an access; long ones get a name, since the access may be written in parts."""
     view = kernel.view(op.operands[buffer])
     indices: list[Expr] = []
-    for subscript in list(op.operands)[buffer + 1 : buffer + 1 + len(view.shape)]:
+    for subscript in op.operands[buffer + 1 : buffer + 1 + len(view.shape)]:
         e = kernel.expr(subscript)
         short = len(e.text) <= SHORT and not e.reads and not e.mutable
         indices.append(e if short else kernel.named(e, kernel.base_name(subscript)))

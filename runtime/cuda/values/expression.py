@@ -153,7 +153,7 @@ class NameScope:
         self.taken.add(candidate)
         return candidate
 
-    def loop_variable(self, *, accumulates: bool = False) -> str:
+    def loop_variable(self, *, accumulates: bool) -> str:
         """`i`, `j`, `l`, … by what the loops around have taken; `k`, `kk`, … for a loop that accumulates."""
         letters = ("k", "kk", "kkk") if accumulates else ("i", "j", "l", "m", "n")
         free = (n for n in letters if not self.has(n))

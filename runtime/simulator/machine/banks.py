@@ -16,7 +16,7 @@ begins, and a shift of all lanes leaves conflicts as they are. So each pattern i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -272,7 +272,7 @@ def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...
 
 def _padding(tallies: Sequence[Tally]) -> int | None:
     """The least padding with the fewest wavefronts, of those that keep the buffer's accesses aligned; None where none helps."""
-    now = _sum(tally.total() for tally in tallies)
+    now = sum((tally.total() for tally in tallies), Count())
     shape, itemsize = tallies[0].shape, tallies[0].itemsize
     trials = sum(tally.begins for tally in tallies)
     if now.wavefronts == now.ideal or len(shape) < 2 or trials > MOST_TRIALS:
@@ -283,7 +283,7 @@ def _padding(tallies: Sequence[Tally]) -> int | None:
     best, fewest = None, now.wavefronts
     for more in range(unit, MOST_PADDING // itemsize + 1, unit):
         tried = [tally.padded(more) for tally in tallies]
-        found = _sum(one for one in tried if one is not None)
+        found = sum((one for one in tried if one is not None), Count())
         if None in tried:
             return None
         if found.wavefronts < fewest:
@@ -291,7 +291,3 @@ def _padding(tallies: Sequence[Tally]) -> int | None:
         if fewest == found.ideal:
             break
     return best
-
-
-def _sum(counts: Iterable[Count]) -> Count:
-    return sum(counts, Count())

@@ -11,7 +11,7 @@ different blocks, or from different threads of one block in the same interval.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,7 @@ class Slots:
                 slot[elements[kept]] = other[kept]
 
 
+@dataclass(eq=False)
 class Shadow:
     """The shadow of one buffer.
 
@@ -107,21 +108,20 @@ class Shadow:
         atomics: sites that are atomic; two of them never race.
     """
 
-    def __init__(
-        self, size: int, layout: KeyLayout, address: Address, report: Report, atomics: frozenset[int] = frozenset()
-    ) -> None:
-        self.size = size
-        self.layout = layout
-        self.address = address
-        self.report = report
-        self.atomics = atomics
-        self.writer: np.ndarray | None = None
-        self.wrote = False
-        self.readers = Slots(layout)
-        self.updaters = Slots(layout)  # atomics
-        self.pending: list[tuple[Index, Mask, int]] = []
-        self.held: tuple[Index, Mask] | None = None
-        self.repeated: dict[bool, int] = {}  # by whether it writes: the site that last repeated the held access
+    size: int
+    layout: KeyLayout
+    address: Address
+    report: Report
+    atomics: frozenset[int]
+    writer: np.ndarray | None = None
+    wrote: bool = False
+    pending: list[tuple[Index, Mask, int]] = field(default_factory=list)
+    held: tuple[Index, Mask] | None = None
+    repeated: dict[bool, int] = field(default_factory=dict)
+    """By whether it writes: the site that last repeated the held access."""
+
+    def __post_init__(self) -> None:
+        self.readers, self.updaters = Slots(self.layout), Slots(self.layout)  # updaters: atomics
 
     def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
         """Whether the access needs no look: the lanes touch again what each of them has just written for itself.
@@ -220,9 +220,7 @@ class Shadow:
         old = slot.take(elements)
         return self._emit(kind, elements, old, keys, self.layout.unordered(old, keys))
 
-    def _emit(
-        self, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray, found: np.ndarray
-    ) -> bool:
+    def _emit(self, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray, found: np.ndarray) -> bool:
         if not found.any():
             return False
         self.report(kind, elements[found], old[found], new[found])

@@ -31,12 +31,7 @@ def shuffle(lanes: Lanes, value: Lane, offset: Lane, width: Lane, mode: str, mas
     width = np.asarray(width).astype(np.int64)
     offset = np.asarray(offset).astype(np.int64)
     group = lane // width * width
-    source = {
-        "xor": lane ^ offset,
-        "up": lane - offset,
-        "down": lane + offset,
-        "idx": group + offset,
-    }[mode]
+    source = {"xor": lane ^ offset, "up": lane - offset, "down": lane + offset, "idx": group + offset}[mode]
     valid = (source >= group) & (source < group + width)
     chosen = np.where(valid, thread - lane + source, thread)
     valid = valid & (chosen < lanes.nt)

@@ -171,5 +171,5 @@ def _operate(t: Translator, op: ir.Operation, operator: str, a: Val, b: Val) -> 
 @handles("affine.apply", "affine.min", "affine.max")
 def affine(t: Translator, op: ir.Operation) -> Val:
     values = results_of(ir.AffineMapAttr(op.attributes["map"]).value, t.operands(op), literal, partial(_operate, t, op))
-    function = "minimum_of" if op.name == "affine.min" else "maximum_of"
-    return values[0] if len(values) == 1 else t.define(f"N.{function}({', '.join(v.text for v in values)})", values, INT64)
+    function, texts = "minimum_of" if op.name == "affine.min" else "maximum_of", ", ".join(v.text for v in values)
+    return values[0] if len(values) == 1 else t.define(f"N.{function}({texts})", values, INT64)

@@ -56,9 +56,9 @@ def blend(t: Translator, mask: str, targets: Sequence[Made], sources: Sequence[M
 
 @handles("scf.for")
 def scf_for(t: Translator, op: ir.Operation) -> None:
-    lower, upper, step = (t.value(v) for v in list(op.operands)[:3])
+    lower, upper, step = (t.value(v) for v in op.operands[:3])
     body = op.regions[0].blocks[0]
-    carried = start(t, list(op.operands)[3:], list(body.arguments)[1:])
+    carried = start(t, op.operands[3:], body.arguments[1:])
     inner = t.depth + 1
     if all(v.uniform for v in (lower, upper, step)) and lower.dtype == INT64:
         counter = t.fresh("i")

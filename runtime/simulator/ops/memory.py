@@ -72,47 +72,43 @@ def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[
 
 
 def _access(
-    t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], shape: tuple[int, ...], site: int | None, does: str, value: str
+    t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, shape: tuple[int, ...], value: Val | None
 ) -> str:
-    """The call that does it: the quick one where every lane is inside, else the one that looks at each."""
-    site = t.site(op) if site is None else site
-    flat, sizes = flat_index(t, mem, indices), list(mem.sizes)
+    """The call that loads, or stores a value: the quick one where every lane is inside, else the one that looks at each."""
+    does, flat, sizes = "load" if value is None else "store", flat_index(t, mem, at), list(mem.sizes)
     where = flat
     if shape:
         sizes = _reduced(t, mem, shape)
         _aligned(t, op, mem, flat, shape, site)
         where = _spread(t, mem, flat, shape)
-    fine, root = bounds_hold(t, mem, indices, sizes, flat), mem.root.text
+    fine, root = bounds_hold(t, mem, at, sizes, flat), mem.root.text
     if shape and not mem.exact:
         last = t.define(f"int({where.text}.max()) < {root}.size", [where, mem.root], BOOL, uniform=True)
         fine = f"{fine} and {last.text}"
-    arguments = f"{where.text}, {value}{t.mask}, {site}"
+    arguments = ", ".join([where.text, *([] if value is None else [value.pinned]), t.mask, str(site)])
     if fine == "True":
         return f"{root}.{does}({arguments})"
-    return f"{root}.{does}({arguments}) if {fine} else {root}.{does}_checked({arguments}, {_tuple(indices)}, {_tuple(sizes)})"
+    checked = f"{root}.{does}_checked({arguments}, {_tuple(at)}, {_tuple(sizes)})"
+    return f"{root}.{does}({arguments}) if {fine} else {checked}"
 
 
-def load(
-    t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], shape: tuple[int, ...] = (), site: int | None = None
-) -> Val:
-    return t.define(_access(t, op, mem, indices, shape, site, "load", ""), [], mem.dtype, shape, pure=False)
+def load(t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, shape: tuple[int, ...] = ()) -> Val:
+    return t.define(_access(t, op, mem, at, site, shape, None), [], mem.dtype, shape, pure=False)
 
 
-def store(
-    t: Translator, op: ir.Operation, mem: Mem, indices: list[Val], value: Val, shape: tuple[int, ...] = (), site: int | None = None
-) -> None:
+def store(t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, value: Val) -> None:
     t.stored.add(mem.root.text)
-    t.emit(_access(t, op, mem, indices, shape, site, "store", f"{value.pinned}, "))
+    t.emit(_access(t, op, mem, at, site, value.shape, value))
 
 
 @handles("memref.load")
 def memref_load(t: Translator, op: ir.Operation) -> Val:
-    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1))
+    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), t.site(op))
 
 
 @handles("memref.store")
 def memref_store(t: Translator, op: ir.Operation) -> None:
-    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.value(op.operands[0]))
+    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.site(op), t.value(op.operands[0]))
 
 
 @handles("memref.atomic_rmw")
@@ -193,11 +189,9 @@ def dim(t: Translator, op: ir.Operation) -> Val:
 @handles("memref.extract_strided_metadata")
 def metadata(t: Translator, op: ir.Operation) -> None:
     mem = t.memref(op.operands[0])
-    results = list(op.results)
-    t.values[results[0]] = mem.window(mem.base, (), ())
-    t.values[results[1]] = t.define(f"{mem.offset.text} - {mem.base.text}", [mem.offset, mem.base], INT64)
-    for result, value in zip(results[2:], [*mem.sizes, *mem.strides], strict=True):
-        t.values[result] = value
+    offset = t.define(f"{mem.offset.text} - {mem.base.text}", [mem.offset, mem.base], INT64)
+    found = [mem.window(mem.base, (), ()), offset, *mem.sizes, *mem.strides]
+    t.values.update(zip(op.results, found, strict=True))
 
 
 # ---- memory made in the kernel ------------------------------------------------------------------------------------------
@@ -228,7 +222,6 @@ def get_global(t: Translator, op: ir.Operation) -> Mem:
     name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
     if name in t.globals:
         return t.globals[name]
-        return
     declaration = definition(op)
     kind = ir.MemRefType(op.results[0].type)
     if is_shared(kind):

@@ -16,13 +16,13 @@ from .memory import load, store
 @handles("vector.load")
 def vector_load(t: Translator, op: ir.Operation) -> Val:
     shape = _shape(op, op.results[0])
-    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), shape)
+    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), t.site(op), shape)
 
 
 @handles("vector.store")
 def vector_store(t: Translator, op: ir.Operation) -> None:
-    shape = _shape(op, op.operands[0])
-    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.value(op.operands[0]), shape)
+    _shape(op, op.operands[0])
+    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.site(op), t.value(op.operands[0]))
 
 
 def _shape(op: ir.Operation, moved: ir.Value) -> tuple[int, ...]:
@@ -82,7 +82,6 @@ def extract(t: Translator, op: ir.Operation) -> Val:
     position, entries, static = _position(t, op, 1)
     if not entries:  # all of it
         return value
-        return
     rest = ":, " * (value.rank - len(entries))
     if static:
         made = f"{value.text}[:, :, {position}{rest}]"
@@ -97,7 +96,6 @@ def insert(t: Translator, op: ir.Operation) -> Val:
     position, entries, _ = _position(t, op, 2)
     if not entries:  # all of it
         return source
-        return
     text = f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)"
     return t.result(op, text, [source, target, *entries])
 
@@ -204,12 +202,12 @@ def read(t: Translator, op: ir.Operation) -> Val:
     mem, site, parts = _memref(t, op), t.site(op), []
     for at, there, other in _elements(t, op):
         if there.text == "True":
-            parts.append(load(t, op, mem, at, site=site))
+            parts.append(load(t, op, mem, at, site))
             continue
         part, here, gone = t.fresh(), t.fresh("m"), t.fresh("m")
         t.emit(f"{here}, {gone} = L.split({t.mask}, {there.text})")
         with t.block(f"if {here} is not False:", mask=here):
-            t.emit(f"{part} = {load(t, op, mem, at, site=site).text}")
+            t.emit(f"{part} = {load(t, op, mem, at, site).text}")
         with t.block("else:"):
             t.emit(f"{part} = None")
         merged = f"L.choose({there.text}, {part}, {other.text}, 0, {here}, {gone})"
@@ -224,4 +222,4 @@ def write(t: Translator, op: ir.Operation) -> None:
         here = t.fresh("m")
         t.emit(f"{here} = L.split({t.mask}, {there.text})[0]")
         with t.block(f"if {here} is not False:", mask=here):
-            store(t, op, mem, at, part, site=site)
+            store(t, op, mem, at, site, part)

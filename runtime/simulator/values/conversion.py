@@ -52,9 +52,9 @@ def _integers_to_odd(value: np.ndarray) -> np.ndarray:
     """Integers in f64; those that it does not hold rounded to odd, so that a second rounding is right."""
     if value.dtype.itemsize < 8:
         return value.astype(np.float64)
-    bits = value.dtype.type(2047)
-    odd = (value >> value.dtype.type(11)) | ((value & bits) != 0)
-    long = (value >> value.dtype.type(53) != 0) & (value >> value.dtype.type(53) != value.dtype.type(0) - value.dtype.type(1))
+    number = value.dtype.type
+    odd, upper = (value >> number(11)) | ((value & number(2047)) != 0), value >> number(53)
+    long = (upper != 0) & (upper != number(0) - number(1))
     return np.where(long, odd.astype(np.float64) * 2048.0, value.astype(np.float64))
 
 

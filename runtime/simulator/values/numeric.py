@@ -127,7 +127,8 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
     made = np.where(plain, high + z, made)
     rare = np.broadcast_to(~split & ~plain, made.shape)  # halves of the product over- or underflow
     if rare.any():
-        made[rare] = [_fraction(*v) for v in zip(*(np.broadcast_to(v, made.shape)[rare] for v in (x, y, z)), strict=True)]
+        factors = (np.broadcast_to(v, made.shape)[rare] for v in (x, y, z))
+        made[rare] = list(map(_fraction, *factors))
     return made[()]
 
 
@@ -218,11 +219,8 @@ def spread(flat: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     offsets: Any = 0
     for axis, (count, stride) in enumerate(zip(shape, strides, strict=True)):
         offsets = offsets + (np.arange(count, dtype=np.int64) * stride).reshape((-1,) + (1,) * (len(shape) - axis - 1))
-    return np.asarray(flat, dtype=np.int64).reshape((*_lead(flat), *(1,) * len(shape))) + offsets
-
-
-def _lead(value: Any) -> tuple[int, int]:
-    return value.shape[:2] if isinstance(value, np.ndarray) and value.ndim >= 2 else (1, 1)
+    lead = flat.shape[:2] if isinstance(flat, np.ndarray) and flat.ndim >= 2 else (1, 1)
+    return np.asarray(flat, dtype=np.int64).reshape((*lead, *(1,) * len(shape))) + offsets
 
 
 def multiple(flat: Any, elements: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from ...dsl.diagnostics import fail
+from .schedules import set_option
 
 SIZES = ("1024", "2048", "4096")
 SMALL_SIZES = ("64", "128", "256")
@@ -13,7 +14,7 @@ SMALL_SIZES = ("64", "128", "256")
 
 @click.command(short_help="Time the recipes against CuPy's own function.")
 @click.argument("payload", default="matmul")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of recipes or payload.")
+@set_option(help="A parameter of recipes or payload.")
 @click.option("--layer", "layers", multiple=True, metavar="NAME", help="Sizes of the payload by name; may be repeated.")
 @click.option("--repeat", type=click.IntRange(1), default=5, metavar="N", help="Runs of each recipe; the best counts.")
 def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int) -> None:
@@ -45,6 +46,4 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
 @click.argument("file", required=False)
 def tune(file: str | None) -> None:
     """Search a schedule's parameters for the fastest values. Not in this version."""
-    raise fail(
-        "W0059", "`weft tune` is not in this version", hint="`weft bench` times the values you give with `--set`"
-    )
+    raise fail("W0059", "`weft tune` is not in this version", "`weft bench` times the values you give with `--set`")

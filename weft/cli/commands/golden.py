@@ -152,5 +152,4 @@ def _new(chosen: Choice, name: str | None, after: str | None, cuda: bool) -> Gol
         raise without_golden(chosen.file, schedule)
     path = new_path(schedule, name, after, cuda)
     beside = chosen.payload and Path(os.path.relpath(chosen.payload, path.parent))
-    settings, layer = chosen.settings, chosen.layer
-    return Golden(path, schedule.name, after, cuda, beside, settings, layer=layer, unproven=chosen.unproven)
+    return Golden(path, replace(chosen, file=schedule.name, payload=beside), after, cuda)

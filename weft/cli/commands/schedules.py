@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 if TYPE_CHECKING:
-    from ...pipeline import Choice
+    from ...pipeline import Applied, Choice
     from ...runtime.run.execution import Reference, Target
 
 Function = Callable[..., Any]
@@ -25,6 +25,7 @@ PATH = click.Path(path_type=Path)
 FILE = click.argument("file", metavar="FILE")
 
 unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels not proven race-free, and mark them.")
+set_option = functools.partial(click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE")
 entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
@@ -44,7 +45,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 
         options = (
             click.option("--payload", type=PATH, metavar="P.mlir", help="The program, instead of the schedule's own."),
-            click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of schedule or payload."),
+            set_option(help="A parameter of schedule or payload."),
             click.option("--layer", metavar="NAME", help="A named set of sizes; `weft payloads NAME` lists them."),
             *more,
         )
@@ -90,12 +91,12 @@ def run(
     """
     from ...execution import run_recipe
     from ...pipeline import Choice
-    from ...runtime.run.execution import RunOptions, run_bundle
+    from ...runtime.run.execution import UNTRACED, RunOptions, run_bundle
     from ..console import emit, progress, say, show, stderr
 
     options = RunOptions(target, seed, inputs, save, reference, trace, graph)
     if graph and trace is not None:
-        raise click.UsageError("--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph")
+        raise click.UsageError(UNTRACED)
     with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
             if chosen != Choice(chosen.file) or entry is not None:
@@ -118,6 +119,19 @@ def run(
     return 1 if done.report.ok is False else 0
 
 
+def _applied(chosen: Choice, command: str, output: Path | None, kind: str) -> Applied:
+    """Apply a schedule, once it is certain that what is made of it can be written."""
+    from ...pipeline import applied
+    from ...runtime.files.writing import Output, expect_outputs
+    from ..console import progress
+
+    with progress(f"weft {command} {chosen.file}") as clock:
+        recipe = chosen.open(clock)
+        if output is not None:
+            expect_outputs([Output("-o", output, kind)], recipe.reads)
+        return applied(recipe)
+
+
 @click.command(short_help="Print the scheduled module.")
 @schedule_options(FILE, unproven_option)
 @click.option("-o", "output", type=PATH, metavar="OUT", help="Write the module here instead of to stdout.")
@@ -125,15 +139,10 @@ def run(
 @click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
 def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
-    from ...pipeline import applied
-    from ...runtime.files.writing import Output, expect_outputs, write_file
-    from ..console import emit, progress, say, stderr
+    from ...runtime.files.writing import write_file
+    from ..console import emit, say, stderr
 
-    with progress(f"weft apply {chosen.file}") as clock:
-        recipe = chosen.open(clock)
-        if output is not None:
-            expect_outputs([Output("-o", output, ".mlir")], recipe.reads)
-        done = applied(recipe)
+    done = _applied(chosen, "apply", output, ".mlir")
     if every or diff:
         from ..report import show_steps
 
@@ -186,15 +195,9 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
 
     from ...maps.drawing import drawn, picture
     from ...maps.ownership import live_maps, ownership
-    from ...pipeline import applied
-    from ...runtime.files.writing import Output, expect_outputs, write_file
-    from ..console import progress
+    from ...runtime.files.writing import write_file
 
-    with progress(f"weft show-map {chosen.file}") as clock:
-        recipe = replace(chosen, unproven=True).open(clock)  # what is shown is not built
-        if output is not None:
-            expect_outputs([Output("-o", output, ".svg")], recipe.reads)
-        done = applied(recipe)
+    done = _applied(replace(chosen, unproven=True), "show-map", output, ".svg")  # what is shown is not built
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     console = Console(highlight=False, soft_wrap=True)
     for one in shown:

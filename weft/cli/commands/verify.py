@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from ...dsl.diagnostics import count
+from ...dsl.diagnostics import count, quoted
 from .schedules import PATH, json_option
 
 if TYPE_CHECKING:
@@ -85,11 +85,10 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
     for host in verdict.hosts:
         say(_host_line(host))
     if verdict.compiled:
-        named = ", ".join(f"`{name}`" for name in verdict.compiled)
-        say(f"assumed: {named} read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)")
+        what = "read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)"
+        say(f"assumed: {quoted(verdict.compiled)} {what}")
     if verdict.distinct:
-        names = ", ".join(f"`{name}`" for name in verdict.distinct)
-        say(f"assumed: {names} are distinct buffers (`--may-alias` assumes the opposite)")
+        say(f"assumed: {quoted(verdict.distinct)} are distinct buffers (`--may-alias` assumes the opposite)")
 
 
 def _line(kernel: Judged, more: Sequence[Judged]) -> str:

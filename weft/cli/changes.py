@@ -15,9 +15,9 @@ from typing import Literal
 
 from rich.text import Text
 
-from ..cli import colors
 from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import ir
+from . import colors
 
 CONTEXT = 1
 _SIGNS = {"+": ("+ ", "green"), "-": ("- ", "red"), " ": ("  ", "dim")}
@@ -52,16 +52,12 @@ class Change:
         return f"{' '.join(parts)} line{'s' * (max(came, went) != 1)}"
 
 
-def text_of(module: ir.Module) -> str:
-    """A module's text for diffs: without handle tags, with affine maps where they are used and not numbered in front."""
-    return strip_tags(module).operation.get_asm(use_local_scope=True)
-
-
-def change(before: str, after: str) -> Change:
-    """The difference of two texts, with a line of context and the line that opens the block each change stands in."""
-    if before == after:
+def change(before: ir.Module, after: ir.Module) -> Change:
+    """The difference of two modules, with a line of context and the line that opens the block each change stands in: of their
+    texts without handle tags, with affine maps where they are used and not numbered in front."""
+    if before is after:
         return Change()
-    lines = compared(before, after)
+    lines = compared(*(strip_tags(module).operation.get_asm(use_local_scope=True) for module in (before, after)))
     changed = [index for index, line in enumerate(lines) if line.kind != " "]
     shown = {j for i in changed for j in range(max(0, i - CONTEXT), min(len(lines), i + CONTEXT + 1))}
     shown |= {opener for i in changed if (opener := _opener(lines, i)) is not None}
