@@ -123,7 +123,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "no text": (lambda b: (b / "kernels.cu").unlink(), "W0710: .*kernels.cu"),
     "no module": (lambda b: (b / "module.mlir").unlink(), "W0710: .*module.mlir"),
     "a folder for a file": (lambda b: ((b / "kernels.cu").unlink(), (b / "kernels.cu").mkdir()), "W0710"),
-    "binary": (lambda b: (b / "kernels.cu").write_bytes(b"\xff\xfe\x00"), "W0710: .*no text"),
+    "binary": (lambda b: (b / "kernels.cu").write_bytes(b"\xff\xfe\x00"), "W0710: .*is not text"),
     "half a plan": (lambda b: truncate(b / "plan.json"), "W0700"),
     "a kernel that is not there": (lambda b: (b / "kernels.cu").write_text("void scale() {}"), "W0712: .*`scale`"),
     "half of another name": (

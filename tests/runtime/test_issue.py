@@ -103,4 +103,4 @@ def test_a_free_on_another_stream_that_waited_is_right() -> None:
 
 
 def test_a_forward_wait_is_named_and_nothing_else_breaks() -> None:
-    assert any("no earlier step" in d.message for d in check(changed(1, after=(6,))))
+    assert any("not an earlier step" in d.message for d in check(changed(1, after=(6,))))
