@@ -26,6 +26,7 @@ settings.load_profile("weft")
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # thousands of tests and all that they have imported stay: the collector need not look at them each time
+    gc.set_threshold(10_000, 20, 20)  # what a test makes is mostly gone when it ends
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

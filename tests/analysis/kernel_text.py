@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
+from contexts import one_context
+
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.kernels.model import KernelModel
@@ -41,7 +43,7 @@ def model(
       {body}
       gpu.return
     }} }}"""
-    module = mlir.parse(text, mlir.context())
+    module = mlir.parse(text, one_context())
     return kernel_model(next(mlir.operations(module.operation, "gpu.func")), grid=grid)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from contexts import one_context
 from random_kernels import Kernel, Maker
 
 from weft.interpreter.ir import mlir
@@ -19,7 +20,7 @@ CHOICES_PER_BATCH = 12
 
 
 def model_of(kernel: Kernel) -> KernelModel:
-    module = mlir.parse(kernel.text(), mlir.context())
+    module = mlir.parse(kernel.text(), one_context())
     return kernel_model(next(mlir.operations(module.operation, "gpu.func")))
 
 

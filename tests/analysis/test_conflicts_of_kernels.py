@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from contexts import one_context
 from kernel_text import TILE, WORKGROUP, loop, model, read, write
 
 from weft.dsl.diagnostics import WeftError
@@ -319,7 +320,7 @@ def test_launch_body() -> None:
       }
       return
     }"""
-    module = mlir.parse(text, mlir.context())
+    module = mlir.parse(text, one_context())
     made = kernel_model(next(mlir.operations(module.operation, "gpu.launch")))
     assert [c.kind for c in conflicts(made)] == ["RAW"]
     assert conflicts_between_blocks(made) == []
@@ -355,7 +356,7 @@ def test_unknown_op_is_refused() -> None:
         """gpu.module @m { func.func private @g(memref<4xf32>)
         gpu.func @k(%A: memref<4xf32>) kernel { func.call @g(%A) : (memref<4xf32>) -> ()
         gpu.return } }""",
-        mlir.context(),
+        one_context(),
     )
     with pytest.raises(WeftError, match="W0640"):
         kernel_model(next(mlir.operations(module.operation, "gpu.func")))

@@ -6,6 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contexts import one_context
+
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 
@@ -70,7 +72,7 @@ def _launch(number: int, spec: LaunchSpec) -> str:
 
 
 def parsed(text: str) -> ir.Module:
-    return mlir.parse(text, mlir.context())
+    return mlir.parse(text, one_context())
 
 
 def host(module: ir.Module, name: str = "main") -> ir.Operation:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from contexts import one_context
 
 from weft import cli
 from weft.dsl.diagnostics import Diagnostic, Source, WeftError
@@ -513,7 +514,7 @@ def test_what_upstream_makes_asynchronous(launches: int) -> None:
     names = ("set", "copy", "add")
     given = (("A",), ("A", "B"), ("A", "B", "C"))
     text = module(lines(*(launch(k, *g) for k, g in zip(names[:launches], given, strict=False))))
-    parsed = mlir.parse(text, mlir.context())
+    parsed = mlir.parse(text, one_context())
     mlir.run_passes(parsed, "func.func(gpu-async-region)")
     asynchronous = str(parsed)
     assert asynchronous.count("gpu.launch_func async") == launches

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from itertools import product
 
 import pytest
 from cuda_cases import HERE, emit_text
@@ -63,8 +65,12 @@ def test_straight_text_has_no_loop() -> None:
     assert program(text, "straight", "sm_90a").loops() == []
 
 
-@pytest.mark.parametrize("chip", ARCHITECTURES)
-@pytest.mark.parametrize("cap", [24, 40, 80, 96, 100, 128, 255])
+CAPS = (24, 40, 80, 96, 100, 128, 255)
+CAPPED = [(cap, ARCHITECTURES[n % len(ARCHITECTURES)]) for n, cap in enumerate(CAPS)]
+"""Each cap on one chip; on every one in a soak."""
+
+
+@pytest.mark.parametrize(("cap", "chip"), product(CAPS, ARCHITECTURES) if "WEFT_SOAK" in os.environ else CAPPED)
 def test_a_cap_on_registers_is_kept(cap: int, chip: str) -> None:
     """The head that the emitter writes for a cap, above a kernel that takes 115 registers or more if it may."""
     made = emit_text(f"""gpu.module @m {{ gpu.func @sgemm() kernel attributes {{

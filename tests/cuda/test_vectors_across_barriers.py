@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contexts import one_context
 from native import run_native
 
 from weft.interpreter.ir import mlir
@@ -45,7 +46,7 @@ BODIES = {
 @pytest.mark.parametrize("case", BODIES)
 def test_a_vector_waits(case: str, kind: str, dtype: type) -> None:
     body = "\n    ".join(BODIES[case]).format(kind=kind)
-    module = mlir.parse(KERNEL.format(kind=kind, body=body), mlir.context())
+    module = mlir.parse(KERNEL.format(kind=kind, body=body), one_context())
     text = emit(module)
     for run in ("simulator", "text"):
         a = np.arange(64).astype(dtype)

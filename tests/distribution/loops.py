@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from contexts import one_context
 from evaluator import Buffer, Evaluator, Store
 
 from weft.interpreter.ir import mlir
@@ -68,7 +69,7 @@ func.func @{name}(%out: memref<{shape}xi32> {{weft.name = "out"}}{arguments}) {{
 
 def launched(text: str) -> tuple[ir.Module, LaunchInfo]:
     """The module after its tagged loop was launched, verified and read back from its own text."""
-    module = mlir.parse(text, mlir.context())
+    module = mlir.parse(text, one_context())
     (root,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
     info = launch_loop(module, root)
     module.operation.verify()

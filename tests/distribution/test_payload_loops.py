@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from contexts import one_context
 from judged import Program, codes, program, refusal
 
 from weft.interpreter.ir import mlir
@@ -276,7 +277,7 @@ def indices(p: str, q: str) -> str:
     ],
 )
 def test_dependence(body: str, wanted: tuple[int, int] | str | None) -> None:
-    module = mlir.parse(payload(f"scf.for %i = %c0 to %c23 step %c1 {{ {body} }}"), mlir.context())
+    module = mlir.parse(payload(f"scf.for %i = %c0 to %c23 step %c1 {{ {body} }}"), one_context())
     (loop,) = mlir.operations(module.operation, "scf.for")
     before = str(module)
     found = collision(module, loop)
@@ -319,7 +320,7 @@ def test_a_parallel_loop_with_a_reduction(name: str, tmp_path: Path) -> None:
 
 def test_affine_loops_are_lowered_alone() -> None:
     text = payload(NESTS["affine.for"].replace("%M", "%c23").replace("%N", "%c40") * 2)
-    module = mlir.parse(text, mlir.context())
+    module = mlir.parse(text, one_context())
     first = next(mlir.operations(module.operation, "affine.for"))
     with module.context:
         made_of = without_affine_loops(first)

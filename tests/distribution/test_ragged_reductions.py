@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from contexts import one_context
 from judged import program
 from random_reductions import case
 
@@ -118,7 +119,7 @@ def test_fillings(inputs: list[tuple[str, str]], total: str, start: str, body: s
         f'%r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "reduction"]}} '
         f"ins({', '.join(f'%x{n}' for n in range(len(types)))} : {', '.join(types)}) outs(%s : {out}) {{\n^bb0({block}):\n{body}\n"
         f"linalg.yield %t : {total}\n}} -> {out}\nreturn %r : {out}\n}}",
-        mlir.context(),
+        one_context(),
     )
     (op,) = mlir.operations(module.operation, "linalg.generic")
     with module.context, mlir.ir.Location.unknown():

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
+from contexts import one_context
 from evaluator import Buffer, Evaluator
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,7 +52,7 @@ def test_cut_and_coalesced(
     trips: list[int], sizes: list[int], lower: int, step: int, dynamic: bool, outer: tuple, inner: tuple, space: str
 ) -> None:
     text = loop_module(trips, "{weft.map = 0}", dynamic=dynamic, lower=lower, step=step)
-    module = mlir.parse(text, mlir.context())
+    module = mlir.parse(text, one_context())
     with module.context:
         (loop,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
         strips, points = cut(loop, sizes[: len(trips)])
@@ -112,7 +113,7 @@ func.func @f(%A: memref<1000xf32>) {{
   return
 }}
 """,
-        mlir.context(),
+        one_context(),
     )
     loop = next(mlir.operations(module.operation, "scf.for"))
     found = collision(module, loop)
@@ -169,7 +170,7 @@ def test_any_space(data: st.DataObject, space: str, dynamic: bool, dist: tuple) 
     counts = [32] if space == "lanes" else [-2 if symbolic else data.draw(st.integers(1, most)) for _ in range(rank)]
     lower, step = data.draw(st.integers(0, 3)), data.draw(st.integers(1, 3))
     text = loop_module(trips, mapped(space, axes, counts, *dist), dynamic=dynamic, lower=lower, step=step)
-    module = mlir.parse(text, mlir.context())
+    module = mlir.parse(text, one_context())
     (loop,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
     info = launch_loop(module, loop)
     sizes: dict[str, tuple] = {}

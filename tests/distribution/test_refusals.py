@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from contexts import one_context
 from loops import ROOT, launched, mapped, placed
 from pinned import pinned
 
@@ -110,7 +111,7 @@ def said(error: WeftError) -> str:
 
 def refusal_of_map(case: str) -> str:
     body, where, how, vector, *group = MAPS[case]
-    module = mlir.parse(function(body), mlir.context())
+    module = mlir.parse(function(body), one_context())
     (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
     with pytest.raises(WeftError) as refused:
         check_map(op, Mapping.of(where, how, vector, *group))
@@ -214,7 +215,7 @@ def test_refusals(update: bool) -> None:
 
 def test_a_refused_launch_changes_nothing() -> None:
     for case in LAUNCHES:
-        module = mlir.parse(function(LAUNCHES[case]), mlir.context())
+        module = mlir.parse(function(LAUNCHES[case]), one_context())
         before = str(module)
         (op,) = [op for op in mlir.operations(module.operation) if ROOT in op.attributes]
         from weft.interpreter.launch.launch import launch_loop

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from judging import assert_barriers_needed, scheduled, verdict
+from judging import assert_barriers_needed, expect_right, scheduled
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 12
 
@@ -133,5 +133,6 @@ def test_random_register_tiles(seed: int, tmp_path: Path) -> None:
         m, n, k = tm * owners.rows * r.randint(1, 2), tn * owners.columns * r.randint(1, 2), bk * r.randint(1, 3)
     payload = contraction(r, m, n, k)
     body = schedule(r, payload.count("linalg.generic") > 1, "-> (j, i)" in payload, tm, tn, bk, owners)
-    assert verdict(payload, body, tmp_path, seed, native=True) == "right", f"{payload}\n{body}"
-    assert_barriers_needed(scheduled(payload, body, tmp_path), seed, f"{payload}\n{body}")
+    made = scheduled(payload, body, tmp_path)
+    expect_right(made, seed, f"\n{payload}\n{body}", native=True)
+    assert_barriers_needed(made, seed, f"{payload}\n{body}")

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from judging import assert_barriers_needed, scheduled, verdict
+from judging import assert_barriers_needed, expect_right, scheduled, verdict
 from random_maps import program
 
 SOAK = "WEFT_SOAK" in os.environ
@@ -187,5 +187,6 @@ func.func @f(%x: memref<{m}x{n}x{kind}>, %s: memref<{m}x{kind}>) {{
 def test_random_schedule(seed: int, tmp_path: Path) -> None:
     r = random.Random(seed)
     payload, body = r.choice([matmul, matmul, elementwise, rows])(r)
-    assert verdict(payload, body, tmp_path, seed) == "right", f"{payload}\n{body}"
-    assert_barriers_needed(scheduled(payload, body, tmp_path), seed, f"{payload}\n{body}")
+    made = scheduled(payload, body, tmp_path)
+    expect_right(made, seed, f"\n{payload}\n{body}")
+    assert_barriers_needed(made, seed, f"{payload}\n{body}")

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from judging import barriers, without_barrier
 from native_device import NativeDevice
-from scheduled import run_schedule
+from scheduled import ran
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
@@ -108,9 +107,8 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
     payload = matmul(r)
     body = schedule(r, payload)
     name = write(tmp_path, payload, body)
-    report = run_schedule(name, None, {}, None, RunOptions("sim", seed)).report
+    report, made = ran(Path(name), seed)
     assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
-    made = made_of(name)
     assert not [b for b in made.plan.buffers if b.role == "temp"], "no partial sums in memory"
     assert list(operations(made.applied.module.operation, "memref.atomic_rmw"))
     verified = verify_source(Source("whole.mlir", str(made.applied.module)))

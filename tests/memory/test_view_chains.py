@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from contexts import one_context
 from view_chains import SHARED, Maker, collide
 
 from weft.dsl.diagnostics import WeftError
@@ -43,7 +44,7 @@ def test_both_witnesses_agree(batch: int) -> None:
     for seed in range(batch * KERNELS, (batch + 1) * KERNELS):
         kernel = Maker(seed, used)
         where = f"seed {seed}\n{kernel.text}"
-        module = mlir.parse(kernel.text, mlir.context())
+        module = mlir.parse(kernel.text, one_context())
         found = conflicts(kernel_model(next(mlir.operations(module.operation, "gpu.func"))))
         expected = collide(kernel)
         definite = any(not c.assumed for c in found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Mapping
+from functools import cache
 from math import ceil, prod
 from pathlib import Path
 
@@ -36,6 +37,11 @@ ATOMIC = str(Path(__file__).with_name("igemm_atomic.weft"))
 
 
 def made(settings: Mapping[str, str], layer: str | None = None, recipe: str = RECIPE) -> Planned:
+    return _made(tuple(settings.items()), layer, recipe)
+
+
+@cache
+def _made(settings: tuple[tuple[str, str], ...], layer: str | None, recipe: str) -> Planned:
     return planned(applied(Choice(recipe, None, dict(settings), layer=layer).open()))
 
 
@@ -94,8 +100,13 @@ def test_barriers_exactly_and_each_needed(recipe: str) -> None:
         assert races_of_text(done, done.cuda[: barrier.start()] + done.cuda[barrier.end() :])
 
 
-@pytest.mark.parametrize("type", ["f32", "f64", "f16"])
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+CHIPS = ("sm_80", "sm_90a")
+
+
+@pytest.mark.parametrize(
+    ("type", "chip"),
+    [(t, c) for t in ("f32", "f64", "f16") for c in CHIPS if SOAK or (t == "f64") == (c == "sm_80") or t == "f32"],
+)
 def test_machine_code(chip: str, type: str) -> None:
     done = made({"n": "8", "type": type}, "resnet50.layer4.1.conv2")
     assert [b.shape for b in done.plan.buffers if b.role == "temp"] == [(4, 8 * 7 * 7, 512)]
@@ -107,8 +118,9 @@ def test_machine_code(chip: str, type: str) -> None:
     assert inner.divisions == 0 and set(inner.global_loads) == {128}, inner
 
 
-@pytest.mark.parametrize("type", ["f32", "f64"])
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize(
+    ("type", "chip"), [(t, c) for t in ("f32", "f64") for c in CHIPS if SOAK or (t == "f64") == (c == "sm_90a")]
+)
 def test_machine_code_of_atomic_sums(chip: str, type: str) -> None:
     done = made({"n": "8", "type": type}, "resnet50.layer4.1.conv2", ATOMIC)
     assert not [b for b in done.plan.buffers if b.role == "temp"]

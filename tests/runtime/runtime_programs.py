@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contexts import one_context
+
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.plan.plan import (
@@ -21,7 +23,7 @@ from weft.runtime.plan.plan import (
 
 
 def parse(text: str) -> ir.Module:
-    return mlir.parse(text, mlir.context())
+    return mlir.parse(text, one_context())
 
 
 def host(function: str, kernels: str = "") -> ir.Module:

@@ -7,6 +7,7 @@ import pytest
 from runtime_programs import COPY_KERNEL, host, launch
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.host import program
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import Alloc, BufferView, Copy, Free, Launch, Plan, ScalarOf, ScalarValue
@@ -272,7 +273,7 @@ REFUSED = {
     ),
     "endless": (
         "W0736",
-        "more than 100000 steps",
+        "more than 1000 steps",
         f"""func.func @f(%a: memref<8xf32>, %b: memref<8xf32>) {{ {C1}
         %n = arith.constant 1000000 : index
         scf.for %i = %c1 to %n step %c1 {{ memref.copy %a, %b : memref<8xf32> to memref<8xf32> }} return }}""",
@@ -357,8 +358,10 @@ FIXED = (
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case: str) -> None:
+def test_refused(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code, message, function = REFUSED[case]
+    assert program.MAX_STEPS == 100_000
+    monkeypatch.setattr(program, "MAX_STEPS", 1_000)  # a hundredth, for it takes as long as it says
     with pytest.raises(WeftError, match=f"{code}.*{message}"):
         make_plan(host(function, COPY_KERNEL + FIXED))
 

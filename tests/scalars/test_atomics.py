@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from contexts import one_context
 from native import run_native
 from numbers_of import BITS, FLOATS, NUMPY, signed, unsigned, wrapped
 
@@ -75,7 +76,7 @@ def test_every_kind_on_every_type(kind: str, element: str) -> None:
     r = random.Random(f"{kind} {element}")
     given, start = numbers(r, element, THREADS), numbers(r, element, ELEMENTS)
     wanted = folded(kind, element, given, start)
-    module = mlir.parse(kernel(kind, element), mlir.context())
+    module = mlir.parse(kernel(kind, element), one_context())
     function = next(mlir.operations(module.operation, "gpu.func"))
     assert not conflicts(kernel_model(function))
     got = start.copy()
@@ -94,7 +95,7 @@ def test_every_kind_on_every_type(kind: str, element: str) -> None:
 @pytest.mark.parametrize(("kind", "element"), CASES)
 def test_beside_a_plain_load(kind: str, element: str) -> None:
     load = f"%p = memref.load %y[%i] : memref<{ELEMENTS}x{element}>"
-    module = mlir.parse(kernel(kind, element, load), mlir.context())
+    module = mlir.parse(kernel(kind, element, load), one_context())
     function = next(mlir.operations(module.operation, "gpu.func"))
     assert [c.assumed for c in conflicts(kernel_model(function))] == [False]
     r = random.Random(0)

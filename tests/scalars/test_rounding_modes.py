@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contexts import one_context
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
@@ -38,8 +39,8 @@ def code(make) -> str | None:
 @pytest.mark.parametrize("mode", MODES)
 def test_only_to_nearest_is_taken(op: str, mode: str) -> None:
     spelled = {"op": OPS[op].format(mode), "kind": "f16" if op == "arith.truncf" else "f32"}
-    kernel = mlir.parse(KERNEL.format(**spelled), mlir.context())
-    payload = mlir.parse(PAYLOAD.format(**spelled), mlir.context())
+    kernel = mlir.parse(KERNEL.format(**spelled), one_context())
+    payload = mlir.parse(PAYLOAD.format(**spelled), one_context())
     nearest = mode == "to_nearest_even"
     assert code(lambda: emit(kernel)) == (None if nearest else "W0503")
     assert code(lambda: SimKernel(next(mlir.operations(kernel.operation, "gpu.func")))) == (None if nearest else "W0750")

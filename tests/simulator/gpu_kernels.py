@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contexts import one_context
+
 from weft.interpreter.ir import mlir
 from weft.runtime.simulator.kernel import SimKernel
 
@@ -17,7 +19,7 @@ IDS = """
 
 def sim(text: str) -> SimKernel:
     """The first kernel of a `gpu.module` body."""
-    module = mlir.parse(f"module {{\ngpu.module @kernels {{\n{text}\n}}\n}}", mlir.context())
+    module = mlir.parse(f"module {{\ngpu.module @kernels {{\n{text}\n}}\n}}", one_context())
     return SimKernel(next(iter(mlir.operations(module.operation, "gpu.func"))))
 
 
