@@ -75,7 +75,7 @@ def test_names_are_kept_shared_and_told_apart() -> None:
 GLOBAL = '"krnl.global"() {name = "w", shape = [2], value = dense<1.0> : tensor<2xf32>} : () -> memref<2xf32>'
 WRONG = [
     ("W0410", '%w = "krnl.global"() {name = "w", shape = [2]} : () -> memref<2xf32>', "no value"),
-    ("W0410", '%w = "krnl.global"() {value = "w"} : () -> memref<2xf32>', "no list of elements"),
+    ("W0410", '%w = "krnl.global"() {value = "w"} : () -> memref<2xf32>', "not a list of elements"),
     ("W0411", f"%w = {GLOBAL.replace('tensor<2xf32>', 'tensor<3xf32>')}", "the value is a tensor<3xf32>"),
     ("W0411", f"%w = {GLOBAL.replace('memref<2xf32>', 'memref<2xf64>')}", "the constant a memref<2xf64>"),
     ("W0411", f"%w = {GLOBAL.replace('[2]', '[3]')}", "its shape is [3]"),

@@ -105,7 +105,7 @@ REFUSED = {
     "// weft golden scale.weft --set w\n": ("W0902", "not of the form name=value"),
     "// weft golden scale.weft --cuda\n": ("W0902", "`--cuda` does not belong here"),
     "// weft golden 'scale.weft\n": ("W0902", "No closing quotation"),
-    "// weft golden ../scale.weft\n": ("W0902", "no schedule in this folder"),
+    "// weft golden ../scale.weft\n": ("W0902", "not a schedule in this folder"),
     "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is called `gone."),
     "module {}\n": ("W0902", "does not begin with how it was made"),
     "": ("W0902", "does not begin with how it was made"),
