@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from .dsl import tree
 from .dsl.diagnostics import Source, fail
-from .runtime.run.execution import Clock
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
     from .interpreter.session.session import Session
     from .runtime.plan.plan import Plan
+    from .runtime.run.execution import Clock
 
 
 def resolve_schedule(name: str) -> Path:
@@ -72,6 +72,7 @@ class Choice:
         from .dsl.parser import parse_text
         from .payloads.payload import payload_source
         from .payloads.settings import builder_of, distribute
+        from .runtime.run.execution import Clock
 
         clock = clock or Clock()
         with clock.phase("parse"):

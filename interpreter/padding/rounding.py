@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..indices.algebra import Algebra, LaunchShape
-from ..indices.linear import Linear, Symbol
 from ..ir.mlir import ahead_of, ir, made_by, operations, producer, stands_in
 from ..ir.structured import (
     Structure,
@@ -140,6 +138,9 @@ def required_shape(
     space: Structure, position: int, shape: Sequence[int | None], extents: Sequence[int | None]
 ) -> tuple[int, ...]:
     """The shape operand `position` must have for the iteration space `extents`: never smaller than it is."""
+    from ..indices.algebra import Algebra, LaunchShape
+    from ..indices.linear import Linear, Symbol
+
     whole = [n or 0 for n in extents]
     out: list[int] = []
     indices = [Linear.of(Symbol(f"d{d}", "parameter", low=0, high=n - 1)) for d, n in enumerate(whole)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..ir.mlir import GAP, TENSORS, NotLocalError, ir, operations
 from ..session.rewriter import upstream_messages
 from ..session.statement import Results, Rewriter, Statement, statement
-from ..tensors.bufferization import bufferize_module, is_bufferized
 
 
 @statement("bufferize")
@@ -37,6 +36,8 @@ class Bufferize(Statement):
 
 def ensure_bufferized(rewrite: Rewriter) -> None:
     """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
+    from ..tensors.bufferization import bufferize_module, is_bufferized
+
     if any(TENSORS in gap.attributes for gap in operations(rewrite.module.operation, GAP)):
         raise NotLocalError
     if is_bufferized(rewrite.module):

@@ -24,7 +24,6 @@ from ..ir.structured import (
     structure,
     uncut,
 )
-from ..mapping.mapping import loop_dimensions
 from ..padding import masked_loads
 from ..padding.masked_loads import is_masked_load
 from ..session.rewriter import WAS, Rewriter
@@ -64,6 +63,8 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
 
     Returns whether it did: upstream's fusion follows slices, and of all of a tensor there is none.
     """
+    from ..mapping.mapping import loop_dimensions
+
     if loop.name != "scf.forall" or any((d.lower, d.upper, d.step) != (0, 1, 1) for d in loop_dimensions(loop)):
         return False
     starts = [n for n, init in enumerate(loop_inits(loop)) if init in list(op.results)]

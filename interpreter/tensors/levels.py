@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..buffers.tiles import structural_key
 from ..ir.functions import given_name, maker
 from ..ir.mlir import (
     GAP,
@@ -62,6 +61,7 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
 
 def _overlap(op: ir.Operation) -> tuple[int, int] | None:
     """The numbers of an input and an output that may share elements, but not iteration by iteration; None if there are none."""
+    from ..buffers.tiles import structural_key
     from ..proof.hosts.effects import HostValues
 
     space, operands = structure(op), list(op.operands)

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
-from ..runtime.run.execution import Clock
 from .supervisor import answered, interruptible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
     from rich.console import Console
+
+    from ..runtime.run.execution import Clock
 
 T = TypeVar("T")
 
@@ -122,6 +123,8 @@ def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
 @contextmanager
 def progress(title: str) -> Iterator[Clock]:
     """A progress line on stderr while long work runs: gives the clock whose phases it shows. Silent off a terminal."""
+    from ..runtime.run.execution import Clock
+
     if not sys.stderr.isatty():
         yield Clock()
         return

@@ -1,26 +1,13 @@
-"""`vectorize OP`: let one thread load and store an op's tiles in wide accesses, and compute in registers.
-
-A fragment lies as its tile does in memory (the dimension with stride 1 runs fastest, dimensions of extent 1 dropped), so that a
-wide access is one on both sides; the op sees it through a view of the tile's own shape.
-"""
+"""`vectorize OP`: let one thread load and store an op's tiles in wide accesses, and compute in registers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
-from ..buffers.elements import VECTOR, StructuredOp, copy_per_thread, goes_along, in_memory, most_lanes, widest
-from ..buffers.tiles import thread_nest
-from ..buffers.views import in_own_array
-from ..ir.functions import name_of, set_name
-from ..ir.mlir import DYNAMIC, ahead_of, i64, ir, memref, operations
-from ..ir.structured import is_read, is_structured, operand_names, segments
-from ..memory.effects import is_memref
-from ..memory.layouts import MOST_REGISTERS, registers_of, strided, transposed
-from ..memory.views import behind
-from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
-from ..tensors.levels import origin, refuse_overlap
-from .bufferize import ensure_bufferized
+from ...ir.mlir import i64, ir, operations
+from ...ir.structured import is_read, is_structured, operand_names, segments
+from ...memory.effects import is_memref
+from ...session.statement import Handle, Results, Rewriter, Statement, handle, statement
+from ...tensors.levels import refuse_overlap
+from ..bufferize import ensure_bufferized
 
 
 @statement("vectorize")
@@ -71,6 +58,11 @@ class Vectorize(Statement):
     target: Handle = handle()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ...buffers.elements import goes_along
+        from ...buffers.tiles import thread_nest
+        from ...buffers.views import in_own_array
+        from .fragments import fragment
+
         ensure_bufferized(rewrite)
         op = rewrite.find(self.target)
         if not is_structured(op) or "weft.map" in op.attributes:
@@ -114,6 +106,8 @@ class Vectorize(Statement):
 
     @staticmethod
     def _mark(rewrite: Rewriter, op: ir.Operation) -> None:
+        from ...buffers.elements import VECTOR, StructuredOp, in_memory, most_lanes, widest
+
         structured, names = StructuredOp.of(op), operand_names(op)
         kinds = [ir.MemRefType(v.type).element_type for v in op.operands if is_memref(v)]
         most = min(most_lanes(kind) for kind in kinds)
@@ -135,6 +129,8 @@ class Vectorize(Statement):
 
     @staticmethod
     def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
+        from ...memory.layouts import MOST_REGISTERS, registers_of
+
         kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
         total = sum(registers_of(kind) for kind in kinds)
         if total > MOST_REGISTERS:
@@ -143,60 +139,3 @@ class Vectorize(Statement):
                 "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", op,
                 "tile the reduction by 1 first, or take smaller tiles", notes=(f"tiles of {shapes}",),
             )  # fmt: skip
-
-
-def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name: str) -> str:
-    """Put the operand at `position` of `op` into a fragment, loaded before the op and stored after it; says how."""
-    tile = op.operands[position]
-    order = _memory_order(ir.MemRefType(tile.type))
-    with ahead_of(op):
-        outer = _permuted(tile, order)
-        kind = ir.MemRefType(outer.type)
-        kept = [axis for axis, extent in enumerate(kind.shape) if extent != 1] or [kind.rank - 1]
-        own = memref.AllocOp(ir.MemRefType.get([kind.shape[a] for a in kept], kind.element_type), [], []).result
-        set_name(own.owner, f"{(name_of(behind(tile)) or origin(tile) or name).removesuffix('_shared')}_frag")
-        whole = ir.AffineMap.get_identity(kind.rank)
-        maps = [whole, whole.get_submap(kept)]
-        made: list[ir.Operation] = []
-        if read:
-            made.append(copy_per_thread(outer, own, maps))
-        back = [order.index(axis) for axis in range(len(order))]
-        op.operands[position] = _permuted(_expanded(own, kind.shape, kept), back)
-    if written:
-        with ir.InsertionPoint.after(op), op.location:
-            made.append(copy_per_thread(own, outer, maps[::-1]))
-    lanes = min(widest(one) for one in made)
-    what = "loaded and stored" if read and written else "loaded" if read else "stored"
-    how = f"{lanes} elements at once" if lanes > 1 else f"element by element ({_why_not(kind)})"
-    return f"{name}: {what} {how}"
-
-
-def _why_not(kind: ir.MemRefType) -> str:
-    """Why the accesses of a tile, in the order in which it lies in memory, are not wide."""
-    strides, _ = strided(kind)
-    if all(extent == 1 for extent in kind.shape):
-        return "a single one"
-    return "alignment not proven" if strides[-1] == 1 else "they do not lie side by side"
-
-
-def _memory_order(kind: ir.MemRefType) -> list[int]:
-    """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not known."""
-    strides, _ = strided(kind)
-    if DYNAMIC in strides:
-        return list(range(kind.rank))
-    return sorted(range(kind.rank), key=lambda axis: (kind.shape[axis] != 1, -strides[axis]))
-
-
-def _permuted(value: ir.Value, order: Sequence[int]) -> ir.Value:
-    return value if list(order) == sorted(order) else transposed(value, order)
-
-
-def _expanded(own: ir.Value, shape: Sequence[int], kept: Sequence[int]) -> ir.Value:
-    """The fragment with its dimensions of extent 1 again."""
-    if len(kept) == len(shape):
-        return own
-    kind = ir.MemRefType(own.type)
-    ends = [*kept[:-1], len(shape) - 1]  # an axis goes to the next kept one, or to the last
-    groups = [list(range(first + 1, last + 1)) for first, last in pairwise([-1, *ends])]
-    result = ir.MemRefType.get(list(shape), kind.element_type)
-    return memref.ExpandShapeOp(result, own, groups, [], list(shape)).result
