@@ -324,11 +324,11 @@ def forking(count: int) -> Callable[[], Forked]:
 
 
 def test_eight_times_the_launches_are_eight_times_the_work() -> None:
-    some, few = lines_run(forking(400))
-    made, lines = lines_run(forking(3_200))
-    assert made.operations == some.operations + 2_800
+    some, few = lines_run(forking(300))
+    made, lines = lines_run(forking(2_400))
+    assert made.operations == some.operations + 2_100
     assert lines < 10 * few
-    assert seconds_computed(lambda: forking(3_200), 2) < 24 * seconds_computed(lambda: forking(400), 2)
+    assert seconds_computed(lambda: forking(2_400), 2) < 24 * seconds_computed(lambda: forking(300), 2)
 
 
 def repeated(count: int) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scheduled import run_schedule
+from scheduled import ran
 
 from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, applied
-from weft.runtime.run.execution import RunOptions
 
 BODIES = {
     "differences": ("f32", "f32", "%m = arith.mulf %a, %b : f32\n    %r = arith.subf %o, %m : f32"),
@@ -50,10 +49,9 @@ def check(tmp_path: Path, payload: str, text: str) -> list[str]:
     source, weft = tmp_path / "payload.mlir", tmp_path / "product.weft"
     source.write_text(payload)
     weft.write_text(text)
-    report = run_schedule(str(weft), source, {}, None, RunOptions("sim", 1)).report
+    report, done = ran(weft, 1, source)
     assert report.ok and report.races == () and report.faults == ()
-    done = applied(Choice(str(weft), source, {}).open())
-    return [str(op) for op in mlir.operations(done.session.module.operation, "memref.alloc")]
+    return [str(op) for op in mlir.operations(done.applied.session.module.operation, "memref.alloc")]
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pytest
 from native_device import NativeDevice
-from scheduled import run_schedule
+from scheduled import ran
 from test_random_register_tiles import contraction
 
 from weft.dsl.diagnostics import Source
-from weft.pipeline import Choice, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
-from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.verify import verify_source
 
@@ -144,11 +142,10 @@ def check(folder: Path, payload: str, body: str, seed: int = 0) -> None:
     """Right and race-free in the simulator, and as compiled text; nothing to object to for `weft verify`."""
     (folder / "p.mlir").write_text(payload)
     (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
-    report = run_schedule(str(folder / "s.weft"), None, {}, None, RunOptions("sim", seed)).report
+    report, made = ran(folder / "s.weft", seed)
     assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
-    made = planned(applied(Choice(str(folder / "s.weft"), None, {}).open()))
     assert verify_source(Source("made.mlir", made.applied.text)).ok, f"{payload}\n{body}"
     signature = functions.signature(made.applied.payload, made.plan.entry)
     inputs = random_inputs(signature, seed)
-    ran = run_plan(made.plan, NativeDevice(reverse=True), inputs, text=made.cuda)
-    assert compare(signature, ran.outputs, reference(made.applied.payload, None, inputs)).ok, f"{payload}\n{body}"
+    again = run_plan(made.plan, NativeDevice(reverse=True), inputs, text=made.cuda)
+    assert compare(signature, again.outputs, reference(made.applied.payload, None, inputs)).ok, f"{payload}\n{body}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -160,9 +161,12 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@pytest.mark.parametrize("tile", TILES)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("payload", PAYLOADS)
+EVERY = [(payload, schedule, tile) for payload in PAYLOADS for schedule in SCHEDULES for tile in TILES]
+BY_TURNS = [one for n, one in enumerate(EVERY) if n % 2 == (n // 2 + n // 8) % 2]
+"""Each schedule on each payload, with tiles that divide or with others; with both in a soak."""
+
+
+@pytest.mark.parametrize(("payload", "schedule", "tile"), EVERY if "WEFT_SOAK" in os.environ else BY_TURNS)
 def test_a_part_becomes_what_the_whole_would(
     payload: str, schedule: str, tile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,7 +242,7 @@ def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
 def test_a_schedule_costs_what_the_payload_holds(body: str, tmp_path: Path) -> None:
     """Lines of Python for a schedule that does the same with each op: three times as many for three times as many ops."""
     lines = []
-    for count in (4, 20, 60):  # the first loads what is loaded late
+    for count in (4, 15, 45):  # the first loads what is loaded late
         made = session(tmp_path, chain(count), body.format(op="linalg.add", tile="8, 8"))
         lines.append(lines_run(made.run)[1])
     assert lines[2] < 3.3 * lines[1], lines

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from scheduled import run_schedule
+from scheduled import ran, run_schedule
 
 from weft.dsl.diagnostics import WeftError
-from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Launch
 from weft.runtime.run.execution import RunOptions
 
@@ -81,9 +80,9 @@ def test_only_the_product_is_launched(name: str, how: str, tmp_path: Path) -> No
   return
 }}""")
     schedule.write_text(text.replace("linalg.OP", op))
-    report = run_schedule(str(schedule), source, {}, None, RunOptions("sim", 1)).report
+    report, made = ran(Path(schedule), 1, source)
     assert report.ok and report.races == () and report.faults == ()
-    steps = planned(applied(Choice(str(schedule), source, {}).open())).plan.steps
+    steps = made.plan.steps
     assert [type(step) for step in steps] == [Launch]
 
 
