@@ -84,6 +84,8 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
         alike = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
         if maker is None or not is_structured(maker) or masked_loads.is_masked_load(maker) or maker.block != op.block:
             continue
+        if made_by(maker.operands[segments(maker)[0]], "bufferization.to_tensor") is not None:
+            continue  # a promoted tile, which has a map of its own
         length = lengths.get(value, 1) + 1
         if (
             alike

@@ -68,6 +68,32 @@ def test_a_write_back_follows_an_op_that_is_mapped_in_a_row(threads: str, tmp_pa
     assert not made.wrong()
 
 
+DOUBLED = """\
+#id = affine_map<(i, j) -> (i, j)>
+func.func @d(%x: tensor<20x33xi32>) -> tensor<20x33xi32> {
+  %e = tensor.empty() : tensor<20x33xi32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<20x33xi32>) outs(%e : tensor<20x33xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %s = arith.addi %a, %a : i32
+    linalg.yield %s : i32
+  } -> tensor<20x33xi32>
+  return %y : tensor<20x33xi32>
+}
+"""
+
+
+@pytest.mark.parametrize("columns", [7, 11])
+def test_a_promoted_tile_keeps_its_place(columns: int, tmp_path: Path) -> None:
+    """The op that reads it has a map of its own, and does not write over it."""
+    made = program(
+        tmp_path, DOUBLED, f"let g = match linalg.generic\nlet (t, i) = tile g [4, {columns}]\nmap t to blocks(y, x)\n"
+        "let (s, c) = promote-to-shared i.in0\nmap c to threads(*) cyclic\nmap i to threads(y: 2, x: 4) cyclic\n"
+        "insert-barriers\nlaunch t",
+    )  # fmt: skip
+    assert not made.wrong()
+
+
 @pytest.mark.parametrize("dist", ["cyclic", "block", "block-cyclic(2)"])
 def test_vectors_are_written_back_by_who_made_them(dist: str) -> None:
     """Eight elements an iteration: the thread that copies an element is the one that filled it."""
