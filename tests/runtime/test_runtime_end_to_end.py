@@ -70,7 +70,7 @@ def simulate(function: str, kernel: str, payload_text: str) -> tuple[RunResult, 
     inputs = random_inputs(signature(payload), 0)
     result = run_plan(make_plan(module), SimDevice(), inputs, text=str(module))
     found = compare(signature(payload), result.outputs, reference(payload, None, inputs))
-    return result, found.ok, "; ".join(o.reason for o in found.outputs if o.reason)
+    return result, found.ok, "; ".join(f"`{o.name}`: {o.reason}" for o in found.outputs if o.reason)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
