@@ -110,13 +110,13 @@ class InsertBarriers(Statement):
         across = conflicts_between_blocks(model)
         between = [c for c in across if not (alone and c.assumed)]
         if between:
-            self._refuse(rewrite, "W0602", "blocks conflict with each other, and no barrier orders blocks", between)
+            self._refuse(rewrite, "W0602", "blocks {} with each other, and no barrier orders blocks", between)
         choice = choose_barriers(model, existing=frozenset(existing))
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
             choice = ChosenBarriers((), {}, {})
         elif choice.unseparated:
-            message = "threads conflict within one distributed op, where no barrier can stand"
+            message = "threads {} within one distributed op, where no barrier can stand"
             self._refuse(rewrite, "W0604", message, choice.unseparated)
         believed = believed or len(between) < len(across)
         return _Chosen(choice, believed, not between and not choice.unseparated and not unwritten_reads(model))
@@ -124,7 +124,7 @@ class InsertBarriers(Statement):
     @staticmethod
     def _refuse(rewrite: Rewriter, code: str, message: str, found: Sequence[Conflict]) -> None:
         """Raise what no barrier can order; with `--unproven`, say so."""
-        first = found[0]
+        first, message = found[0], message.format("may conflict" if all(c.assumed for c in found) else "conflict")
         notes = [f"{first.kind} on `{first.buffer}` ({first.space} memory)", *first.notes()]
         if len(found) > 1:
             notes.append(f"and {len(found) - 1} more")
