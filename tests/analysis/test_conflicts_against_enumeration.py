@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from contexts import one_context
 from random_kernels import Kernel, Maker
@@ -14,7 +16,7 @@ from weft.interpreter.proof.races.conflicts import colliding_classes, conflicts
 from weft.interpreter.proof.races.relations import Phases, residue
 from weft.interpreter.proof.solver import Solver
 
-BATCHES = 8
+BATCHES = 100 if "WEFT_SOAK" in os.environ else 5
 PER_BATCH = 25
 CHOICES_PER_BATCH = 12
 

@@ -70,7 +70,7 @@ CAPPED = [(cap, ARCHITECTURES[n % len(ARCHITECTURES)]) for n, cap in enumerate(C
 """Each cap on one chip; on every one in a soak."""
 
 
-@pytest.mark.parametrize(("cap", "chip"), product(CAPS, ARCHITECTURES) if "WEFT_SOAK" in os.environ else CAPPED)
+@pytest.mark.parametrize(("cap", "chip"), list(product(CAPS, ARCHITECTURES)) if "WEFT_SOAK" in os.environ else CAPPED)
 def test_a_cap_on_registers_is_kept(cap: int, chip: str) -> None:
     """The head that the emitter writes for a cap, above a kernel that takes 115 registers or more if it may."""
     made = emit_text(f"""gpu.module @m {{ gpu.func @sgemm() kernel attributes {{

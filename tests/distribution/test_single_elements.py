@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,12 @@ SUMS = {
 KINDS = [("f32", "addf", "0.0"), ("i32", "addi", "0"), ("f64", "maximumf", "-1.0"), ("i64", "minui", "3")]
 
 
-@pytest.mark.parametrize(("kind", "combine", "start"), KINDS)
-@pytest.mark.parametrize("how", [*WHOLE, *SUMS])
+EVERY = [(how, *kind) for how in (*WHOLE, *SUMS) for kind in KINDS]
+BY_TURNS = [one for n, one in enumerate(EVERY) if (n % 4 in (0, 3)) == (n // 4 % 2 == 0)]
+"""Each way with two kinds, one of floats and one of integers; with all in a soak."""
+
+
+@pytest.mark.parametrize(("how", "kind", "combine", "start"), EVERY if "WEFT_SOAK" in os.environ else BY_TURNS)
 def test_launched(how: str, kind: str, combine: str, start: str, tmp_path: Path) -> None:
     if how in SUMS and "add" not in combine:
         kind, combine, start = {"f64": ("f64", "subf", "1.0"), "i64": ("i64", "subi", "2")}[kind]

@@ -75,7 +75,7 @@ def test_what_was_made_computes_what_the_payload_does(name: str) -> None:
         np.testing.assert_allclose(got[output], array, rtol=2e-5, atol=2e-5 * np.abs(array).max())
 
 
-@pytest.mark.parametrize(("name", "chips"), zip(PROGRAMS, CHIPS, strict=True), ids=PROGRAMS)
+@pytest.mark.parametrize(("name", "chips"), list(zip(PROGRAMS, CHIPS, strict=True)), ids=PROGRAMS)
 def test_registers_suffice(name: str, chips: tuple[str, ...]) -> None:
     for arch in chips:
         for kernel, used in compile_cubin(ready(name).cuda, arch).kernels.items():
