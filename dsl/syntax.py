@@ -143,6 +143,7 @@ class Language:
 
 @cache
 def language() -> Language:
+    """The grammar's parser, and what its tokens and statements are called; built once."""
     parser = load()
     spellings = {terminal.name: text for terminal in parser.terminals if (text := _spelling(terminal))}
     first = {rule.expansion[0].name for rule in parser.rules if rule.origin.name == "statement"}

@@ -23,6 +23,8 @@ ParameterType = Lit["int", "float", "bool", "str", "type", "handle"]
 
 @dataclass(frozen=True)
 class Node:
+    """Part of a tree, with its place in the text."""
+
     span: Span
 
 
@@ -45,6 +47,8 @@ class NameRef(Node):
 
 @dataclass(frozen=True)
 class Unary(Node):
+    """`-a`, `not a`."""
+
     operator: Lit["-", "not"]
     operand: Expr
 
@@ -73,6 +77,8 @@ class Skip(Node):
 
 @dataclass(frozen=True)
 class ListExpr(Node):
+    """`[a, b, _]`."""
+
     items: tuple[Expr, ...]
 
 
@@ -178,6 +184,8 @@ class Let(Node):
 
 @dataclass(frozen=True)
 class Require(Node):
+    """`require condition, "message"`: refused where the condition is false."""
+
     condition: Expr
     message: str | None = None
 
@@ -234,11 +242,15 @@ class Payload(Node):
 
 @dataclass(frozen=True)
 class Include(Node):
+    """`include "path"`: the schedules of another file."""
+
     path: str
 
 
 @dataclass(frozen=True)
 class Schedule(Node):
+    """`schedule name(parameters) { … }`; `doc` is the comment above it."""
+
     name: str
     parameters: tuple[Parameter, ...]
     body: tuple[Item, ...]

@@ -185,6 +185,7 @@ VECTOR = "weft.vector"
 
 
 def is_per_thread(op: ir.Operation) -> bool:
+    """Whether one thread executes the whole op, in wide or atomic accesses."""
     marked = VECTOR in op.attributes or ATOMIC in op.attributes
     return marked and op.name.startswith("linalg.") and "weft.map" not in op.attributes
 

@@ -45,6 +45,7 @@ class Names:
 
 
 def numbered(base: str, n: int) -> str:
+    """The name `base` of the copy number `n`."""
     return f"{base}_{n}" if n else base
 
 

@@ -19,6 +19,7 @@ HOST_ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
 
 def token_type() -> ir.Type:
+    """The type `!gpu.async.token`."""
     return ir.Type.parse(TOKEN)
 
 

@@ -119,6 +119,7 @@ def _result(mapping: ir.AffineMap, e: ir.AffineExpr, operands: Sequence[ir.Value
 
 
 def constant(number: int) -> ir.Value:
+    """An `arith.constant` of type index."""
     return arith.ConstantOp(ir.IndexType.get(), number).result
 
 
@@ -139,10 +140,12 @@ def known(bound: Bound) -> Bound:
 
 
 def value(bound: Bound) -> ir.Value:
+    """The bound as an SSA value."""
     return constant(bound) if isinstance(bound, int) else bound
 
 
 def multiply(a: Bound, b: Bound) -> Bound:
+    """`a · b`, a number where both are."""
     if isinstance(a, int) and isinstance(b, int):
         return a * b
     if isinstance(a, int):
@@ -153,12 +156,14 @@ def multiply(a: Bound, b: Bound) -> Bound:
 
 
 def subtract(a: Bound, b: Bound) -> Bound:
+    """`a − b`, a number where both are."""
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     return a if b == 0 else (Sum.of(a) + Sum.of(b).times(-1)).emit()
 
 
 def ceildiv(a: Bound, b: Bound) -> Bound:
+    """`a / b` rounded up, a number where both are."""
     if isinstance(b, int) and isinstance(a, int):
         return -(-a // b)
     if b == 1:
@@ -180,14 +185,17 @@ def minimum(a: Sum, b: Bound) -> ir.Value:
 
 
 def less(a: Sum, b: Bound) -> ir.Value:
+    """Emit `a < b`."""
     return arith.CmpIOp(arith.CmpIPredicate.slt, a.emit(), value(b)).result
 
 
 def is_zero(a: Sum) -> ir.Value:
+    """Emit `a == 0`."""
     return arith.CmpIOp(arith.CmpIPredicate.eq, a.emit(), constant(0)).result
 
 
 def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
+    """Emit the conjunction of at least one condition."""
     return reduce(lambda one, other: arith.AndIOp(one, other).result, conditions)
 
 

@@ -63,6 +63,7 @@ def _operate(operator: Operator, left: IndexForm | None, right: IndexForm | None
 
 
 def values_in(key: Key) -> set[Number]:
+    """The numbered values in a key."""
     return {key[1]} if key[0] == "value" else key[1].values()
 
 

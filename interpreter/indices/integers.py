@@ -136,6 +136,7 @@ _MOST_RUNS = 2
 
 
 def bits(kind: ir.Type) -> int:
+    """The width of an integer type; of index, that of a 64-bit machine."""
     return ir.IntegerType(kind).width if isinstance(kind, ir.IntegerType) else INDEX_BITS
 
 

@@ -249,6 +249,7 @@ def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> i
 
 
 def union(a: Range, b: Range) -> Range:
+    """The smallest range that holds both."""
     return _both(min, a[0], b[0]), _both(max, a[1], b[1])
 
 
@@ -322,18 +323,22 @@ def at_least(form: Linear, bound: Linear | int) -> Formula:
 
 
 def less(a: Linear, b: Linear) -> Formula:
+    """`a < b`."""
     return Formula("ge", b - a - 1)
 
 
 def equal(a: Linear, b: Linear) -> Formula:
+    """`a = b`."""
     return Formula("eq", a - b)
 
 
 def both(*parts: Formula) -> Formula:
+    """The conjunction, simplified."""
     flat = [q for p in parts for q in (p.parts if p.kind == "and" else (p,))]
     return FALSE if FALSE in flat else flat[0] if len(flat) == 1 else Formula("and", None, tuple(flat))
 
 
 def either(*parts: Formula) -> Formula:
+    """The disjunction, simplified."""
     flat = [q for p in parts for q in (p.parts if p.kind == "or" else (p,))]
     return TRUE if TRUE in flat else flat[0] if len(flat) == 1 else Formula("or", None, tuple(flat))

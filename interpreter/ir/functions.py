@@ -13,6 +13,7 @@ cluster x y z, dynamic shared memory, kernel operands, async object (upstream `G
 
 
 def symbol(op: ir.Operation | ir.OpView) -> str:
+    """The op's `sym_name`."""
     return ir.StringAttr(op.operation.attributes["sym_name"]).value
 
 

@@ -231,6 +231,7 @@ def attributes(op: ir.Operation | ir.OpView) -> dict[str, ir.Attribute]:
 
 
 def i64(number: int) -> ir.IntegerAttr:
+    """An attribute of type i64."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
 
 

@@ -199,6 +199,7 @@ def extents_of(value: ir.Value) -> list[int]:
 
 
 def element_type(value: ir.Value) -> ir.Type:
+    """A shaped value's element type, or a scalar's type."""
     return ir.ShapedType(value.type).element_type if isinstance(value.type, ir.ShapedType) else value.type
 
 

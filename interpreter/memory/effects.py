@@ -203,6 +203,7 @@ def is_pure(op: ir.Operation) -> bool:
 
 
 def is_memref(value: ir.Value) -> bool:
+    """Whether the value is a memref, ranked or not."""
     return isinstance(value.type, ir.MemRefType | ir.UnrankedMemRefType)
 
 

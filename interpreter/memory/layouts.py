@@ -65,6 +65,7 @@ def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
 
 
 def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, ...] | None:
+    """The strides in elements; None where one is not known and positive, or (with `offset_counts`) the offset is not 0."""
     if any(kind.is_dynamic_dim(d) for d in range(1, kind.rank)):
         return None
     strides, offset = strided(kind)

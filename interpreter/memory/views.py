@@ -140,4 +140,5 @@ def may_share(one: ir.Value, other: ir.Value) -> bool:
 
 
 def terminator(block: ir.Block) -> ir.Operation:
+    """The block's last op."""
     return block.operations[len(block.operations) - 1].operation

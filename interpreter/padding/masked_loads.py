@@ -45,6 +45,7 @@ def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
 
 
 def empty(shape: Sequence[int], kind: ir.Type) -> ir.Value:
+    """A `tensor.empty` of that shape and element type."""
     return tensor.EmptyOp(list(shape), kind).result
 
 
@@ -177,6 +178,7 @@ def _joined(op: ir.Operation, outside: Identity, kind: ir.Type) -> tuple[ir.Oper
 
 
 def is_masked_load(op: ir.Operation) -> bool:
+    """Whether the op is marked as one."""
     return MARK in op.attributes
 
 

@@ -39,6 +39,8 @@ class KernelResources:
 
 @dataclass(frozen=True)
 class CompileResult:
+    """What NVRTC made: the cubin, its log, and the resources of each kernel."""
+
     cubin: bytes
     log: str
     kernels: dict[str, KernelResources]

@@ -134,6 +134,7 @@ def write_file(target: Path, data: bytes) -> None:
 
 
 def unwritable(target: Path | str, why: str) -> WeftError:
+    """W0054 for a file."""
     return fail("W0054", f"cannot write `{target}`: {why}")
 
 

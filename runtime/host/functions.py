@@ -20,15 +20,18 @@ def functions(module: ir.Module) -> list[ir.Operation]:
 
 
 def has_body(function: ir.Operation) -> bool:
+    """Whether the function is defined here."""
     return len(function.regions[0].blocks) > 0
 
 
 def is_public(function: ir.Operation) -> bool:
+    """Whether others may call the function."""
     given = function.attributes.get("sym_visibility")
     return given is None or ir.StringAttr(given).value == "public"
 
 
 def launches(function: ir.Operation) -> bool:
+    """Whether the function launches a kernel."""
     return any(operations(function, "gpu.launch_func", "gpu.launch"))
 
 

@@ -51,6 +51,7 @@ def fold(operator: Operator, left: Size, right: Size) -> Size:
 
 
 def product(sizes: Sequence[Size]) -> Size:
+    """The product of sizes, folded where they are numbers."""
     return reduce(partial(fold, "mul"), sizes, 1)
 
 

@@ -48,6 +48,7 @@ POISON_INTEGER = 0xA5
 
 
 def is_float(dtype: str) -> bool:
+    """Whether the dtype is a plan's name of a floating-point type."""
     return dtype in FLOATS
 
 
@@ -57,6 +58,7 @@ def itemsize(dtype: str) -> int:
 
 
 def poison_byte(dtype: str) -> int:
+    """The byte that memory of that dtype is filled with before a run."""
     return POISON_FLOAT if is_float(dtype) else POISON_INTEGER
 
 

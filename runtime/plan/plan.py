@@ -84,6 +84,8 @@ class BufferView:
 
 @dataclass(frozen=True)
 class ScalarValue:
+    """A scalar argument of a kernel."""
+
     dtype: str
     value: Value
 
@@ -143,16 +145,22 @@ class PlanStep:
 
 @dataclass(frozen=True, kw_only=True)
 class Alloc(PlanStep):
+    """Allocate a temporary buffer."""
+
     buffer: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Free(PlanStep):
+    """Free a temporary buffer."""
+
     buffer: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Copy(PlanStep):
+    """Copy one view to another of its shape."""
+
     source: BufferView
     target: BufferView
 

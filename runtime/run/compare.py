@@ -41,6 +41,8 @@ class OutputComparison:
 
 @dataclass(frozen=True)
 class Comparison:
+    """All outputs of a run beside what they should be."""
+
     outputs: tuple[OutputComparison, ...]
 
     @property

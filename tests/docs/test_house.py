@@ -92,9 +92,9 @@ def test_the_files_that_are_named_exist() -> None:
 SOURCES = {path: path.read_text() for room in ROOMS for path in sorted((ROOT / room).glob("**/*.py"))}
 TREES = {path: ast.parse(text) for path, text in SOURCES.items()}
 
-OPS_IN_MANY_FILES = 42
+OPS_IN_MANY_FILES = 40
 """Still too many: this number shrinks, and the next one grows."""
-DOCUMENTED = 0.85
+DOCUMENTED = 0.90
 
 
 def test_a_public_name_is_one_class() -> None:

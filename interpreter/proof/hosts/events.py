@@ -18,6 +18,7 @@ BRANCHES = ("scf.if", "affine.if")
 
 
 def is_token(value: ir.Value) -> bool:
+    """Whether the value is a `!gpu.async.token`."""
     return str(value.type) == TOKEN
 
 
@@ -27,6 +28,7 @@ def dependencies(op: ir.Operation) -> list[ir.Value]:
 
 
 def made_tokens(op: ir.Operation) -> list[ir.Value]:
+    """The op's results that are tokens."""
     return [v for v in op.results if is_token(v)]
 
 
@@ -128,6 +130,7 @@ class Use:
 
 
 def contradict(first: frozenset[Condition], second: frozenset[Condition]) -> bool:
+    """Whether the two sets of conditions never hold together."""
     return any((key, not value) in second for key, value in first)
 
 
@@ -184,4 +187,5 @@ class Touched:
 
 
 def unknown(op: ir.Operation, what: str, hint: str) -> WeftError:
+    """W0634 for an op that the history cannot follow."""
     return fail("W0634", f"the order of launches cannot be followed through {describe(op)}: {what}", hint=hint)

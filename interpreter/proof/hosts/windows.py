@@ -201,4 +201,5 @@ def state(argument: ir.Value) -> None:
 
 
 def memrefs(function: ir.Operation) -> list[ir.Value]:
+    """The function's arguments that are memrefs."""
     return [value for value in function.regions[0].blocks[0].arguments if is_memref(value)]

@@ -52,6 +52,7 @@ class Expr:
 
 
 def name(text: str, type: str, range: Range | None = None, *, mutable: bool = False) -> Expr:
+    """An identifier as an expression; `mutable` if the text assigns to it later."""
     return Expr(text, type, range=range, atom=True, mutable=frozenset([text]) if mutable else frozenset())
 
 
@@ -86,11 +87,13 @@ def _non_negative(e: Expr) -> bool:
 
 
 def unary(operator: str, a: Expr, type: str, range: Range | None = None) -> Expr:
+    """`-a`, `~a`, `!a`."""
     inner = f"({a.text})" if a.text.startswith(operator) else a.within(UNARY)
     return combine(f"{operator}{inner}", type, (a,), UNARY, range)
 
 
 def call(function: str, type: str, *arguments: Expr, range: Range | None = None) -> Expr:
+    """`function(a, b)`."""
     return combine(f"{function}({', '.join(a.text for a in arguments)})", type, arguments, PRIMARY, range)
 
 

@@ -29,6 +29,7 @@ def literal(value: int) -> Expr:
 
 
 def bounds(e: Expr, kind: ScalarType) -> Range:
+    """The expression's range, or that of its type."""
     return e.range if e.range is not None else kind.range
 
 
@@ -77,6 +78,7 @@ def wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) ->
 
 
 def add(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
+    """`a + b`, folded."""
     if a.constant is not None and b.constant is not None and (a.constant + b.constant) in _span(kind):
         return literal(a.constant + b.constant)
     if a.constant == 0:
@@ -101,6 +103,7 @@ def _opposite(e: Expr) -> Expr | None:
 
 
 def subtract(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
+    """`a - b`, folded."""
     if a.constant is not None and b.constant is not None and (a.constant - b.constant) in _span(kind):
         return literal(a.constant - b.constant)
     if b.constant == 0:
@@ -109,6 +112,7 @@ def subtract(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
 
 
 def multiply(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
+    """`a * b`, folded."""
     if a.constant is not None and b.constant is not None and (a.constant * b.constant) in _span(kind):
         return literal(a.constant * b.constant)
     if a.constant == 1:
@@ -132,6 +136,7 @@ def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
 
 
 def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    """`arith.divsi`: rounded towards zero."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     if b.constant == 1:
         return a
@@ -139,6 +144,7 @@ def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
 
 
 def remainder_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
+    """`arith.remsi`: with the dividend's sign."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind)))
 
@@ -243,6 +249,7 @@ def decide(predicate: str, a: Range, b: Range) -> bool | None:
 
 
 def truth(known: bool) -> Expr:
+    """`true` or `false`."""
     return Expr("true" if known else "false", "bool", range=Range.constant(int(known)), atom=True)
 
 

@@ -65,6 +65,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class NamedView:
+    """A memref as the text accesses it: a buffer, and the sizes and strides of its dimensions."""
+
     buffer: NamedMemory
     shape: tuple[Expr, ...]
     axes: tuple[Axis, ...]

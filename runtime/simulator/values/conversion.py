@@ -17,11 +17,13 @@ def typed(value: Any) -> Any:
 
 
 def unsigned(value: Any) -> Any:
+    """The same bits as unsigned integers."""
     value = np.asarray(typed(value))
     return value if value.dtype.kind == "b" else value.view(UNSIGNED[value.dtype.itemsize])
 
 
 def signed(value: Any, like: Any) -> Any:
+    """The same bits with the type of `like`."""
     return np.asarray(value).view(np.asarray(typed(like)).dtype)[()]
 
 
@@ -66,6 +68,7 @@ def to_unsigned(value: Any, dtype: np.dtype) -> Any:
 
 
 def bitcast(value: Any, dtype: np.dtype) -> Any:
+    """The same bits as another type."""
     return np.ascontiguousarray(typed(value)).view(dtype).reshape(np.shape(value))[()]
 
 
