@@ -6,6 +6,7 @@ import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_module, parse_payload
+from weft.verify import verify_source
 
 OP = """func.func @f(%x: memref<8xf32> {{weft.name = "x"}}) {{
   %c = arith.constant 1.0 : f32
@@ -52,3 +53,33 @@ def test_names_of_arguments_and_shared_buffers_are_texts(name: str, shared: str,
 
 def test_names_are_fine() -> None:
     parse_payload(Source("p.mlir", OP.format(marks="{mine = 1 : i64}")))
+
+
+FINISHED = """gpu.module @k {{
+  gpu.func @f(%x: memref<1xf32>) kernel attributes {{weft.unproven = {unproven}, known_block_size = array<i32: 32, 1, 1>}} {{
+    %c = arith.constant 1.0 : f32
+    %zero = arith.constant 0 : index
+    memref.store %c, %x[%zero] : memref<1xf32>
+    gpu.return
+  }}
+}}
+func.func @host() attributes {{weft.streams = {streams}}} {{
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("streams", "unproven", "refused"), [
+    ("1 : i64", '"two threads conflict"', False), ("0 : i64", '"two threads conflict"', True), ("1 : i64", "3 : i32", True),
+])  # fmt: skip
+def test_what_a_finished_module_bears_is_read_again(streams: str, unproven: str, refused: bool) -> None:
+    """And the mark of a kernel that is not proven says nothing to `verify`, which judges anew: one that has it and is right is."""
+    source = Source("k.mlir", FINISHED.format(streams=streams, unproven=unproven))
+    if refused:
+        with pytest.raises(WeftError, match="W0489"):
+            parse_module(source)
+        return
+    parse_payload(source)
+    assert [d.code for d in verify_source(source).diagnostics] == ["W0601"]
+    right = Source("k.mlir", source.text.replace("32, 1, 1", "1, 1, 1"))
+    assert verify_source(right).ok

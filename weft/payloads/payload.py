@@ -126,8 +126,11 @@ _OF_FINISHED_MODULES = {
     "weft.name": "a text",
     "weft.unroll": "nothing, or how many iterations at a time",
     "weft.max_registers": "a number",
+    "weft.streams": "a number",
+    "weft.unproven": "a text",
 }
-"""What a scheduled module says to the emitter, and as what: it may be read again, by `weft verify` for one."""
+"""What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
+judges kernels without a look at `weft.unproven`."""
 
 _OF_ARGUMENTS = ("arg_attrs", "res_attrs", "workgroup_attrib_attrs", "private_attrib_attrs")
 
@@ -163,7 +166,7 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
 
 def _says(name: str, value: ir.Attribute) -> bool:
     """Whether the value of a mark is of its kind."""
-    if name == "weft.name":
+    if _OF_FINISHED_MODULES[name] == "a text":
         return isinstance(value, ir.StringAttr)
     number = isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
     return number or (name == "weft.unroll" and isinstance(value, ir.UnitAttr))
