@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -75,6 +76,33 @@ def test_a_division_by_zero_in_the_payload(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1 and "division by zero" in done.stderr and "SIGFPE" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and "✗ wrong on simulator: 1 fault" in done.stderr
+
+
+@pytest.mark.parametrize(("strike", "code"), [("os.abort()", 1), ("os.kill(os.getpid(), signal.SIGTERM)", 143), (NATIVE, 130)])
+def test_the_cursor_of_a_terminal_is_shown_again(strike: str, code: int) -> None:
+    """A progress line hides it, and what is ended does not show it."""
+    master, slave = pty.openpty()
+    child = CHILD.format(module=STATEMENT[0], function=STATEMENT[1], strike=strike, arguments=list(SMALL))
+    process = subprocess.Popen(
+        [sys.executable, "-c", child], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    written = b""
+    while True:
+        try:
+            read = os.read(master, 4096)
+        except OSError:  # nobody holds the other end any more
+            break
+        if not read:
+            break
+        if strike == NATIVE and b"struck" in read:
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+        written += read
+    os.close(master)
+    assert process.wait(timeout=30) == code
+    assert written.rfind(b"\x1b[?25h") > written.rfind(b"\x1b[?25l") >= 0
 
 
 @pytest.mark.parametrize("to", ["the process", "the group"])

@@ -50,6 +50,8 @@ def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int
         status = watch.wait()
         if status >= 0:
             return status
+        if sys.stderr.isatty():  # in the middle of a progress line the cursor is hidden
+            print(end="\x1b[?25h", file=sys.stderr, flush=True)
         if status in (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP):  # somebody wanted just that
             return 128 - status
         restore_terminal()
