@@ -112,6 +112,7 @@ CASES = [
     Case("an unknown target", ("run", "shared", "--target", "tpu"), 2),
     Case("a negative seed", ("run", "shared", "--seed", "-1"), 2),
     Case("build without an output", ("build", "shared"), 2),
+    Case("build with a seed of no data", ("build", "shared", "--seed", "5", "-o", "bundle"), 2),
     Case("no such recipe", ("run", "shraed")),
     Case("explain an unknown code", ("explain", "W9999")),
     Case("an unknown statement", ("statements", "tle")),

@@ -55,8 +55,16 @@ def test_colour_and_no_colour(capsys: pytest.CaptureFixture[str], monkeypatch: p
 def test_one_thread_and_banks(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = show_map(capsys, "shared", "copy_a", "--thread", "18", "--banks", *SMALL)
     assert "thread 18 owns 1: [1, 2]\n" in out and "banks of shared memory" in out
-    _, out, _ = show_map(capsys, "shared", "tiles", "--thread", "99", *SMALL)
-    assert "block 99 owns nothing" in out
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    (("tiles", "--thread", "99"), "there is no number 99: `tiles` is mapped to 16 blocks, numbered from 0"),
+    (("lanes", "copy_a", "--thread", "256"), "`lanes` is mapped to 256 threads, `copy_a` is mapped to 256 threads"),
+    (("lanes", "--banks"), "--banks shows copies into shared memory"),
+])  # fmt: skip
+def test_what_is_not_there_is_not_asked_for(words: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = show_map(capsys, "shared", *words, *SMALL)
+    assert (code, out) == (2, "") and text in " ".join(err.replace("│", " ").split())
 
 
 def test_the_picture_stands_by_itself(capsys: pytest.CaptureFixture[str]) -> None:

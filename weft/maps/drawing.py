@@ -217,7 +217,7 @@ def _legend(shown: Ownership, width: int) -> Text:
 def _owned(shown: Ownership, thread: int) -> str:
     """What one processor owns, by its indices."""
     places = [tuple(int(i) for i in place) for place in np.argwhere(shown.owners == thread)]
-    word = {"blocks": "block", "warps": "warp"}.get(shown.space, "thread")
+    word = shown.processor
     if not places:
         return f"{word} {thread} owns nothing"
     listed = " ".join(f"[{', '.join(map(str, place))}]" for place in places[:LISTED])

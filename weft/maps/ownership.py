@@ -43,7 +43,7 @@ from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY
 from ..runtime.simulator.kernel import SimKernel
-from ..runtime.simulator.machine.banks import BANKS, WORD
+from ..runtime.simulator.machine.banks import BANKS, WARP, WORD
 
 
 def banks_of(op: ir.Operation) -> np.ndarray | None:
@@ -137,6 +137,18 @@ class Ownership:
     block: tuple[int | None, ...]
     grid: tuple[int | None, ...]
     banks: np.ndarray | None = None
+
+    @property
+    def processors(self) -> int:
+        """How many there are, whether they own anything or not."""
+        block, blocks = (math.prod(size or 1 for size in sizes) for sizes in (self.block, self.grid))
+        lanes = block if len(self.map) > 1 else WARP
+        return {"blocks": blocks, "grid": blocks * block, "threads": block, "warps": -(-block // WARP), "lanes": lanes}[self.space]
+
+    @property
+    def processor(self) -> str:
+        """What one is called."""
+        return {"blocks": "block", "warps": "warp"}.get(self.space, "thread")
 
     @property
     def unit(self) -> str:

@@ -163,8 +163,8 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
 @schedule_options(FILE, unproven_option, entry_option)
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
 @click.option("--with-data", is_flag=True, help="Add inputs and the outputs expected for them to the bundle.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Seed of the inputs of `--with-data`.")
-def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int) -> None:
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the inputs of `--with-data`.")
+def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int | None) -> None:
     """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
 
     `weft run DIR` runs it; so does `python -m weft.runtime DIR`, which needs only NumPy and CuPy.
@@ -172,8 +172,10 @@ def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed
     from ...execution import build_bundle
     from ..console import progress, say
 
+    if seed is not None and not with_data:
+        raise click.UsageError("--seed is that of the inputs of --with-data, which is not given")
     with progress(f"weft build {chosen.file}") as clock:
-        done = build_bundle(chosen.open(clock), entry, output, seed if with_data else None)
+        done = build_bundle(chosen.open(clock), entry, output, (seed or 0) if with_data else None)
     for remark in done.unproven:
         say(remark)
     say(f"{output}: written")
@@ -193,12 +195,18 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     """
     from rich.console import Console
 
+    from ...dsl.diagnostics import count
     from ...maps.drawing import drawn, picture
     from ...maps.ownership import live_maps, ownership
     from ...runtime.files.writing import write_file
 
     done = _applied(replace(chosen, unproven=True), "show-map", output, ".svg")  # what is shown is not built
     shown = [ownership(live) for live in live_maps(done.session, handles)]
+    if thread is not None and all(thread >= one.processors for one in shown):
+        known = ", ".join(f"`{one.name}` is mapped to {count(one.processors, one.processor)}" for one in shown)
+        raise click.UsageError(f"there is no number {thread}: {known}, numbered from 0")
+    if banks and all(one.banks is None for one in shown):
+        raise click.UsageError("--banks shows copies into shared memory of static shape, and no map shown is of one")
     console = Console(highlight=False, soft_wrap=True)
     for one in shown:
         for line in drawn(one, console.width, banks=banks, thread=thread):
