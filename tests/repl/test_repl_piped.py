@@ -107,6 +107,14 @@ def test_a_saved_session_runs(shared, here: Path, capsys: pytest.CaptureFixture[
     assert cli.run(("run", "mine.weft", "--target", "sim")) == 0, capsys.readouterr().err
 
 
+def test_what_was_left_out_is_not_counted(shared, here: Path) -> None:
+    assert "saved rest.weft: 3 statements;" in shared("step 3\nskip\nsave rest\n")
+
+
+def test_a_position_is_called_one(shared) -> None:
+    assert "error[W0061]: `-2` is not a position" in shared("goto -2\n", code=1)
+
+
 def test_half_a_schedule_is_saved(shared, here: Path) -> None:
     shared("step 3\nundo\nlet (other, mm) = tile gemm [8, 8]\nsave half.weft\n")
     saved = (here / "half.weft").read_text()

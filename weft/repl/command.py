@@ -133,10 +133,10 @@ class Desk:
         return max(self.console.height - ROOM, 10) if self.interactive else FOLDED
 
 
-def number_of(text: str, default: int) -> int:
-    """A count or a position."""
+def number_of(text: str, default: int, what: str = "number") -> int:
+    """A count or a position, which is `what` the message calls it."""
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise Misuse(f"`{text}` is not a number")
+        raise Misuse(f"`{text}` is not a {what}")
     return int(text)

@@ -16,6 +16,7 @@ from ..dsl.expressions import show
 from ..dsl.formatter import format_text
 from ..dsl.parser import parse_text
 from ..dsl.syntax import BRACES
+from ..interpreter.session.state import SKIP
 from ..interpreter.session.statement import signatures
 from ..payloads.payload import payload_path
 from ..pipeline import TYPED
@@ -48,7 +49,8 @@ def save(desk: Desk, text: str) -> None:
     launched = any(step.keyword == "launch" for step in desk.session.steps)
     shows = f"nothing is launched yet: `weft apply {path}` shows the module"
     does = f"`weft run {path}` runs it" if launched else shows
-    aside = f": {count(desk.bench.position, 'statement')}; {does}"
+    kept = sum(step.keyword != SKIP for step in desk.session.steps)
+    aside = f": {count(kept, 'statement')}; {does}"
     desk.say(Text.assemble("saved ", (str(path), "bold"), (aside, "dim")))
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from ..cli import colors
 from ..cli.console import exhausted
 from ..cli.supervisor import answered, stays
-from ..dsl.diagnostics import WeftError, fail
+from ..dsl.diagnostics import WeftError, count, fail
 from ..dsl.parser import parse_items
 from ..interpreter.ir.mlir import load
 from ..pipeline import Choice
@@ -103,7 +103,7 @@ class Shell:
         except KeyboardInterrupt:
             answered()
             now = self.desk.bench.position
-            what = "nothing was changed" if now == before else f"{now} statements are done, none by half"
+            what = "nothing was changed" if now == before else f"{count(now, 'statement')} done, none partly"
             self.desk.say(Text(f"interrupted; {what}", "yellow"))
         except (MemoryError, RecursionError) as error:
             self.desk.show(exhausted(error, "set m=256").diagnostics)

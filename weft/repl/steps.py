@@ -63,7 +63,7 @@ def skip(desk: Desk, text: str) -> None:
 def goto(desk: Desk, text: str) -> None:
     if not text:
         raise Misuse("`goto` needs a position")
-    _jump(desk, number_of(text, 0))
+    _jump(desk, number_of(text, 0, "position"))
 
 
 @command("reset", "go back to the start")

@@ -62,7 +62,7 @@ def show(desk: Desk, text: str) -> None:
 
 @command("ir [n]", "the current module, or the module after n statements", "number")
 def show_ir(desk: Desk, text: str) -> None:
-    module = desk.bench.ir_at(number_of(text, desk.bench.position))
+    module = desk.bench.ir_at(number_of(text, desk.bench.position, "position"))
     for line in str(strip_tags(module)).rstrip().splitlines():
         desk.wrap(colors.ir(line), _hanging(line))
 
@@ -73,7 +73,7 @@ def diff(desk: Desk, text: str) -> None:
     if len(words) > 2:
         raise Misuse("`diff` takes two positions at most")
     now = desk.bench.position
-    a, b, *_ = [*(number_of(word, 0) for word in words), *([max(now - 1, 0), now] if not words else [now])]
+    a, b, *_ = [*(number_of(word, 0, "position") for word in words), *([max(now - 1, 0), now] if not words else [now])]
     difference = changes.change(*map(desk.bench.ir_at, (a, b)))
     places = (("from ", "dim"), (str(a), "bold"), (" to ", "dim"), (str(b), "bold"))
     desk.say(Text.assemble(*places, (f": {difference.summary}", "dim")))
