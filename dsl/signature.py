@@ -118,7 +118,8 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
             return tuple(_entry(field, item, evaluator) for item in given.items)
         case bool():
             return () if field.kind == "names" else given
-    return evaluator.expect(given, "str" if field.kind == "str" else "int", f"`{field.word}`", field.minimum)
+    what = "the number of rows of `grouped`" if field.name == "group" else f"`{field.word}`"
+    return evaluator.expect(given, "str" if field.kind == "str" else "int", what, field.minimum)
 
 
 def _entry(field: Field, item: tree.Expr, evaluator: Evaluator) -> int | None:

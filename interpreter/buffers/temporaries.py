@@ -266,7 +266,7 @@ def share(alloc: ir.Operation) -> str:
                 if most is None or not isinstance(step, int) or mapping is None or mapping.space == "grid":
                     raise fail(
                         "W0355",
-                        f"{describe(alloc)} stands in a loop over threads, threads inside share it, and how many parts of it "
+                        f"{describe(alloc)} is in a loop over threads, threads inside share it, and how many parts of it "
                         f"a block needs is not known: `{mapping}` on {describe(loop)}",
                         "tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
                     )

@@ -100,7 +100,7 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
     for op in _device_ops(function):
         for parent in takewhile(lambda around: around != function, ancestors(op)):
             if parent.name not in IN_ORDER:
-                raise refuse("W0433", f"{op.name} stands in {describe(parent)}, whose order is not known", op,
+                raise refuse("W0433", f"{op.name} is in {describe(parent)}, whose order is not known", op,
                                hint="launch from straight code, or from scf.for, scf.while or scf.if")  # fmt: skip
         if op.name == "gpu.launch":
             raise refuse("W0433", "this gpu.launch is not outlined", op,

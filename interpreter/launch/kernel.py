@@ -166,11 +166,11 @@ def host_function(root: ir.Operation) -> ir.Operation:
         if around.name == "func.func":
             return around
         if around.name in ("gpu.func", "gpu.launch"):
-            raise fail("W0359", f"{describe(root)} stands in a kernel already", "launch the outermost loop only")
+            raise fail("W0359", f"{describe(root)} is in a kernel already", "launch the outermost loop only")
         if not around.context.is_registered_operation(around.name):
-            what = f"{describe(root)} stands in {describe(around)}, an op that is not registered"
+            what = f"{describe(root)} is in {describe(around)}, an op that is not registered"
             raise fail("W0359", what, "a kernel is launched from a function, from its loops and branches")
-    raise fail("W0359", f"{describe(root)} stands in no function", "a kernel is launched by a host function")
+    raise fail("W0359", f"{describe(root)} is in no function", "a kernel is launched by a host function")
 
 
 def _fresh(base: str, taken: Set[str], also: Names) -> str:

@@ -96,7 +96,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     undistributed.sort(key=_is_made)  # what the user wrote comes first
     first = undistributed[0]
     made = (
-        f"name it behind a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop over blocks, "
+        f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop over blocks, "
         "promote the accumulator to registers, or take tiles that divide the result: then there is none"
     )
     own = "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"

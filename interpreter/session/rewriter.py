@@ -186,7 +186,7 @@ class Rewriter:
         """Refuse a target that is not a structured op."""
         if not is_structured(op):
             what = f"`{self.statement.node.keyword}` takes a structured (linalg) op, and this is {op.name}"
-            raise self.error(code, what, op)
+            raise self.error(code, what, op, DECOMPOSED if op.name == "linalg.softmax" else None)
 
     @contextmanager
     def placing(
@@ -213,6 +213,11 @@ class Rewriter:
             placed = (replace(d, span=s, statement=own, payload=d.payload or where, notes=(*d.notes, *notes)) for d, s in each)
             raise WeftError(*placed) from error
 
+
+DECOMPOSED = (
+    "decompose it first, and `match` what it becomes: `transform { %d = transform.structured.decompose_interface %op :"
+    " (!transform.any_op) -> !transform.any_op }`, where `%op` is the handle"
+)
 
 WAS = "weft.was"
 """On a generic that stands for an op of the payload: that op's name."""

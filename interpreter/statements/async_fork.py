@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...dsl.diagnostics import count
 from ..ir.mlir import i64, operations
 from ..session.statement import Results, Rewriter, Statement, integer, names, statement
 
@@ -87,7 +88,8 @@ class AsyncFork(Statement):
                 if any(operations(function, "gpu.wait")):
                     function.attributes[STREAMS] = i64(self.streams)
         rewrite.remark(
-            f"{forked.operations} operations, {forked.roots} from the start, {forked.joins} joins, {forked.waits} waits of the host"
+            f"{count(forked.operations, 'operation')}, {forked.roots} from the start, {count(forked.joins, 'join')}, "
+            f"{count(forked.waits, 'wait')} of the host"
         )
         if compiled := compiled_kernels(rewrite.module):
             who = f"{', '.join(compiled)} (compiled already)"
@@ -111,10 +113,10 @@ def _say_what_overlaps(rewrite: Rewriter, forked: Forked) -> None:
         listed = ", ".join(f"`{name}`" for name in forked.distinct)
         rewrite.remark(f"stated to overlap nothing else: {listed}")
     pairs = forked.assumed.most_common()
-    for pair, count in pairs[:SHOWN]:
+    for pair, times in pairs[:SHOWN]:
         first, second = sorted(buffer.name for buffer in pair)
-        more = "one ordering" if count == 1 else f"{count} orderings"
+        more = "one ordering" if times == 1 else f"{times} orderings"
         rewrite.remark(f"`{first}` and `{second}` may overlap: {more} more; `async-fork noalias` leaves that out")
     if len(pairs) > SHOWN:
-        rest = sum(count for _, count in pairs[SHOWN:])
+        rest = sum(times for _, times in pairs[SHOWN:])
         rewrite.remark(f"{len(pairs) - SHOWN} more pairs of arguments may overlap: {rest} orderings more")

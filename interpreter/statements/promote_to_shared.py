@@ -111,7 +111,7 @@ class PromoteToShared(Statement):
             raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
         if not stands_in(op, "scf.forall", "scf.for"):
             raise rewrite.error(
-                "W0333", "the op stands in no loop, so that the whole operand would be staged", op, "`tile` it first",
+                "W0333", "the op is in no loop, so that the whole operand would be staged", op, "`tile` it first",
             )  # fmt: skip
         return tuple(n or 0 for n in shape)
 

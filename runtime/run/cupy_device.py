@@ -59,7 +59,7 @@ class CupyDevice(CupyWork):
             raise fail(
                 "W0720",
                 problem,
-                hint="pip install 'weft[cuda12]' or 'weft[cuda13]', or run on the simulator: `weft run … --target sim`",
+                hint="pip install '.[cuda12]' or '.[cuda13]' in Weft's sources, or run on the simulator: `weft run … --target sim`",
             )
         import cupy
 

@@ -160,7 +160,7 @@ KERNELS = {
             "%c4 = arith.constant 4 : index",
             get("%c4"),
         ),
-        "a thread reads shared memory `S` that nobody wrote",
+        "a thread reads shared memory `S` that was never written",
     ),
     "constants are worked out through or": (
         8,

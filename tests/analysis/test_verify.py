@@ -530,3 +530,30 @@ def test_no_such_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.run(["verify", str(tmp_path / "none.mlir")]) == 1
     said = say(tmp_path, "func.func @f(", capsys)
     assert said.code == 1 and "error[W0487]" in said.err
+
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        ((put("S", "%tx"), f"gpu.barrier memfence [{SHARED.replace('workgroup', 'global')}]", get("r", "S", "%o")),
+         f"the fence of gpu.barrier at p.mlir:16:1 leaves out workgroup memory: add `{SHARED}` to its `memfence`"),
+        ((put("S", "%tx"), "gpu.barrier memfence []", get("r", "S", "%o")), "the fence of gpu.barrier at p.mlir:16:1 leaves out"),
+        ((put("S", "%tx"), get("r", "S", "%o"), "gpu.barrier memfence []"), "put a barrier between the two operations"),
+        (("%lane = gpu.lane_id", put("B", "%lane", V)), "no barrier orders two threads that execute one operation at the same"),
+        (("scf.for %i = %c0 to %c2 step %c1 {", "%at = arith.addi %tx, %i : index", put("S", "%at"), "}"),
+         "put a barrier between the two operations"),
+    ],
+)  # fmt: skip
+def test_what_a_conflict_needs(body: tuple[str, ...], hint: str) -> None:
+    """A barrier, one with a wider fence, or another owner: not each conflict is healed by a barrier."""
+    text = host(lines(*body))
+    found = [d for d in judge(text).diagnostics if d.code == "W0601"]
+    assert found and all((d.hint or "").startswith(hint) for d in found), [d.hint for d in found]
+
+
+def test_a_collective_that_some_threads_do_not_reach() -> None:
+    body = lines("%first = arith.cmpi eq, %tx, %c0 : index", "%v = arith.constant 0 : i32", "scf.if %first {",
+                 "%m = gpu.all_reduce add %v uniform {} : (i32) -> (i32)", "}")  # fmt: skip
+    with pytest.raises(WeftError, match=r"W0603: some threads of a block may not reach gpu.all_reduce"):
+        judge(host(body))

@@ -160,13 +160,13 @@ def remarks(statement: str, folder: Path) -> tuple[str, ...]:
 
 
 SAID = {
-    "async-fork": ("3 operations, 1 from the start, 0 joins, 1 waits of the host",
+    "async-fork": ("3 operations, 1 from the start, 0 joins, 1 wait of the host",
                    "`b0` and `b1` may overlap: one ordering more; `async-fork noalias` leaves that out"),
-    "async-fork noalias": ("3 operations, 2 from the start, 1 joins, 1 waits of the host",
+    "async-fork noalias": ("3 operations, 2 from the start, 1 join, 1 wait of the host",
                            "stated to overlap nothing else: `b0`, `b1`, `b2`"),
-    "async-fork noalias(b1) streams 1": ("3 operations, 2 from the start, 1 joins, 1 waits of the host",
+    "async-fork noalias(b1) streams 1": ("3 operations, 2 from the start, 1 join, 1 wait of the host",
                                          "stated to overlap nothing else: `b1`"),
-    'async-fork streams 2 noalias("b0")': ("3 operations, 2 from the start, 1 joins, 1 waits of the host",
+    'async-fork streams 2 noalias("b0")': ("3 operations, 2 from the start, 1 join, 1 wait of the host",
                                            "stated to overlap nothing else: `b0`"),
 }  # fmt: skip
 

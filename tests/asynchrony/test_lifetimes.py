@@ -472,6 +472,16 @@ def test_memory_that_is_returned_after_it_was_freed() -> None:
     assert found(RETURNING.replace(f"  memref.dealloc %m : {V}\n", f"  memref.dealloc %A : {V}\n")) == []
 
 
+def test_how_the_host_waits_for_a_token_that_is_used_elsewhere() -> None:
+    """A second use of a token is a fork of it."""
+    read = f"%v = memref.load %A[%c0] : {V}"
+    (again,) = found(module(lines(ROOT, SET_A, read, "gpu.wait [%a]")))
+    fork = "%f = gpu.wait async [%a]", "gpu.wait [%f]"
+    assert again.hint == f"%a is used elsewhere too: wait before it for a fork of the token, `{fork[0]}`, then `{fork[1]}`"
+    forked = lines(ROOT, SET_A, *fork, read, "gpu.wait [%a]")
+    assert found(module(forked)) == []
+
+
 def test_memory_that_is_returned_with_its_token() -> None:
     body = f"""module attributes {{gpu.container_module}} {{{KERNELS}
 func.func @f(%A: {V}) -> ({V}, {TOK}) {{

@@ -97,7 +97,7 @@ class _Constant:
         while holder is not None and holder.operation.name not in ("builtin.module", "gpu.module"):
             holder = holder.operation.parent
         if holder is None or holder.operation.name == "gpu.module" or holder.operation.parent is not None:
-            raise self.refusal("W0411", "this constant stands in a kernel or a module inside the module")
+            raise self.refusal("W0411", "this constant is in a kernel or a module inside the module")
         return type_
 
     def value(self, type_: ir.MemRefType) -> ir.Attribute:

@@ -158,7 +158,7 @@ def expect_order(module: ir.Module, source: Source) -> None:
         op = next(op for op in operations(top) if op.name.startswith("gpu.") and uses_tokens(op))
         span = span_of(op.location, source, len(op.name)) or Span(source, 1, 1, 1, 2)
         hint = "put the operations into a `func.func`, one after the other"
-        message = f"{op.name} stands in no function: tokens have no order there"
+        message = f"{op.name} is in no function: tokens have no order there"
         raise WeftError(Diagnostic("W0628", message, span, notes=tuple(_circle(span)), hint=hint))
 
 
@@ -173,7 +173,7 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
             unknown = next((h for h in holders if h is not None and not context.is_registered_operation(h)), None)
             if unknown is not None:
                 span = source.span(token.start(), len(_LAUNCH))
-                message = f"a launch stands in {unknown}, an op that is not registered: nobody knows when it runs"
+                message = f"a launch is in {unknown}, an op that is not registered: nobody knows when it runs"
                 hint = "launch from a function, from its loops and branches"
                 raise WeftError(Diagnostic("W0628", message, span, hint=hint))
         elif token["brace"] == "}" and holders:

@@ -170,7 +170,10 @@ class _Speaker:
             others = [self.value(v) for v in dependencies(second.op)]
             joined = ", ".join([*others, token])
             return f"let the second wait for the first: `%j = gpu.wait async [{joined}]`, then `async [%j]`"
-        return f"wait before it: `gpu.wait [{token}]` (of a token that is used elsewhere too, of an explicit fork)"
+        if made is not None and any(made.uses):
+            fork = f"`%f = gpu.wait async [{token}]`, then `gpu.wait [%f]`"
+            return f"{token} is used elsewhere too: wait before it for a fork of the token, {fork}"
+        return f"wait before it: `gpu.wait [{token}]`"
 
     # ---- places and names ---------------------------------------------------------------------------------------------
 

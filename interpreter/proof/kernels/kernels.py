@@ -182,7 +182,7 @@ def model_of(
     if use.launch is not None:
         stated.append((use.launch.name, *stated_sizes(use.launch)))
     stated.append(
-        ("the kernel's attributes", sizes_of(use.kernel, "known_block_size"), sizes_of(use.kernel, "known_grid_size"))
+        ("the kernel's attribute", sizes_of(use.kernel, "known_block_size"), sizes_of(use.kernel, "known_grid_size"))
     )
     stated.append(("the command line", block, grid))
     chosen_block = _agreed(use, "block", [(who, b) for who, b, _ in stated])

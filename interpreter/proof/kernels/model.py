@@ -127,6 +127,10 @@ def space_of_both(a: Access, b: Access) -> str:
     return b.buffer.space if b.buffer.anything else a.buffer.space
 
 
+ALL_SPACES = frozenset({"workgroup", "global"})
+"""What a barrier can order accesses to, for the whole block."""
+
+
 @dataclass(frozen=True, eq=False)
 class Barrier:
     """A `gpu.barrier`.

@@ -17,10 +17,9 @@ from ...memory import effects
 from ...memory.views import terminator
 from ...session.rewriter import describe
 from .memory_ops import Touch, touches
-from .model import Access, Barrier, KernelModel, Loop, Place, PlaceStep
+from .model import ALL_SPACES, Access, Barrier, KernelModel, Loop, Place, PlaceStep
 from .views import ANYTHING, View, Views
 
-ALL_SPACES = frozenset({"workgroup", "global"})
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
@@ -98,7 +97,7 @@ class Reader:
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
-                f"not all threads of a block may reach {describe(op)}, which waits for all of them",
+                f"some threads of a block may not reach {describe(op)}, which waits for all of them",
                 hint="move it out of the condition or loop",
             )
         elif name.split(".", 1)[0] in _LOWER or name in _CALLS:

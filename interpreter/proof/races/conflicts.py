@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import islpy as isl
 
 from ...indices.linear import Linear, Symbol
-from ..kernels.model import Access, Barrier, KernelModel, Loop, space_of_both
+from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, Loop, space_of_both
 from ..solver import Naming, Solver, Unknown
 from .relations import PairClass, Phases, meeting, residue
 
@@ -80,6 +80,8 @@ class Conflict:
         assumption: why it is not proven, and what would make it exact; empty if it is.
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
+        alone: the two are one execution of one op, by two threads: no barrier can order them either.
+        unfenced: a barrier that would order them if its fence named the memory.
     """
 
     kind: Kind
@@ -93,6 +95,8 @@ class Conflict:
     assumption: str
     carried_by: str | None = None
     across_blocks: bool = False
+    alone: bool = False
+    unfenced: str | None = None
 
     @property
     def assumed(self) -> bool:
@@ -232,4 +236,13 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     numbers = tuple(e for e in element if e is not None)
     whole = numbers if len(numbers) == len(element) else ()
     first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
-    return Conflict(kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks)
+    together = a.place is b.place and first.iterations == second.iterations and len(first.iterations) == len(a.place.loops)
+    return Conflict(kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, _unfenced(pair))
+
+
+def _unfenced(pair: PairClass) -> str | None:
+    """A barrier between the two whose fence leaves out their memory; None where there is none."""
+    space = space_of_both(pair.first, pair.second)
+    others = [replace(b, spaces=ALL_SPACES) for b in pair.model.barriers if not b.narrow and space not in b.spaces]
+    between = Phases(others).sure(pair.first.place, pair.second.place, space, pair.loop)
+    return next((row[0].op for row in between if row), None)

@@ -125,6 +125,11 @@ class Findings:
             return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         hint = f"put a barrier between the two operations{finds}, or give the element one owner"
+        if conflict.alone:
+            hint = "no barrier orders two threads that execute one operation at the same time: give each element one owner"
+        elif conflict.unfenced is not None:
+            memory = f"#gpu.address_space<{conflict.space}>"
+            hint = f"the fence of {conflict.unfenced} leaves out {conflict.space} memory: add `{memory}` to its `memfence`"
         hint += EXACT if conflict.assumed and self.source is None else ""
         return Diagnostic("W0601", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
 
@@ -136,7 +141,7 @@ class Findings:
             notes.append(LIMIT)
         else:
             notes += [read.reader.said() + quoted(self.source, read.op), *([DATA] if read.assumed else [])]
-        message = f"a thread {state} shared memory `{read.buffer}` that nobody wrote"
+        message = f"a thread {state} shared memory `{read.buffer}` that was never written"
         hint = "write the element before it is read: shared memory holds what an earlier block left there"
         return Diagnostic("W0610", message, span(self.source, read.op), notes=tuple(notes), hint=hint)
 
@@ -145,7 +150,7 @@ BELIEVED = (
     "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another writes;"
     " indices that do not depend on data, sizes known before a run, and tiles that divide them make it exact"
 )
-TAKEN = "`unproven` behind the loop of `launch`, or `--unproven`, takes the kernel as it is"
+TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kernel as it is"
 
 
 def state_proof(module: ir.Module, root: ir.Operation) -> None:

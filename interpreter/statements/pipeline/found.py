@@ -90,7 +90,7 @@ def _checked_step(loop: ir.Operation) -> int:
                 "W0374",
                 "each thread runs this loop by itself: the block has no tile in it",
                 loop,
-                "pipeline the loop that stands in the loop over blocks and holds the copies",
+                "pipeline the loop that is in the loop over blocks and holds the copies",
                 f"`{around}` on {describe(outer)} stands around it",
             )
     step = constant_of(loop.operands[2])

@@ -73,7 +73,7 @@ class Vectorize(Statement):
             raise rewrite.error("W0390", what if mapped else other, op, hint)
         if not thread_nest(op):
             raise rewrite.error(
-                "W0391", "the op stands in no loop over threads, so that no thread does it alone", op,
+                "W0391", "the op is in no loop over threads, so that no thread does it alone", op,
                 "tile it, and map the loop to threads; or `map` the op with `vector n`",
             )  # fmt: skip
         refuse_overlap(rewrite, op, "target")
@@ -125,7 +125,7 @@ class Vectorize(Statement):
         if masked:
             wide = len(structured.masked(lanes)) if lanes > 1 else 0
             few = f"{wide} of {masked} reads {lanes} elements at once" if wide else "element by element"
-            rewrite.remark(f"what stands in the op's body: {few}")
+            rewrite.remark(f"what is in the op's body: {few}")
 
     @staticmethod
     def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
