@@ -228,7 +228,7 @@ KERNELS = {
             "}",
             get("%o"),
         ),
-        "may reach gpu.barrier",
+        "some threads of a block may not reach gpu.barrier",
     ),
 }
 

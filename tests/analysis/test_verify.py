@@ -552,6 +552,13 @@ def test_what_a_conflict_needs(body: tuple[str, ...], hint: str) -> None:
     assert found and all((d.hint or "").startswith(hint) for d in found), [d.hint for d in found]
 
 
+def test_sizes_that_a_kernel_says_otherwise() -> None:
+    text = OUTLINED.format(host="", attributes=KNOWN)
+    with pytest.raises(WeftError) as caught:
+        judge(text, (32, 1, 1), (1, 1, 1))
+    assert caught.value.diagnostics[0].notes[0] == "the kernel's attribute says 64"
+
+
 def test_a_collective_that_some_threads_do_not_reach() -> None:
     body = lines("%first = arith.cmpi eq, %tx, %c0 : index", "%v = arith.constant 0 : i32", "scf.if %first {",
                  "%m = gpu.all_reduce add %v uniform {} : (i32) -> (i32)", "}")  # fmt: skip

@@ -189,8 +189,9 @@ def test_a_kernel_that_is_not_in_the_text(cupy: ModuleType) -> None:
 def test_no_device(cupy: ModuleType) -> None:
     cupy.FAIL.add("device")
     assert cuda_problem() == "there is no CUDA device"
-    with pytest.raises(WeftError, match="W0720"):
+    with pytest.raises(WeftError, match="W0720") as caught:
         CupyDevice()
+    assert (caught.value.diagnostics[0].hint or "").startswith("pip install '.[cuda12]' or '.[cuda13]'")
 
 
 def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

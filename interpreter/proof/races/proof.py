@@ -102,7 +102,7 @@ class Findings:
         message = f"not all threads of {group} reach {barrier.op}"
         note = "a condition or a loop around it is not the same for all of them"
         if barrier.assumed:
-            message = f"not all threads of {group} may reach {barrier.op} (assumed)"
+            message = f"some threads of {group} may not reach {barrier.op} (assumed)"
             note = (
                 "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
                 " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
@@ -128,8 +128,9 @@ class Findings:
         if conflict.alone:
             hint = "no barrier orders two threads that execute one operation at the same time: give each element one owner"
         elif conflict.unfenced is not None:
-            memory = f"#gpu.address_space<{conflict.space}>"
-            hint = f"the fence of {conflict.unfenced} leaves out {conflict.space} memory: add `{memory}` to its `memfence`"
+            wider = f"add `#gpu.address_space<{conflict.space}>` to its `memfence`"
+            wider = wider if self.source is not None else "`insert-barriers` adds a barrier that orders it"
+            hint = f"the fence of {conflict.unfenced} leaves out {conflict.space} memory: {wider}"
         hint += EXACT if conflict.assumed and self.source is None else ""
         return Diagnostic("W0601", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
 
