@@ -18,7 +18,8 @@ from terminal import Terminal
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.session.environment import named_handles
 from weft.pipeline import Choice
-from weft.repl import journal
+from weft.repl import journal, steps
+from weft.repl.command import Desk
 from weft.repl.journal import Journal, Start, choose, cut_off
 from weft.repl.shell import Shell, _resumed
 from weft.repl.workbench import Workbench
@@ -243,3 +244,16 @@ def test_journals_are_lines_of_json(state: Path) -> None:
     assert shell.journal is not None
     kinds = [json.loads(line)[0] for line in shell.journal.path.read_text().splitlines()]
     assert kinds == ["start", "do", "done", "do", "end", "do", "done"]
+
+
+def test_an_interrupted_step_keeps_the_statements_before_it(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell, show = session(), steps.report
+
+    def interrupted(desk: Desk, number: int, brief: bool) -> None:
+        show(desk, number, brief)
+        if number == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(steps, "report", interrupted)
+    assert not shell.handle("step 99") and shell.desk.bench.position == 2
+    assert "interrupted; 2 statements done, none partly" in shell.desk.console.file.getvalue()  # type: ignore[attr-defined]
