@@ -152,9 +152,25 @@ def chains(count: int, buffers: int) -> str:
     )
 
 
-def judging(count: int) -> Callable[[], HostFindings]:
-    """Judges so many launches, when it is called."""
-    source = Source("p.mlir", chains(count, 100))
+def branches(count: int) -> str:
+    """Launches, each of which is waited for in one arm of a branch of its own, or behind it."""
+    body = [
+        f"%q{n} = memref.load %flags[%c0] : memref<1xi1>\n%r{n} = gpu.wait async\n"
+        f"%l{n} = gpu.launch_func async [%r{n}] @k::@k0 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : {TYPE})\n"
+        f"%t{n} = scf.if %q{n} -> (!gpu.async.token) {{\ngpu.wait [%l{n}]\n%e{n} = gpu.wait async\n"
+        f"scf.yield %e{n} : !gpu.async.token\n}} else {{\nscf.yield %l{n} : !gpu.async.token\n}}\ngpu.wait [%t{n}]"
+        for n in range(count)
+    ]
+    lines = "\n".join(body)
+    return (
+        f"{MODULE} {{\ngpu.module @k {{\n{_kernel(0, [], [0])}\n}}\nfunc.func @main(%b: {TYPE}, %flags: memref<1xi1>) {{\n"
+        f"%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n{lines}\nreturn\n}}\n}}\n"
+    )
+
+
+def judging(text: str) -> Callable[[], HostFindings]:
+    """Judges the module, when it is called."""
+    source = Source("p.mlir", text)
     module = mlir.parse(source.text, mlir.context())
 
     def judge() -> HostFindings:
@@ -165,8 +181,15 @@ def judging(count: int) -> Callable[[], HostFindings]:
 
 
 def test_five_times_the_launches_are_five_times_the_work() -> None:
-    _, few = lines_run(judging(200))
-    found, lines = lines_run(judging(1_000))
+    _, few = lines_run(judging(chains(200, 100)))
+    found, lines = lines_run(judging(chains(1_000, 100)))
     assert (found.diagnostics, found.operations) == ((), 1_000)
     assert lines < 6 * few
-    assert seconds_computed(lambda: judging(1_000), 2) < 15 * seconds_computed(lambda: judging(200), 2)
+    assert seconds_computed(lambda: judging(chains(1_000, 100)), 2) < 15 * seconds_computed(lambda: judging(chains(200, 100)), 2)
+
+
+def test_five_times_the_branches_are_five_times_the_work() -> None:
+    _, few = lines_run(judging(branches(200)))
+    found, lines = lines_run(judging(branches(1_000)))
+    assert (found.diagnostics, found.operations) == ((), 1_000)
+    assert lines < 6 * few

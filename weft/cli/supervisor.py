@@ -245,7 +245,7 @@ def _send(number: int) -> None:
 
 
 def _delicate(frame: FrameType | None) -> bool:
-    """Whether an import, a call-back, a weak reference's or not, or a fork is under way anywhere up the stack."""
+    """Whether an import, a call-back (of a weak reference, too) or a fork is under way anywhere up the stack."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith("importlib._bootstrap") or module == "weakref":

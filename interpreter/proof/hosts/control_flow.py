@@ -41,7 +41,8 @@ def walk_branch(history: History, op: ir.Operation) -> None:
         if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
             continue
         history.host, history.when = before | history.under[key, not taken], when | choice
-        _narrow(history)
+        if choice:
+            _narrow(history, (key, taken))
         region = op.regions[number] if number < len(op.regions) else None
         given = _through(history, region.blocks[0], tokens) if region is not None and len(region.blocks) else []
         arms.append(_Way(choice, history.host, given))
@@ -66,7 +67,9 @@ class _Way:
 
 def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Way]) -> None:
     """What is done behind `op`, whichever way was taken; `tokens`: which of its results are some."""
-    history.joins.append((history.when, [(way.choice, way.host | way.never) for way in ways]))
+    for condition in {c for way in ways for c in way.choice}:
+        possible = (way.host | way.never for way in ways if not contradict(way.choice, frozenset({condition})))
+        history.past[condition][history.when] |= reduce(and_, possible)
     history.host = reduce(and_, (way.host | way.never for way in ways))
     for number, i in enumerate(tokens):
         # What waits for the result comes after the host in each way, too.
@@ -74,12 +77,11 @@ def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Wa
         history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
 
 
-def _narrow(history: History) -> None:
-    """Take as done what is done on all ways so far that go with the conditions under which the walk now stands."""
-    for when, ways in history.joins:
+def _narrow(history: History, condition: Condition) -> None:
+    """Take as done what was done on all ways so far that go with a condition under which the walk now stands."""
+    for when, done in history.past.get(condition, {}).items():
         if when <= history.when:
-            possible = [host for choice, host in ways if not contradict(history.when, choice)]
-            history.host |= reduce(and_, possible, (1 << len(history.events)) - 1)
+            history.host |= done
 
 
 def _through(history: History, block: ir.Block, tokens: list[int]) -> list[NamedToken]:
@@ -105,8 +107,9 @@ def walk_loop(history: History, op: ir.Operation) -> None:
     turn = 0
     while walk.goes_on(turn):
         if walk.trips is None:
-            history.when = history.when | {((*walk.bound, turn), True)}
-            _narrow(history)
+            goes_on = (*walk.bound, turn), True
+            history.when = history.when | {goes_on}
+            _narrow(history, goes_on)
         walk.iteration(turn)
         turn += 1
     history.loops.pop()

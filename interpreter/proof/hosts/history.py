@@ -71,8 +71,10 @@ class History:
     when: frozenset[Condition] = frozenset()
     under: defaultdict[Condition, int] = field(default_factory=lambda: defaultdict(int))
     """The events that happen under a condition alone."""
-    joins: list[tuple[frozenset[Condition], list[tuple[frozenset[Condition], int]]]] = field(default_factory=list)
-    """The branches and loops that the walk has left: under which conditions, and by choices what is done on each way out."""
+    past: defaultdict[Condition, defaultdict[frozenset[Condition], int]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(int))
+    )
+    """By a condition, and by those under which a branch or loop that asked it was left: what the host is past if they hold."""
     _of: dict[ir.Operation, tuple[Effect, ...]] = field(default_factory=dict)
     _leaf: dict[ir.Operation, bool] = field(default_factory=dict)
 
