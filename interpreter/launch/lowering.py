@@ -11,7 +11,7 @@ from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshape
 from ..indices.arithmetic import constant_of
 from ..indices.indices import share_indices
 from ..ir.functions import NAME, name_of
-from ..ir.mlir import ahead_of, arith, children, i64, ir, linalg, made_by, operations, run_passes, scf
+from ..ir.mlir import ahead_of, arith, attributes, children, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import bytes_of, is_shared
 from ..session.rewriter import describe, upstream_messages
@@ -88,9 +88,8 @@ def _barriers_hidden(function: ir.Operation) -> Iterator[None]:
 
 
 def _replace(op: ir.Operation, name: str) -> None:
-    attributes = {key: op.attributes[key] for key in op.attributes}
     with ir.InsertionPoint(op):
-        ir.Operation.create(name, operands=list(op.operands), attributes=attributes, loc=op.location)
+        ir.Operation.create(name, operands=list(op.operands), attributes=attributes(op), loc=op.location)
     op.erase()
 
 
