@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ..ir.mlir import ancestors, ir, is_within
 from ..ir.structured import ATOMIC, is_structured
-from ..padding.rounding import absorb_pads
 from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ..tensors import levels
-from ..tensors.fusing import fuse_masked_loads, fuse_tagged, is_result_of, leave_outside, remove_if_dead, start_inside
 
 
 @statement("fuse")
@@ -63,6 +61,9 @@ class Fuse(Statement):
     loop: Handle = handle()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..padding.rounding import absorb_pads
+        from ..tensors.fusing import fuse_masked_loads, fuse_tagged, is_result_of, start_inside
+
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
         if loop.name not in ("scf.forall", "scf.for"):
             raise rewrite.error("W0328", f"`fuse` goes into a loop, and this is {loop.name}", loop)
@@ -105,6 +106,8 @@ class Fuse(Statement):
             )  # fmt: skip
 
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
+        from ..tensors.fusing import is_result_of
+
         uses = [u.owner.operation for r in producer.results for u in r.uses]
         inside = [user for user in uses if is_within(user, loop)]
         if loop.name == "scf.for" and inside and all(user == loop for user in inside):
@@ -146,6 +149,8 @@ class Fuse(Statement):
 
     def _settle(self, rewrite: Rewriter) -> None:
         """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""
+        from ..tensors.fusing import leave_outside, remove_if_dead
+
         loop = rewrite.find(self.loop)
         tagged = rewrite.tagged(self.producer.tag)
         fused = [op for op in tagged if is_within(op, loop)]

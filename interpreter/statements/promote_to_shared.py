@@ -9,8 +9,6 @@ from itertools import takewhile
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
-from ..padding.masked_loads import MARK as GATHER
-from ..padding.masked_loads import is_masked_load
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.levels import origin
@@ -127,12 +125,14 @@ class PromoteToShared(Statement):
 
 def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
     """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed there."""
+    from ..padding.masked_loads import MARK, is_masked_load
+
     value = op.operands[position]
     owner = producer(value)
     if owner is not None and is_masked_load(owner) and len(users(value)) == 1:
         with ir.InsertionPoint(owner):
             owner.operands[len(owner.operands) - 1] = as_tensor(view)
-        del owner.attributes[GATHER]
+        del owner.attributes[MARK]
         return owner
     with ahead_of(op):
         if levels.on_memrefs(op):

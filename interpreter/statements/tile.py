@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from ..ir.mlir import ir
 from ..ir.structured import ATOMIC, Structure, structure
-from ..padding.rounding import absorb_pads, pad, pad_extents
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
-from ..tensors.fusing import fuse_masked_loads
 
 LARGEST = 2**48
 """Extents beyond this are no buffer's, and products of them leave 64 bits."""
@@ -79,6 +77,8 @@ class Tile(Statement):
             return self._strips(rewrite, op)
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
+        from ..padding.rounding import absorb_pads, pad, pad_extents
+
         op = levels.on_tensors(rewrite, self.target)
         levels.refuse_overlap(rewrite, op, "target")
         if not levels.on_memrefs(op):
@@ -155,6 +155,8 @@ class Tile(Statement):
         return space
 
     def _tile(self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]) -> Results:
+        from ..tensors.fusing import fuse_masked_loads
+
         parallel = [s if s and space.iterators[d] == "parallel" else 0 for d, s in enumerate(sizes)]
         reduction = [s if s and space.iterators[d] == "reduction" else 0 for d, s in enumerate(sizes)]
         tiled = rewrite.new_handle(op)

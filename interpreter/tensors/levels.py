@@ -34,7 +34,6 @@ from ..ir.structured import body_of, is_read, is_structured, operand_names, part
 from ..memory.effects import is_memref
 from ..memory.layouts import as_tensor, is_plain
 from ..memory.views import VIEWS, may_share
-from ..padding.masked_loads import empty, is_masked_load
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 
@@ -97,6 +96,8 @@ _THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "ten
 
 def origin(value: ir.Value) -> str | None:
     """The `weft.name` of the function argument that `value` is a part of; None where it was computed."""
+    from ..padding.masked_loads import is_masked_load
+
     while not isinstance(value.owner, ir.Block):
         op = value.owner.operation
         if op.name in _THROUGH:
@@ -247,6 +248,8 @@ class _Debufferizer:
 
     def _value(self, buffer: ir.Value) -> ir.Value:
         """The current value of a buffer, or of a window of one, at the insertion point."""
+        from ..padding.masked_loads import empty
+
         kind = ir.MemRefType(buffer.type)
         if (window := _window(buffer)) is not None:
             offsets, sizes, strides = place_of(window)

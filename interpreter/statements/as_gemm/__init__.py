@@ -8,7 +8,6 @@ from ...ir.mlir import ahead_of, ir, producer
 from ...ir.structured import is_structured
 from ...session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement
 from ...tensors import levels
-from ...tensors.fusing import remove_if_dead
 
 
 @statement("as-gemm", returns=("gemm",))
@@ -81,6 +80,7 @@ class AsGemm(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ...padding.provenance import makers, remove_dead
+        from ...tensors.fusing import remove_if_dead
         from .consumers import move_consumers, staying
         from .convolution import read
         from .product import product, runs, source_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...ir.mlir import ir
 from ...ir.structured import ATOMIC, element_type, structure
-from ...padding.rounding import absorb_pads
 from ...session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from ...tensors import levels
 
@@ -87,6 +86,7 @@ class SplitK(Statement):
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ...padding.rounding import absorb_pads
         from .parts import has_atomics, read, split
 
         op = rewrite.find(self.target)
