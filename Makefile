@@ -34,11 +34,14 @@ test: $(STAMP)
 CORE := statements memory maps simulator analysis dsl docs/test_house.py docs/test_language.py docs/test_readme.py \
         cuda/test_cuda_text.py cuda/test_cuda_module.py distribution/test_refusals.py distribution/test_kernels.py \
         interpreter/test_session.py runtime/test_runner.py runtime/test_host.py
+SLOW := dsl/test_properties.py dsl/test_grammar_cache.py analysis/test_conflicts_against_enumeration.py \
+        simulator/test_simulator_against_oracle.py simulator/test_bank_conflicts_of_recipes.py
+CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- 'tests/**/test_*.py')
 check: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
-	$(BIN)/python -m pytest $(CORE:%=tests/%) $$(git diff --name-only --diff-filter=d HEAD -- 'tests/**/test_*.py') \
-	  --ignore tests/dsl/test_properties.py --ignore tests/analysis/test_conflicts_against_enumeration.py; tests=$$?; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(CORE:%=tests/%) $(CHANGED) \
+	  $(patsubst %,--ignore %,$(filter-out $(CHANGED),$(SLOW:%=tests/%))); tests=$$?; \
 	wait $$types && exit $$tests
 
 # The same tests with long counts: more examples for each property.
