@@ -92,6 +92,12 @@ W0724 something that a graph cannot contain or report
 
     wrong:  weft run … --graph --trace t.json
     right:  weft run … --trace t.json
+W0725 a kernel that the CPU cannot run natively
+    With `--target cpu` a kernel becomes loops over its blocks and threads, cut at its barriers, and machine code. That
+    is not possible if threads exchange values in other ways (shuffles, tensor cores), if a barrier may not be reached
+    by all threads (in a loop or a branch whose bounds or condition the threads compute or read), if a kernel calls a
+    function, has ops of a dialect that is not upstream's, or ops with an explicit rounding mode. MLIR or LLVM may
+    reject something, too; their messages are in the notes. The simulator runs most of it: `--target sim`.
 W0730 an op is in no launch
     After the schedule the host function still computes something itself. All computation must be in kernels: a run
     computes nothing on the host between launches.

@@ -11,13 +11,14 @@ from native import Mode, run_native
 
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel
-from weft.runtime.run.device import DeviceView
+from weft.runtime.run.device import DeviceTarget, DeviceView
 
 
 class NativeDevice(Capturing):
     """`mode`: fibers (fast) or threads under the thread sanitizer; its reports gather in `races`."""
 
     name = "g++"
+    target: ClassVar[DeviceTarget] = "cuda"
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
 
     def __init__(self, mode: Mode = "fibers", *, reverse: bool = False) -> None:

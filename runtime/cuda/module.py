@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ...dsl.diagnostics import fail
 from ...interpreter.ir import functions
-from ...interpreter.ir.mlir import ancestors, ir, operations
+from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
@@ -100,6 +101,19 @@ def kernel_functions(module: ir.Module) -> list[KernelFunction]:
             taken.add(name)
             found.append(KernelFunction(op, f"{outer}::{inner}", name))
     return found
+
+
+def kernel_module(text: str, symbols: Sequence[str]) -> ir.Module:
+    """The module of a plan's kernels, in a context of its own. Raises W0759 where it is none, or lacks one of them."""
+    try:
+        module = parse(text, context())
+    except ir.MLIRError as error:
+        raise fail("W0759", "the module of the kernels does not parse", notes=(str(error),)) from error
+    known = {found.symbol for found in kernel_functions(module)}
+    for symbol in symbols:
+        if symbol not in known:
+            raise fail("W0759", f"the module has no kernel `{symbol}`")
+    return module
 
 
 def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:

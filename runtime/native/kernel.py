@@ -1,4 +1,4 @@
-"""A kernel as a function of loops: over the blocks of the grid and, between two barriers, over the threads of the block.
+"""A kernel as a function of loops: over a range of the grid's blocks and, between two barriers, over the threads of the block.
 
 All threads of a block do what stands in front of a barrier before any goes on behind it, so the kernel's body is cut at its
 barriers, each piece becomes a loop over the threads, and a loop or a branch with a barrier in it goes around such pieces
@@ -12,69 +12,63 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.ir.functions import inputs_of, workgroup_buffers
+from ...interpreter.ir.functions import inputs_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, ir, is_within, memref, operations, scf
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
 from . import threads
-from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, constant, loops, placeholders
+from .limits import NotLoopsError, expect_loops
+from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, loops, placeholders
 
-WAY_OUT = "run without a reference: --reference none"
-
-_OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
-KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
 KEEP = "weft.keep"
 """Each thread stores half of the op's operands in its elements of the others, arrays."""
 EDGE = "weft.edge"
 """Marks the kernel, its barriers, and the ops that they are in: a piece ends at each."""
 
 
-def refused(op: ir.Operation, message: str) -> WeftError:
-    return WeftError(Diagnostic("W0802", message, hint=WAY_OUT, payload=describe(op)))
+LEADING = 9
+"""Arguments of a function of loops in front of the kernel's own."""
 
 
-def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> ir.Operation:
-    """A private `func.func` that does what a launch of `kernel` does; the kernel's ops have moved into it.
+def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.FuncOp:
+    """A private `func.func` that does what some blocks of a launch of `kernel` do; the kernel's ops have moved into it.
 
-    Its arguments: the grid's sizes x, y, z, the block's, the bytes of dynamic shared memory, and the kernel's.
+    Its arguments: the first block's number (x fastest) and the one behind the last, the grid's sizes x, y, z, the block's, the
+    bytes of dynamic shared memory, and the kernel's. What a block or a thread has for itself is allocated in each call.
 
-    Errors: W0802 for a barrier that not certainly all threads reach, and for what threads do together otherwise.
+    Raises `NotLoopsError` for a barrier that not certainly all threads reach, and for what threads do together otherwise.
     """
     if len(kernel.regions[0].blocks) != 1:
-        raise refused(kernel, "the kernel branches between blocks: the CPU reference reads structured control flow")
-    _expect_known(kernel)
+        raise NotLoopsError(kernel, "the kernel branches between blocks: on the CPU control flow has to be structured")
+    expect_loops(kernel)
     count, body = inputs_of(kernel), kernel.regions[0].blocks[0]
-    kind = ir.FunctionType.get([ir.IndexType.get()] * 7 + [a.type for a in body.arguments][:count], [])
+    kind = ir.FunctionType.get([ir.IndexType.get()] * LEADING + [a.type for a in body.arguments][:count], [])
     function = func.FuncOp(name, kind, visibility="private", ip=ir.InsertionPoint.at_block_begin(module.body))
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)
-        one = NativeKernel(kernel, tuple(arguments[3:6]))
-        one.uniform.update(arguments)
-        for old, new in zip(body.arguments, arguments[7:], strict=False):
+        grid = _sizes(sizes_of(kernel, "known_grid_size"), arguments[2:5])
+        block = _sizes(sizes_of(kernel, "known_block_size"), arguments[5:8])
+        one = NativeKernel(kernel, block)
+        one.uniform.update((*arguments, *grid, *block))
+        for old, new in zip(body.arguments, arguments[LEADING:], strict=False):
             old.replace_all_uses_with(new)
         one.prepare()
         one.attributions(body.arguments[count:])
-        with loops(tuple(arguments[:3])) as place:
-            one.blocks(tuple(arguments[:3]), arguments[6], place)
+        with block_range(arguments[0], arguments[1], grid) as place:
+            one.uniform.update(place)
+            one.blocks(grid, arguments[8], place)
             one.sequence(body)
         for memory in one.owned:
             memref.dealloc(memory)
         func.ReturnOp([])
-    return function.operation
+    return function
 
 
-def _expect_known(kernel: ir.Operation) -> None:
-    for op in operations(kernel):
-        dialect = op.name.partition(".")[0]
-        if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
-            message = f"the CPU reference does one thread after the other; `{op.name}` is done by several together"
-            raise refused(op, message)
-        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
-            raise refused(op, f"the CPU reference cannot do `{op.name}`, an op of one kind of GPU")
-        if op.name in ("func.call", "func.call_indirect"):
-            raise refused(op, "the kernel calls a function: inline it, or the CPU reference cannot run it")
+def _sizes(known: tuple[int, int, int] | None, given: Sequence[ir.Value]) -> Triple:
+    """Constants where the kernel says what they are: loops over these unroll."""
+    x, y, z = given if known is None else map(constant, known)
+    return x, y, z
 
 
 class NativeKernel:
@@ -142,8 +136,8 @@ class NativeKernel:
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
             if op.name not in ("scf.for", "scf.if"):
-                message = f"a barrier in {describe(op)}: the CPU reference follows barriers in scf.for and scf.if"
-                raise refused(_barrier_in(op), message)
+                message = f"a barrier in {describe(op)}: on the CPU barriers may stand in scf.for and scf.if"
+                raise NotLoopsError(_barrier_in(op), message)
             arrays = [self._array(v) for v in op.results]
             carried = dict(zip(op.results, arrays, strict=True))
             blocks = [block for region in op.regions for block in region.blocks]
@@ -168,7 +162,7 @@ class NativeKernel:
         if threads.byte_size(value.type) is None:
             owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
             message = f"a {value.type} of each thread is used behind a barrier: no array can hold it"
-            raise refused(owner.operation, message)
+            raise NotLoopsError(owner.operation, message)
         with self._front:
             kind = ir.MemRefType.get([DYNAMIC] * 3, value.type)
             return self._own(allocated(kind, list(reversed(self.threads))))
@@ -182,7 +176,7 @@ class NativeKernel:
         with self._front:
             made = threads.private_memory(value.type, self.threads)
         if made is None:
-            raise refused(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
+            raise NotLoopsError(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
         memory, array_of = made
         self._own(memory)
         self._at(list(value.uses), lambda: array_of(threads.linear_thread(placeholders(), self.threads)))
@@ -261,7 +255,7 @@ class NativeKernel:
         elif list(op.results[0].uses):
             # an array of each thread's that one piece alone uses: one is enough for all of them
             if len(op.operands):
-                raise refused(op, "each thread has an array of its own whose size is not constant")
+                raise NotLoopsError(op, "each thread has an array of its own whose size is not constant")
             with self._front:
                 op.results[0].replace_all_uses_with(threads.turn_memory(op.results[0].type, self.owned))
 
@@ -289,8 +283,8 @@ class NativeKernel:
     def _for_all(self, value: ir.Value, op: ir.Operation, what: str) -> ir.Value:
         if value in self.uniform:
             return value
-        message = f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: the CPU reference cannot tell "
-        raise refused(_barrier_in(op), message + "that all threads reach it")
+        message = f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: it is not certain "
+        raise NotLoopsError(_barrier_in(op), message + "that all threads reach it")
 
 
 def _move(op: ir.Operation) -> None:

@@ -6,14 +6,17 @@ What is made here shares nothing with the simulator, so that each is a witness a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...interpreter.ir.functions import launch_sizes, symbol
 from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, operations, run_passes
+from ..cuda.module import kernel_functions
 from ..host.functions import called
 from ..reference.widening import change_types
-from .kernel import refused, serial_function
+from .kernel import serial_function
+from .limits import NotLoopsError
+from .threads import constant
 
 TOKEN = "!gpu.async.token"
 
@@ -21,23 +24,47 @@ TOKEN = "!gpu.async.token"
 def serialize_launches(module: ir.Module) -> None:
     """Rewrite the module in place; one that neither launches nor uses a device's memory stays as it is.
 
-    Errors: W0802 for what a launch does that loops cannot do.
+    Raises `NotLoopsError` for what a launch does that loops cannot do.
     """
     if not any(op.name.startswith("gpu.") for op in operations(module.operation)):
         return
     if any(operations(module.operation, "gpu.launch")):
         run_passes(module, "gpu-kernel-outlining")
-    if any(operations(module.operation, "gpu.module")):
-        run_passes(module, "gpu.module(lower-affine)")
+    _plain(module)
     with module.context, ir.Location.unknown():
-        _globals_outside(module)
-        _plain_types(module)
         _host(module)
         for op in operations(module.operation, "gpu.module"):
             op.erase()
 
 
+def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]:
+    """Of the module leave these kernels alone (`gpu_module::function`), each as a public function of loops.
+
+    Raises `NotLoopsError`.
+    """
+    found = {each.symbol: each.op for each in kernel_functions(module)}
+    _plain(module)
+    with module.context, ir.Location.unknown():
+        made = [serial_function(module, found[s], f"weft_kernel{number}") for number, s in enumerate(symbols)]
+        for function in made:
+            function.operation.attributes["sym_visibility"] = ir.StringAttr.get("public")
+        kept = {function.operation for function in made}
+        for op in list(module.body.operations):
+            if op.operation.name != "memref.global" and op.operation not in kept:
+                op.operation.erase()
+    return made
+
+
 # ---- types ----------------------------------------------------------------------------------------------------------
+
+
+def _plain(module: ir.Module) -> None:
+    """No affine ops in kernels, and one kind of memory everywhere."""
+    if any(operations(module.operation, "gpu.module")):
+        run_passes(module, "gpu.module(lower-affine)")
+    with module.context, ir.Location.unknown():
+        _globals_outside(module)
+        _plain_types(module)
 
 
 def _globals_outside(module: ir.Module) -> None:
@@ -55,13 +82,13 @@ def _globals_outside(module: ir.Module) -> None:
 
 def _plain_types(module: ir.Module) -> None:
     """All memory is of one kind, and what stands for a token, in loops and calls too, is a bit that nobody looks at."""
-    change_types(module, _plain)
+    change_types(module, _plain_type)
     for op in operations(module.operation, "memref.memory_space_cast"):
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
 
 
-def _plain(type_: ir.Type) -> ir.Type:
+def _plain_type(type_: ir.Type) -> ir.Type:
     if isinstance(type_, ir.MemRefType) and type_.memory_space is not None:
         shape = [type_.get_dim_size(i) for i in range(type_.rank)]
         return ir.MemRefType.get(shape, type_.element_type, type_.layout)
@@ -73,7 +100,7 @@ def _plain(type_: ir.Type) -> ir.Type:
 
 def _host(module: ir.Module) -> None:
     """Every op of the device, outside of kernels, becomes what it does. An id there stays: linking says so."""
-    made: dict[str, ir.Operation] = {}
+    made: dict[str, func.FuncOp] = {}
     found = operations(module.operation, *RULES)
     for op in [op for op in found if all(around.name != "gpu.func" for around in ancestors(op))]:
         with ir.InsertionPoint(op), op.location:
@@ -86,25 +113,26 @@ def _host(module: ir.Module) -> None:
         op.erase()
 
 
-def _launch(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+def _launch(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
     view: Any = op.opview
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     kernel, _ = called(op)
     if kernel is None or not len(kernel.regions[0].blocks):
-        raise refused(op, f"the payload launches @{outer}::@{inner}, which it does not have")
+        raise NotLoopsError(op, f"the payload launches @{outer}::@{inner}, which it does not have")
     if view.clusterSizeX is not None or view.asyncObject is not None:
-        raise refused(op, "the CPU reference knows no clusters and no streams that a caller gives")
+        raise NotLoopsError(op, "on the CPU there are no clusters and no streams that a caller gives")
     key = f"{outer}::{inner}"
     if key not in made:
         made[key] = serial_function(module, kernel, _free_name(module, f"{outer}__{inner}"))
     sizes = [_index(v) for v in launch_sizes(op)]
     shared = view.dynamicSharedMemorySize
-    size = arith.constant(ir.IndexType.get(), 0) if shared is None else _index(shared)
+    size = constant(0) if shared is None else _index(shared)
     given = view.kernelOperands
-    types = ir.FunctionType(ir.TypeAttr(made[key].attributes["function_type"]).value).inputs
-    if [v.type for v in (*sizes, size, *given)] != list(types):
-        raise refused(op, f"the payload launches @{outer}::@{inner} with arguments that do not fit it")
-    func.CallOp([], ir.FlatSymbolRefAttr.get(symbol(made[key])), [*sizes, size, *given])
+    blocks = arith.muli(arith.muli(sizes[0], sizes[1]), sizes[2])
+    operands = [constant(0), blocks, *sizes, size, *given]
+    if [v.type for v in operands] != list(made[key].type.inputs):
+        raise NotLoopsError(op, f"the payload launches @{outer}::@{inner} with arguments that do not fit it")
+    func.CallOp([], ir.FlatSymbolRefAttr.get(symbol(made[key])), operands)
     return []
 
 
@@ -119,12 +147,12 @@ def _free_name(module: ir.Module, wanted: str) -> str:
     return wanted
 
 
-def _alloc(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+def _alloc(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
     view: Any = op.opview
     return [memref.alloc(op.results[0].type, view.dynamicSizes, view.symbolOperands)]
 
 
-def _other(module: ir.Module, op: ir.Operation, made: dict[str, ir.Operation]) -> list[ir.Value]:
+def _other(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
     """What memory and tokens mean to one processor that does all in order."""
     view: Any = op.opview
     match op.name:

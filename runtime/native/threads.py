@@ -84,6 +84,18 @@ def loops(sizes: Triple) -> Iterator[Triple]:
         yield x, y, z
         scf.YieldOp([])
 
+
+@contextmanager
+def block_range(first: ir.Value, end: ir.Value, grid: Triple) -> Iterator[Triple]:
+    """A loop over the blocks with these numbers, x fastest; gives the block's place x, y, z inside of it."""
+    loop = scf.ForOp(first, end, constant(1))
+    with ir.InsertionPoint(loop.body):
+        number = loop.induction_variable
+        row = arith.divui(number, grid[0])
+        yield arith.remui(number, grid[0]), arith.remui(row, grid[1]), arith.divui(row, grid[1])
+        scf.YieldOp([])
+
+
 # ---- memory: what a block shares, what each thread has for itself, and its values ------------------------------------
 
 ALIGNMENT = 64

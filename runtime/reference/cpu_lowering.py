@@ -13,6 +13,7 @@ from ...interpreter.ir.mlir import func, ir, linalg, operations, run_passes, run
 from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..kernel_lowering import classified
+from .widening import bfloats_as_bits
 
 BUFFERIZE = (
     "empty-tensor-to-alloc-tensor,"
@@ -21,11 +22,14 @@ BUFFERIZE = (
 )
 DEALLOCATE = "buffer-deallocation-pipeline,convert-bufferization-to-memref"
 GENERALIZE = "func.func(linalg-generalize-named-ops)"
-LOWER = (
+FLOATS = (
     "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),func.func(lower-vector-multi-reduction),"
     "func.func(convert-vector-to-scf),convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
-    "func.func(arith-emulate-unsupported-floats{source-types=f16,bf16 target-type=f32}),math-extend-to-supported-types,"
-    "arith-expand{include-bf16},math-expand-ops{ops=clampf},convert-math-to-funcs,"
+    "func.func(arith-emulate-unsupported-floats{source-types=f16,bf16 target-type=f32}),math-extend-to-supported-types"
+)
+EXPAND = "arith-expand{include-bf16}"
+LOWER = (
+    "math-expand-ops{ops=clampf},convert-math-to-funcs,"
     "func.func(convert-math-to-llvm{approximate-log1p=false}),convert-math-to-libm,"
     "convert-vector-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
@@ -54,7 +58,18 @@ def lower(module: ir.Module) -> None:
     run_passes(module, GENERALIZE)
     tile_contractions(module)
     lower_functions(module)
+    run_passes(module, FLOATS)
+    round_always(module)
+    run_passes(module, EXPAND)
+    bfloats_as_bits(module)
     run_passes(module, LOWER)
+
+
+def round_always(module: ir.Module) -> None:
+    """The passes allow the conversions that they make to be left out between two ops. A half is rounded by each of them."""
+    with module.context:
+        for op in operations(module.operation, "arith.extf", "arith.truncf"):
+            op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
 
 
 def decompose(module: ir.Module) -> None:

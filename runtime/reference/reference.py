@@ -8,21 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit, operations
+from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit
 from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
-from ..native.kernel import WAY_OUT, refused
 from ..native.launches import serialize_launches
+from ..native.limits import NotLoopsError, expect_upstream
 from ..plan.dtypes import NUMPY, widen
 from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
 from .deaths import ended_by
 from .jit import invoke
-from .rounding import own_rounding
 from .widening import HALVES, widen_halves
 from .worker import Died, begin, call, fork_early
+
+WAY_OUT = "run without a reference: --reference none"
 
 LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 """What a worker is about."""
@@ -59,17 +60,19 @@ def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[s
     module = ir.Module.parse(code, context())
     named = signature(module, entry)
     function = entry_function(module, entry)
-    _refuse_foreign(module)
     function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
     function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
     names, is_out = argument_names(function), out_arguments(function)
     try:
         begin(LOWERING)
+        expect_upstream(module, "the payload")
         if widen_halves(module):
             named, given = _widened(named, given)
         serialize_launches(module)
         lower(module)
         return _call(module, named, given, names, is_out)
+    except NotLoopsError as error:
+        raise WeftError(Diagnostic("W0802", error.message, hint=WAY_OUT, payload=error.place)) from error
     except (ir.MLIRError, TransformError) as error:
         notes = upstream_messages(error)[:4]
         raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
@@ -91,20 +94,6 @@ def _ended(entry: str, death: Died) -> WeftError:
         notes=(*([f"probably {words.cause}"] if words.cause else []), *said),
         hint=f"give it inputs that it is defined for (`--inputs x.npz`), or {WAY_OUT}",
     )
-
-
-def _refuse_foreign(module: ir.Module) -> None:
-    """What cannot run on the CPU is refused before any pass sees it."""
-    for op in operations(module.operation):
-        if op.name == "func.func" and not op.regions[0].blocks:
-            message = f"the payload calls @{ir.StringAttr(op.attributes['sym_name']).value}, which has no body"
-        elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
-            message = f"the payload has `{op.name}`, an op of a dialect that is not upstream's"
-        elif own_rounding(op) is not None:  # LLVM would take it that the processor rounds so already
-            message = f"the payload has `{op.name}` that rounds {own_rounding(op)}; the reference rounds to nearest"
-        else:
-            continue
-        raise refused(op, message)
 
 
 def _widened(

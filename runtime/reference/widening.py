@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import numpy as np
+
 from ...interpreter.ir.mlir import ir, operations
 from ..host.constants import constant_array
+from ..plan.dtypes import narrow
 
 HALVES = ("f16", "bf16")
+BFLOAT = re.compile(r"(?:^|(?<=[x<(, ]))bf16\b")
 HALF = re.compile(r"(?:^|(?<=[x<(, ]))b?f16\b")
 """Of the text of a type: after `x` as an element, else as a part of its own."""
 
@@ -54,7 +58,11 @@ def _changed(attribute: ir.Attribute, changed: Callable[[ir.Type], ir.Type]) -> 
     if isinstance(attribute, ir.TypeAttr):
         return ir.TypeAttr.get(_of(attribute.value, changed))
     if isinstance(attribute, ir.FloatAttr):
-        return ir.FloatAttr.get(changed(attribute.type), attribute.value)
+        kind = changed(attribute.type)
+        if isinstance(kind, ir.IntegerType):
+            (bits,) = narrow(np.array([attribute.value]), str(attribute.type)).view(f"i{kind.width // 8}")
+            return ir.IntegerAttr.get(kind, int(bits))
+        return ir.FloatAttr.get(kind, attribute.value)
     if isinstance(attribute, ir.DenseFPElementsAttr):
         return _constant(attribute, changed(attribute.type))
     if isinstance(attribute, ir.ArrayAttr):
@@ -63,16 +71,33 @@ def _changed(attribute: ir.Attribute, changed: Callable[[ir.Type], ir.Type]) -> 
 
 
 def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
-    values = constant_array(attribute, "f32") if wide != attribute.type else None
+    element = wide.element_type
+    as_bits = isinstance(element, ir.IntegerType)
+    dtype = str(attribute.type.element_type) if as_bits else "f32"
+    values = constant_array(attribute, dtype) if wide != attribute.type else None
     if values is None:
         return attribute
+    if as_bits:
+        return ir.DenseElementsAttr.get(np.ascontiguousarray(values).view(f"i{element.width // 8}"), type=wide)
     if attribute.is_splat and values.size:
         return ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(wide.element_type, float(values.flat[0])))
     return ir.DenseElementsAttr.get(values, type=wide)
 
 
+def bfloats_as_bits(module: ir.Module) -> None:
+    """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have to
+    convert by functions which a JIT does not have."""
+    with module.context, ir.Location.unknown():
+        change_types(module, lambda kind: _replaced(kind, BFLOAT, "i16"))
+
+
 def wide_type(type_: ir.Type) -> ir.Type:
     """The same type with f32 for f16 and bf16, wherever they are in it."""
+    return _replaced(type_, HALF, "f32")
+
+
+def _replaced(type_: ir.Type, element: re.Pattern[str], other: str) -> ir.Type:
+    """The same type with another element type, wherever that is in it."""
     text = str(type_)
-    wide = HALF.sub("f32", text)
-    return type_ if wide == text else ir.Type.parse(wide, type_.context)
+    found = element.sub(other, text)
+    return type_ if found == text else ir.Type.parse(found, type_.context)

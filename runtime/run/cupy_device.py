@@ -23,7 +23,7 @@ from ..plan.dtypes import itemsize
 from ..plan.plan import Kernel
 from ..simulator.report import Race
 from .cupy_work import CupyWork, Sized
-from .device import Event, Graph, Memory, Stream
+from .device import DeviceTarget, Event, Graph, Memory, Stream
 
 ACCELERATED = 90
 """From this compute capability on, chips have instructions of their own: `sm_90a`."""
@@ -50,6 +50,7 @@ class CupyDevice(CupyWork):
             reports a failure: of a launch, or later of what it did).
     """
 
+    target: ClassVar[DeviceTarget] = "cuda"
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
     unordered: tuple[Race, ...] = ()
 

@@ -1,4 +1,4 @@
-"""What the runner needs of a device. `CupyDevice` and `SimDevice` implement it, so that one runner drives both.
+"""What the runner needs of a device. `CupyDevice`, `CpuDevice` and `SimDevice` implement it, so that one runner drives all.
 
 No MLIR here: a bundle's runner imports this file on a machine that has NumPy and CuPy alone.
 """
@@ -20,6 +20,9 @@ Memory = Any
 Stream = Any
 Event = Any
 Graph = Any
+
+DeviceTarget = Literal["sim", "cuda", "cpu"]
+"""The simulator, which checks; a GPU; the CPU, natively."""
 
 Replayed = tuple[str, LaunchReport]
 """A kernel's name, and what a simulator found when a graph launched it."""
@@ -59,6 +62,9 @@ class Device(Protocol):
 
     name: str
     """How reports call it, e.g. `NVIDIA H200` or `simulator`."""
+
+    target: ClassVar[DeviceTarget]
+    """Which of the targets it is."""
 
     wants: ClassVar[Literal["cuda", "mlir"]]
     """What `load` takes: the CUDA C++ text or the text of the scheduled module."""

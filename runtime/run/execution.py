@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite, prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ...dsl.diagnostics import Diagnostic, fail
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from ..trace.timeline import Timeline
     from .banks import BankAccess
     from .compare import OutputComparison
-    from .device import Device
+    from .device import Device, DeviceTarget
     from .runner import KernelRun, RunResult
 
-Target = Literal["auto", "sim", "cuda"]
+Target = Literal["auto", "sim", "cuda", "cpu"]
+TARGETS: tuple[Target, ...] = get_args(Target)
 Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
@@ -78,14 +79,14 @@ class Report:
 
     Args:
         ok: the outputs match and nothing raced; None where there was nothing to compare with.
-        target: `sim` or `cuda`. `device`: its name.
+        target: `sim`, `cuda` or `cpu`. `device`: its name.
         entry: the host function that ran.
         max_rel_error: of the worst output; None without a reference.
         outputs: each buffer that the payload writes, compared.
-        races: None on a GPU, which can't see them.
-        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None on a GPU.
-        barriers: how many barriers a thread executed at most, over all launches; None on a GPU.
-        bank_conflicts: every op on shared memory, those without a conflict too; None on a GPU.
+        races: None on a GPU or a CPU, which can't see them: only the simulator does.
+        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None likewise.
+        barriers: how many barriers a thread executed at most, over all launches; None likewise.
+        bank_conflicts: every op on shared memory, those without a conflict too; None likewise.
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
         fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
@@ -95,7 +96,7 @@ class Report:
     """
 
     ok: bool | None
-    target: Literal["sim", "cuda"]
+    target: DeviceTarget
     device: str
     entry: str
     reference: str
@@ -214,7 +215,7 @@ class Program:
         from .compare import OutputComparison, compare
         from .runner import run_plan
 
-        on_gpu, clock, plan = device.wants == "cuda", self.clock, self.plan
+        simulated, clock, plan = device.target == "sim", self.clock, self.plan
         with clock.phase("inputs"):
             expect_memory(plan)
             arrays = self.carried
@@ -227,16 +228,16 @@ class Program:
                 plan,
                 device,
                 arrays,
-                text=self.cuda if on_gpu else self.module(),
+                text=self.cuda if device.wants == "cuda" else self.module(),
                 repeat=options.repeat,
-                order=None if on_gpu else options.seed,  # how streams take turns, which a GPU decides by itself
+                order=options.seed if simulated else None,  # how streams take turns, which a GPU decides by itself
                 trace=options.trace is not None,
                 graph=options.graph,
             )
         clock.add(result.seconds)
         inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
         outputs = {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
-        timeline = _traced(options.trace, result, plan, counted=not on_gpu)
+        timeline = _traced(options.trace, result, plan, counted=simulated)
         expected, reference = self.expected(arrays, result)
         comparison = None
         if expected is not None:
@@ -251,7 +252,7 @@ class Program:
         clean = not result.races and not result.faults
         report = Report(
             ok=(clean and comparison.ok) if comparison is not None else (None if clean else False),
-            target="cuda" if on_gpu else "sim",
+            target=device.target,
             entry=plan.entry,
             reference=reference,
             max_rel_error=comparison.max_rel_error if comparison is not None else None,
@@ -303,6 +304,10 @@ def open_device(target: Target) -> Device:
     """The device to run on; `auto` is the GPU where there is one, else the simulator. Raises W072x."""
     from .cupy_device import CupyDevice, cuda_problem
 
+    if target == "cpu":
+        from ..native.device import CpuDevice
+
+        return CpuDevice()
     if target == "cuda" or (target == "auto" and cuda_problem() is None):
         return CupyDevice()
     from ..simulator.device import SimDevice

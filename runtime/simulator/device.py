@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.ir import mlir
-from ..cuda.module import kernel_functions
+from ..cuda.module import kernel_functions, kernel_module
 from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import Kernel
 from ..run import device
+from ..run.replay import Recorded, Replay
 from .kernel import Budget, Order, SimKernel, seconds_allowed
 from .machine.memory import Global, MemoryWindow
 from .report import LaunchReport, Race
@@ -46,11 +46,7 @@ class SimEvent:
     reached: float = 0.0
 
 
-Recorded = list[tuple[str | None, Callable[[], LaunchReport | None]]]
-"""What was issued while a stream captured, in order: a kernel's name where one is launched, and what does it."""
-
-
-class SimDevice:
+class SimDevice(Replay):
     """Runs kernels on the simulator.
 
     Args:
@@ -64,6 +60,7 @@ class SimDevice:
     """
 
     name = "simulator"
+    target: ClassVar[device.DeviceTarget] = "sim"
     wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
 
     def __init__(self, *, check: bool = True, order: Order = "forward", seconds: float | None = None) -> None:
@@ -75,18 +72,14 @@ class SimDevice:
         self.streams = StreamOrder()
         self._texts: dict[str, dict[str, SimKernel]] = {}
         self._kernels: dict[str, SimKernel] = {}
-        self._capture: Recorded | None = None
 
     # ---- kernels --------------------------------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[Kernel]) -> None:
-        if text not in self._texts:
+        symbols = {kernel.symbol for kernel in kernels}
+        if not symbols <= self._texts.get(text, {}).keys():
             self._texts[text] = _translate(text, [kernel.symbol for kernel in kernels])
-        known = self._texts[text]
-        for kernel in kernels:
-            if kernel.symbol not in known:
-                raise fail("W0759", f"the module has no kernel `{kernel.symbol}`")
-            self._kernels[kernel.symbol] = known[kernel.symbol]
+        self._kernels |= {symbol: self._texts[text][symbol] for symbol in symbols}
 
     def launch(
         self,
@@ -196,27 +189,9 @@ class SimDevice:
     def filler(self, target: device.DeviceView, value: np.generic, stream: device.Stream) -> Callable[[], None]:
         return partial(self._issue, partial(self.fill, target, value, stream))
 
-    def _issue(self, do: Callable[[], Any], kernel: str | None = None) -> Any:
-        if self._capture is None:
-            return do()
-        self._capture.append((kernel, do))
-        return None
-
-    def begin_capture(self, stream: device.Stream) -> None:
-        self._capture = []
-
     def end_capture(self, stream: device.Stream) -> Recorded:
-        made, self._capture = self._capture or [], None
         self.alive["graphs"] += 1
-        return made
-
-    def abandon_capture(self, stream: device.Stream) -> None:
-        self._capture = None
-
-    def launch_graph(self, graph: Recorded, stream: device.Stream) -> list[device.Replayed]:
-        """Issue all of it again: what events order in it they order now."""
-        found = [(kernel, do()) for kernel, do in graph]
-        return [(kernel, report) for kernel, report in found if kernel is not None and report is not None]
+        return super().end_capture(stream)
 
     def destroy_graph(self, graph: Recorded) -> None:
         self.alive["graphs"] -= 1
@@ -263,11 +238,7 @@ class SimDevice:
 
 def _translate(text: str, symbols: Sequence[str]) -> dict[str, SimKernel]:
     """The kernels of a module by symbol."""
-    context = mlir.context()
-    try:
-        module = mlir.parse(text, context)
-    except mlir.ir.MLIRError as error:
-        raise fail("W0759", "the module of the kernels does not parse", notes=(str(error),)) from error
+    module = kernel_module(text, symbols)
     return {found.symbol: SimKernel(found.op) for found in kernel_functions(module) if found.symbol in symbols}
 
 

@@ -12,7 +12,7 @@ from capturing import Capturing, Recorded
 from weft.dsl.diagnostics import fail
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import Kernel
-from weft.runtime.run.device import DeviceView
+from weft.runtime.run.device import DeviceTarget, DeviceView
 
 
 class NumpyDevice(Capturing):
@@ -20,6 +20,7 @@ class NumpyDevice(Capturing):
     call."""
 
     name = "numpy"
+    target: ClassVar[DeviceTarget] = "cuda"
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
 
     def __init__(self, kernels: dict[str, Callable[..., None]], fail_at: int | None = None, order: int | None = None) -> None:

@@ -119,7 +119,8 @@ def _comparison(report: Report) -> RenderableType:
 
 def _synchronization(report: Report) -> RenderableType:
     if report.races is None or report.faults is None:
-        return Text("a GPU does not see races; `--target sim` does", "dim")
+        where = "GPU" if report.target == "cuda" else "CPU"
+        return Text(f"a {where} does not see races; `--target sim` does", "dim")
     lines: list[RenderableType] = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
     for name, found in (
         ("races", [f"{r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]),

@@ -14,15 +14,13 @@ from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..pipeline import Applied
-from ..runtime.run.execution import Clock
+from ..runtime.run.execution import TARGETS, Clock
 from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line, live_handles
 
 if TYPE_CHECKING:
     from ..interpreter.proof.races.proof import Findings
     from ..runtime.run.execution import Target
-
-TARGETS = ("auto", "sim", "cuda")
 
 
 @command("sync", "the current conflicts between threads, and the barriers that separate them")
@@ -96,7 +94,7 @@ def cuda(desk: Desk, text: str) -> None:
         desk.console.print(colors.cuda(made))
 
 
-@command("run [auto|sim|cuda]", "run what is launched so far, and compare with the payload", "target")
+@command("run [auto|sim|cuda|cpu]", "run what is launched so far, and compare with the payload", "target")
 def run(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is launched."""
     from ..execution import run_applied

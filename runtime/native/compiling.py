@@ -1,0 +1,100 @@
+"""Kernels of a scheduled module as machine code of this CPU: a function of loops each, through LLVM."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...interpreter.ir.functions import sizes_of
+from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir
+from ...interpreter.session.rewriter import upstream_messages
+from ..cuda.module import kernel_functions, kernel_module
+from ..plan.plan import Kernel
+from ..reference.cpu_lowering import lower
+from .launches import keep_kernels
+from .limits import NotLoopsError, expect_upstream
+
+WAY_OUT = "the simulator runs it: `--target sim`"
+KEPT = 128
+"""Compiled texts that are kept in memory, for whoever loads one again."""
+
+_prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """Machine code of a kernel.
+
+    Args:
+        call: takes the address of an array of pointers to the arguments of `kernel.serial_function`, a memref's one by one
+            (memory twice, offset, sizes, strides). While it runs, other Python threads do too.
+        block, grid: the sizes that it was compiled for; None: any.
+        engine: holds the code.
+    """
+
+    call: Callable[[int], None]
+    block: tuple[int, int, int] | None
+    grid: tuple[int, int, int] | None
+    engine: Any
+
+
+def compiled(text: str, kernels: Sequence[Kernel], *, distinct: bool) -> dict[str, MachineCode]:
+    """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads.
+
+    Args:
+        distinct: no two memrefs of a launch share memory, unless nobody writes it.
+
+    Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
+    """
+    with _one_at_a_time:
+        return _compiled(text, tuple(kernel.symbol for kernel in kernels), distinct)
+
+
+_one_at_a_time = Lock()
+
+
+@lru_cache(KEPT)
+def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, MachineCode]:
+    module = kernel_module(text, symbols)
+    sizes = {
+        found.symbol: (sizes_of(found.op, "known_block_size"), sizes_of(found.op, "known_grid_size"))
+        for found in kernel_functions(module)
+    }
+    try:
+        functions = keep_kernels(module, symbols)
+        expect_upstream(module, "the kernel")
+        names = [function.name.value for function in functions]
+        for function in functions if distinct else ():
+            _say_distinct(function)
+        del functions
+        lower(module)
+        engine = execution_engine(module)
+        addresses = [engine.raw_lookup(name) for name in names]
+    except NotLoopsError as error:
+        raise WeftError(Diagnostic("W0725", error.message, hint=WAY_OUT, payload=error.place)) from error
+    except (ir.MLIRError, TransformError) as error:
+        notes = upstream_messages(error)[:4]
+        raise fail("W0725", "the kernels cannot be compiled for the CPU", notes=notes, hint=WAY_OUT) from error
+    except JitError as error:
+        raise fail("W0725", f"the kernels cannot be compiled for the CPU: {error}", hint=WAY_OUT) from error
+    if not all(addresses):
+        raise fail("W0725", "the kernels call functions that this CPU's libraries lack", hint=WAY_OUT)
+    return {
+        symbol: MachineCode(_prototype(address), *sizes[symbol], engine)
+        for symbol, address in zip(symbols, addresses, strict=True)
+    }
+
+
+def _say_distinct(function: Any) -> None:
+    """Tell LLVM that what one argument refers to no other does."""
+    with function.operation.context:
+        mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()}), ir.DictAttr.get({})
+        types = function.type.inputs
+        function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [mark if isinstance(t, ir.MemRefType) else nothing for t in types]
+        )

@@ -1,0 +1,230 @@
+"""`CpuDevice`: the plan runner's device that runs the scheduled kernels natively, as loops, their blocks on several threads."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from ..plan.dtypes import NUMPY, itemsize
+from ..plan.plan import Kernel
+from ..run.device import DeviceTarget, DeviceView, Stream
+from ..run.replay import Replay
+from ..simulator.report import Race
+from .compiling import MachineCode, compiled
+from .kernel import LEADING
+from .threads import ALIGNMENT
+from .workers import spread, usable_processors
+
+
+@dataclass(eq=False)
+class CpuMemory:
+    """Memory of this process. What works on it reads `address` each time that it is done, so that it may be changed in between.
+
+    Args:
+        address: of the first byte.
+        size: in bytes.
+        owner: what keeps it; None where somebody else does.
+    """
+
+    address: int
+    size: int
+    owner: Any = None
+
+
+@dataclass(eq=False)
+class CpuEvent:
+    """`reached`: when it was recorded last."""
+
+    reached: float = 0.0
+
+
+class CpuDevice(Replay):
+    """Runs kernels natively. Everything is done, in order, when a call returns; streams and events order nothing else.
+
+    A function that `launcher` gives is called by one thread at a time; different ones may run side by side.
+
+    Args:
+        threads: so many do the blocks of a launch; None: as many as there are processors that this process may use.
+
+    Raises:
+        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0753 (a launch of another size than the
+            kernel was made for), W0759 (a kernel that is not there).
+    """
+
+    name = "CPU"
+    target: ClassVar[DeviceTarget] = "cpu"
+    wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
+    unordered: tuple[Race, ...] = ()
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = usable_processors() if threads is None else threads
+        self._loaded: dict[str, tuple[str, tuple[Kernel, ...]]] = {}
+
+    # ---- kernels --------------------------------------------------------------------------------------------------------
+
+    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+        """Compile the kernels, for arguments that share no memory."""
+        compiled(text, kernels, distinct=True)
+        self._loaded |= {kernel.symbol: (text, tuple(kernels)) for kernel in kernels}
+
+    def launcher(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        args: Sequence[DeviceView | np.generic],
+        stream: Stream,
+    ) -> Callable[[], None]:
+        if kernel.symbol not in self._loaded:
+            raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
+        text, kernels = self._loaded[kernel.symbol]
+        memories = [arg.memory for arg in args if isinstance(arg, DeviceView)]
+        found = compiled(text, kernels, distinct=len(set(memories)) == len(memories))[kernel.symbol]
+        for what, known, given in (("block", found.block, block), ("grid", found.grid, grid)):
+            if known is not None and known != given:
+                raise fail("W0753", f"`{kernel.name}` is for a {what} of {known}, not of {given}")
+        launch = _Launch(found, (*grid, *block, shared_bytes), args, self.threads)
+        return partial(self._issue, launch, kernel.name)
+
+    # ---- memory ---------------------------------------------------------------------------------------------------------
+
+    def alloc(self, name: str, dtype: str, count: int) -> CpuMemory:
+        size = count * itemsize(dtype)
+        try:
+            owner = np.empty(size + ALIGNMENT, np.uint8)
+        except MemoryError as error:
+            raise fail("W0722", f"there are no {size} bytes left for `{name}`") from error
+        return CpuMemory(owner.ctypes.data + -owner.ctypes.data % ALIGNMENT, size, owner)
+
+    def adopt(self, address: int, size: int) -> CpuMemory:
+        """Memory that the caller keeps as long as it is used here; `size` in bytes."""
+        return CpuMemory(address, size)
+
+    def free(self, memory: CpuMemory) -> None:
+        memory.owner = None
+
+    def poison(self, memory: CpuMemory, byte: int, stream: Stream) -> None:
+        ctypes.memset(memory.address, byte, memory.size)
+
+    def upload(self, memory: CpuMemory, array: np.ndarray, stream: Stream) -> None:
+        ctypes.memmove(memory.address, array.ctypes.data, memory.size)
+
+    def download(self, memory: CpuMemory, array: np.ndarray, stream: Stream) -> None:
+        ctypes.memmove(array.ctypes.data, memory.address, memory.size)
+
+    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
+        return partial(self._issue, partial(_copy, target, source))
+
+    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
+        return partial(self._issue, partial(_fill, target, value))
+
+    # ---- streams and events: all is done when the call returns ----------------------------------------------------------
+
+    def create_stream(self) -> Stream:
+        return None
+
+    def destroy_stream(self, stream: Stream) -> None: ...
+
+    def create_event(self) -> CpuEvent:
+        return CpuEvent()
+
+    def record(self, event: CpuEvent, stream: Stream) -> None:
+        self._issue(partial(_record, event))
+
+    def wait(self, stream: Stream, event: CpuEvent) -> None: ...
+
+    def destroy_event(self, event: CpuEvent) -> None: ...
+
+    def elapsed(self, start: CpuEvent, end: CpuEvent) -> float | None:
+        return end.reached - start.reached
+
+    def synchronize(self) -> None: ...
+
+
+def _record(event: CpuEvent) -> None:
+    event.reached = time.perf_counter()
+
+
+class _Launch:
+    """A launch, to be called as often as one likes: the arguments lie in memory, where only addresses change.
+
+    Args:
+        sizes: the grid's, the block's, and the bytes of dynamic shared memory.
+    """
+
+    def __init__(
+        self, kernel: MachineCode, sizes: Sequence[int], args: Sequence[DeviceView | np.generic], threads: int
+    ) -> None:
+        self._call, self._threads = kernel.call, threads
+        self._blocks = sizes[0] * sizes[1] * sizes[2]
+        cells = list(sizes)
+        order = list(range(len(sizes)))
+        self._memories: list[tuple[int, CpuMemory]] = []
+        for arg in args:
+            first = len(cells)
+            if isinstance(arg, DeviceView):
+                self._memories.append((first, arg.memory))
+                cells += [0, arg.offset, *arg.shape, *arg.strides]
+                order.append(first)
+            else:
+                cells.append(int.from_bytes(arg.tobytes(), "little", signed=False))
+            order += range(first, len(cells))
+        self._cells = (ctypes.c_uint64 * len(cells))(*cells)
+        start = ctypes.addressof(self._cells)
+        self._ranges = (ctypes.c_uint64 * (2 * threads))()
+        range_start, self._width = ctypes.addressof(self._ranges), LEADING - len(sizes) + len(order)
+        pointers = [
+            pointer
+            for worker in range(threads)
+            for pointer in (
+                *(range_start + 8 * (2 * worker + side) for side in (0, 1)),
+                *(start + 8 * i for i in order),
+            )
+        ]
+        self._pointers = (ctypes.c_void_p * len(pointers))(*pointers)
+
+    def __call__(self) -> None:
+        cells = self._cells
+        for number, memory in self._memories:
+            cells[number] = memory.address
+        spread(self._blocks, self._threads, self._do)
+
+    def _do(self, worker: int, first: int, end: int) -> None:
+        self._ranges[2 * worker], self._ranges[2 * worker + 1] = first, end
+        self._call(ctypes.addressof(self._pointers) + 8 * self._width * worker)
+
+
+# ---- copies and fills ------------------------------------------------------------------------------------------------
+
+
+def _copy(target: DeviceView, source: DeviceView) -> None:
+    if target.contiguous and source.contiguous:
+        ctypes.memmove(_start(target), _start(source), source.count * itemsize(source.dtype))
+    elif target.memory is source.memory:
+        _elements(target)[...] = _elements(source).copy()
+    else:
+        _elements(target)[...] = _elements(source)
+
+
+def _fill(target: DeviceView, value: np.generic) -> None:
+    _elements(target)[...] = value
+
+
+def _start(view: DeviceView) -> int:
+    return view.memory.address + view.offset * itemsize(view.dtype)
+
+
+def _elements(view: DeviceView) -> np.ndarray:
+    """What a view shows, as an array."""
+    dtype, memory = NUMPY[view.dtype], view.memory
+    flat = np.frombuffer((ctypes.c_uint8 * memory.size).from_address(memory.address), np.uint8).view(dtype)
+    strides = [stride * dtype.itemsize for stride in view.strides]
+    return np.lib.stride_tricks.as_strided(flat[view.offset :], view.shape, strides)

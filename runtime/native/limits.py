@@ -1,0 +1,47 @@
+"""What compiled code on a CPU cannot do: ops that only a GPU has, and what threads do together other than by barriers."""
+
+from __future__ import annotations
+
+from ...interpreter.ir.functions import symbol
+from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.session.rewriter import describe
+from ..reference.rounding import own_rounding
+from .threads import BLOCK_IDS, THREAD_IDS
+
+_OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
+KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
+
+
+class NotLoopsError(Exception):
+    """What a program does that compiled code on a CPU cannot do. `place`: the op, and where it stands."""
+
+    def __init__(self, op: ir.Operation, message: str) -> None:
+        super().__init__(message)
+        self.message, self.place = message, describe(op)
+
+
+def expect_upstream(module: ir.Module, what: str) -> None:
+    """Refuse ops that upstream's passes do not lower, before any of them sees one. `what` has them, for the message."""
+    for op in operations(module.operation):
+        if op.name == "func.func" and not op.regions[0].blocks:
+            message = f"{what} calls @{symbol(op)}, which has no body"
+        elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
+            message = f"{what} has `{op.name}`, an op of a dialect that is not upstream's"
+        elif own_rounding(op) is not None:  # LLVM would take it that the processor rounds so already
+            message = f"{what} has `{op.name}` that rounds {own_rounding(op)}; on the CPU ops round to nearest"
+        else:
+            continue
+        raise NotLoopsError(op, message)
+
+
+def expect_loops(kernel: ir.Operation) -> None:
+    """Refuse what one thread after the other cannot do."""
+    for op in operations(kernel):
+        dialect = op.name.partition(".")[0]
+        if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
+            message = f"on the CPU one thread runs after the other; `{op.name}` is done by several together"
+            raise NotLoopsError(op, message)
+        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
+            raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
+        if op.name in ("func.call", "func.call_indirect"):
+            raise NotLoopsError(op, "the kernel calls a function: inline it, or the CPU cannot run it")
