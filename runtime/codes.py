@@ -132,6 +132,41 @@ W0738 a bundle's file was edited
     simulator runs the module, a GPU the kernels: once either was edited, by removing a barrier for instance, a run of
     one says nothing about the other. This is a warning; `weft run DIR --json` lists the files under `edited`. Rebuild
     the bundle.
+W0740 not an array that a kernel can be called with
+    A kernel takes arrays of anything that speaks DLPack or `__cuda_array_interface__`: NumPy, CuPy, PyTorch, JAX. A
+    tensor that requires a gradient, a traced, sharded or deleted array of JAX's, and a null pointer are refused.
+
+    wrong:  kernel([1.0, 2.0], b)
+    right:  kernel(numpy.array([1.0, 2.0], numpy.float32), b)
+W0741 an array that is not row-major
+    Kernels take their arrays contiguous, in row-major (C) order. A transposed array, or every second column of one,
+    has other strides.
+
+    wrong:  kernel(a.T, b)
+    right:  kernel(cupy.ascontiguousarray(a.T), b)
+W0742 an array that is not aligned
+    On a GPU, kernels access up to 16 bytes at once, so each array has to begin at a multiple of 16 bytes, as all
+    allocations do. A slice may begin elsewhere.
+
+    wrong:  kernel(x[1:], b)
+    right:  kernel(x[1:].copy(), b)
+W0743 an array on another device
+    A kernel runs on one device: the GPU that was current when it was compiled, or the CPU. Its arrays are in that
+    device's memory. (NumPy arrays alone are copied to a GPU, and the results back.)
+W0744 arrays that overlap
+    A kernel is proven for arguments that are distinct buffers. What it writes must not overlap anything else that it
+    is given.
+
+    wrong:  kernel(a, b, out=a)
+    right:  kernel(a, b, out=c)
+W0745 an array that cannot be written
+    The kernel writes this argument or result, and the array is read-only, or a value that its library never changes
+    (JAX).
+W0746 not a stream
+    `stream` is a stream of CuPy's or PyTorch's, an object with `__cuda_stream__`, or a handle as an integer. On the CPU
+    there are none: the work is done when the call returns.
+W0747 no operator of PyTorch's can be made
+    PyTorch is not installed, or the name is not of the form `namespace::name`.
 W0800 the CPU reference cannot lower the payload
     MLIR's passes reject an op of it; their messages are in the notes. The kernels can still be run without a
     reference: `--reference none`.

@@ -1,7 +1,8 @@
 """Weft: a small schedule language for GPU kernels.
 
-`weft.run("shared", settings={"m": 256})` applies a schedule to its payload, runs it and compares; `apply` stops at the
-scheduled module, `build` writes a bundle, `load` reads and checks alone. See `weft.api`.
+`weft.compile("shared", settings={"m": 256})` makes a function of arrays; `run` applies a schedule to its payload, runs it and
+compares; `apply` stops at the scheduled module, `build` writes a bundle, `load_bundle` makes a function of one, `load` reads and
+checks alone. See `weft.api`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import Applied, Recipe, Report, apply, build, load, run
+    from .api import Applied, Recipe, Report, apply, build, compile, load, run
     from .dsl.diagnostics import Diagnostic, WeftError
+    from .runtime.call.bundles import load_bundle
+    from .runtime.call.kernel import Kernel
+    from .runtime.call.pytorch import torch_op
 
 __version__ = "0.1.0"
 
-__all__ = ["Applied", "Diagnostic", "Recipe", "Report", "WeftError", "apply", "build", "load", "run"]
+__all__ = [
+    "Applied",
+    "Diagnostic",
+    "Kernel",
+    "Recipe",
+    "Report",
+    "WeftError",
+    "apply",
+    "build",
+    "compile",
+    "load",
+    "load_bundle",
+    "run",
+    "torch_op",
+]
+_HOMES = {
+    "Diagnostic": ".dsl.diagnostics",
+    "Kernel": ".runtime.call.kernel",
+    "WeftError": ".dsl.diagnostics",
+    "load_bundle": ".runtime.call.bundles",
+    "torch_op": ".runtime.call.pytorch",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -23,5 +48,4 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = ".dsl.diagnostics" if name in ("Diagnostic", "WeftError") else ".api"
-    return getattr(importlib.import_module(home, __name__), name)
+    return getattr(importlib.import_module(_HOMES.get(name, ".api"), __name__), name)

@@ -1,32 +1,42 @@
 """The Python API: what the command line does, as functions.
 
-Each takes a schedule by path or recipe name, `payload` (the path of an `.mlir` file, instead of the schedule's own) and
-`settings` (parameters of the schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and
-raises `WeftError` with diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through.
+Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (instead of the schedule's own: the path of an
+`.mlir` file, a builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings` (parameters of the
+schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and raises `WeftError` with
+diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Union, Unpack
 
 from .cli.supervisor import interruptible
+from .dsl import tree
+from .dsl.diagnostics import Source, Span, fail
 from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
+from .recipes import builders
+from .runtime.call.targets import Where
 from .runtime.run.execution import Reference, Report, RunOptions, Target, run_bundle
 
-__all__ = ["Applied", "Recipe", "Report", "apply", "build", "load", "run"]
+if TYPE_CHECKING:
+    from .interpreter.ir.mlir import ir
+    from .runtime.call.kernel import Kernel
+
+__all__ = ["Applied", "Recipe", "Report", "apply", "build", "compile", "load", "run"]
 
 Name = str | PathLike[str]
+Payload = Union[Name, "ir.Module", Callable[[], "Payload"]]
 Setting = int | float | bool | str
 
 
 class Choices(TypedDict, total=False):
     """What is chosen beside the schedule."""
 
-    payload: Name | None
+    payload: Payload | None
     settings: Mapping[str, Setting] | None
     layer: str | None
     unproven: bool
@@ -37,8 +47,28 @@ def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     """Read and check a schedule, bind its parameters, and read its payload's text."""
     values = (choice.get("settings") or {}).items()
     settings = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values}
-    payload, unproven = _path(choice.get("payload")), choice.get("unproven", False)
-    return Choice(str(schedule), payload, settings, choice.get("layer"), unproven).open()
+    payload, program = _payload(choice.get("payload"))
+    text = Source("<schedule>", schedule) if isinstance(schedule, str) and "{" in schedule else None
+    file, unproven = "" if text else str(schedule), choice.get("unproven", False)
+    return Choice(file, payload, settings, choice.get("layer"), unproven, text, program).open()
+
+
+def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
+    """A payload as a path, or as what else it is. Error: W0485 for what is no payload."""
+    if given is None or isinstance(given, PathLike):
+        return (None if given is None else Path(given)), None
+    if isinstance(given, str):
+        if "\n" in given or "{" in given:
+            return None, Source("<payload>", given)
+        named = given in builders() and not Path(given).exists()
+        span = Span(Source("<payload>", given), 1, 1, 1, 1 + len(given))
+        return (None, tree.Payload(span, given, None, ())) if named else (Path(given), None)
+    if hasattr(given, "operation"):
+        return None, Source("<module>", str(given))
+    if callable(given):
+        return _payload(given())
+    message = f"a {type(given).__module__}.{type(given).__qualname__} is not a payload"
+    raise fail("W0485", message, "give a path, a builder's name, MLIR text, an `ir.Module`, or a function that returns one")
 
 
 @interruptible()
@@ -73,6 +103,31 @@ def build(
     """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
     build_bundle(load(schedule, **choice), entry, Path(output), data_seed)
     return Path(output)
+
+
+@interruptible()
+def compile(
+    schedule: Name,
+    payload: Payload | None = None,
+    *,
+    settings: Mapping[str, Setting] | None = None,
+    layer: str | None = None,
+    entry: str | None = None,
+    target: Where = "auto",
+    unproven: bool = False,
+) -> Kernel:
+    """A schedule applied to its payload, as a function of arrays: `kernel(a, b)`.
+
+    It is compiled once for each schedule, payload, settings and device: kept in memory, and on disk (`$WEFT_CACHE_DIR`).
+
+    Args:
+        entry: the payload's function; None: the only one that launches.
+        target: `cuda`, `cpu`, or `auto`: the GPU where there is one, else the CPU.
+    """
+    from .compiled import compiled
+
+    recipe = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven)
+    return compiled(recipe, entry, target)
 
 
 def _path(name: Name | None) -> Path | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,13 +37,13 @@ def resolve_schedule(name: str) -> Path:
     raise fail("W0050", f"there is no file and no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
-def read_schedule(name: str) -> tree.File:
-    """Parse and check a schedule by path or recipe name. Raises all that is wrong with it at once."""
+def read_schedule(name: str | Source) -> tree.File:
+    """Parse and check a schedule by path or recipe name, or its text. Raises all that is wrong with it at once."""
     from .dsl.checker import expect_right
-    from .dsl.parser import parse_file
+    from .dsl.parser import parse_file, parse_text
     from .interpreter.session.statement import signatures
 
-    file = parse_file(resolve_schedule(name))
+    file = parse_text(name.text, name.name) if isinstance(name, Source) else parse_file(resolve_schedule(name))
     expect_right(file, signatures())
     return file
 
@@ -58,6 +58,8 @@ class Choice:
         settings: parameters of the schedule and of its payload, as text.
         layer: sizes of the payload by name.
         unproven: kernels that are not proven race-free are let through.
+        text: the schedule's text, instead of a file.
+        program: the payload's text, or what a schedule says to name a builder, instead of a file.
     """
 
     file: str
@@ -65,6 +67,8 @@ class Choice:
     settings: Mapping[str, str] = field(default_factory=dict)
     layer: str | None = None
     unproven: bool = False
+    text: Source | None = None
+    program: Source | tree.Payload | None = None
 
     def open(self, clock: Clock | None = None) -> Recipe:
         """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""
@@ -76,10 +80,14 @@ class Choice:
 
         clock = clock or Clock()
         with clock.phase("parse"):
-            file = read_schedule(self.file) if self.file else parse_text(EMPTY, TYPED)
+            named = self.text or self.file
+            file = read_schedule(named) if named else parse_text(EMPTY, TYPED)
         with clock.phase("payload"):
-            mine = distribute(self.settings, file.main, builder_of(file, self.payload), self.layer)
-            source, made_of = payload_source(file, self.payload, mine.payload, mine.layer)
+            text = self.program if isinstance(self.program, Source) else None
+            if isinstance(self.program, tree.Payload):
+                file = replace(file, payload=self.program)
+            mine = distribute(self.settings, file.main, None if text else builder_of(file, self.payload), self.layer)
+            source, made_of = (text, {}) if text else payload_source(file, self.payload, mine.payload, mine.layer)
         return Recipe(self, file, source, bind(file.main, mine.schedule), made_of, clock)
 
 

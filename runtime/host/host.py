@@ -32,6 +32,7 @@ from ..plan.plan import (
     ScalarOf,
     Size,
 )
+from ..plan.signature import plan_signature
 from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments
 from .kernels import shared_memory, unproven
@@ -62,7 +63,10 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     if host.ordered:
         most = ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
         steps, fewest = on_streams(steps, *_order(host), most)
-    plan = replace(plan_of(host, function, steps), fewest_streams=fewest)
+    plan = plan_of(host, function, steps)
+    names = tuple(n for n, out in zip(argument_names(function), out_arguments(function), strict=True) if not out)
+    usual = names == tuple(a.name for a in plan_signature(plan).arguments)
+    plan = replace(plan, fewest_streams=fewest, arguments=() if usual else names)
     return validate(plan, f"the plan of @{plan.entry}")
 
 

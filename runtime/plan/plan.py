@@ -224,6 +224,7 @@ class Plan:
 
     `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
     last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
+    `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars.
     """
 
     entry: str
@@ -233,6 +234,7 @@ class Plan:
     kernels: tuple[Kernel, ...]
     version: int = VERSION
     fewest_streams: int | None = None
+    arguments: tuple[str, ...] = ()
     texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
 

@@ -70,6 +70,8 @@ def plan_signature(plan: Plan) -> FunctionSignature:
         Argument(b.name, b.dtype, static_shape(b.shape), "input" if b.role == "input" else "inout") for b in plan.inputs
     ]
     arguments += [Argument(s.name, s.dtype, None, "input") for s in plan.scalars]
+    if plan.arguments:
+        arguments.sort(key=lambda argument: plan.arguments.index(argument.name))
     results = [Argument(b.name, b.dtype, static_shape(b.shape), "output") for b in plan.buffers if b.role == "output"]
     return FunctionSignature(plan.entry, tuple(arguments), tuple(results))
 

@@ -22,7 +22,7 @@ from ..files.writing import write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import Kernel
 from ..simulator.report import Race
-from .cupy_work import CupyWork, Sized
+from .cupy_work import Adopted, CupyWork, Sized
 from .device import DeviceTarget, Event, Graph, Memory, Stream
 
 ACCELERATED = 90
@@ -129,6 +129,9 @@ class CupyDevice(CupyWork):
     def free(self, memory: Memory) -> None:
         if self._streams:
             self._freed.append(memory)
+
+    def adopt(self, address: int, size: int) -> Memory:
+        return Adopted(address, size)
 
     def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
         with self._failures("filling memory"):

@@ -57,13 +57,22 @@ class CupyWork:
         if function is None:
             raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")
         dynamic = kernel.dynamic_shared_bytes + shared_bytes
-        values = tuple(v for arg, param in zip(args, kernel.params, strict=True) for v in parameters(arg, param))
+        values, moving = _parameters(args, kernel.params)
         what = f"launching `{kernel.name}`"
         if dynamic > self._dynamic[kernel.name]:
             with self._failures(what):
                 self._cupy.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
             self._dynamic[kernel.name] = dynamic
-        return self._doing(what, lambda: function(grid, block, values, shared_mem=dynamic, stream=stream))
+        if not moving:
+            given = tuple(values)
+            return self._doing(what, lambda: function(grid, block, given, shared_mem=dynamic, stream=stream))
+
+        def launch() -> None:
+            for place, memory in moving:
+                values[place] = memory.passed
+            function(grid, block, tuple(values), shared_mem=dynamic, stream=stream)
+
+        return self._doing(what, launch)
 
     def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
         what = f"copying `{source.name}` to `{target.name}`"
@@ -71,11 +80,11 @@ class CupyWork:
         if not count:
             return _nothing
         if target.contiguous and source.contiguous:
-            to, from_, size = _start(target), _start(source), count * width
-            return self._doing(what, lambda: to.copy_from_device_async(from_, size, stream))
+            runtime, size = self._cupy.cuda.runtime, count * width
+            kind, to = runtime.memcpyDeviceToDevice, stream.ptr
+            return self._doing(what, lambda: runtime.memcpyAsync(_start(target), _start(source), size, kind, to))
         dimensions = moves.extents(source.shape, target.strides, source.strides)
-        pointers = (np.uint64(_start(target).ptr), np.uint64(_start(source).ptr))
-        return self._move("copy", width, pointers, count, dimensions, stream, what)
+        return self._move("copy", width, (target, source), count, dimensions, stream, what)
 
     def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
         what = f"filling `{target.name}`"
@@ -84,17 +93,17 @@ class CupyWork:
             return _nothing
         raw = value.tobytes()
         if target.contiguous and len(set(raw)) == 1:
-            to, byte, size = _start(target), raw[0], count * width
-            return self._doing(what, lambda: to.memset_async(byte, size, stream))
+            runtime, byte, size = self._cupy.cuda.runtime, raw[0], count * width
+            return self._doing(what, lambda: runtime.memsetAsync(_start(target), byte, size, stream.ptr))
         bits = np.frombuffer(raw, np.dtype(f"u{width}"))[0]
         dimensions = moves.extents(target.shape, target.strides)
-        return self._move("fill", width, (np.uint64(_start(target).ptr), bits), count, dimensions, stream, what)
+        return self._move("fill", width, (target, bits), count, dimensions, stream, what)
 
     def _move(
         self,
         move: moves.Move,
         width: int,
-        ends: tuple[np.generic, np.generic],
+        ends: tuple[DeviceView, DeviceView | np.generic],
         count: int,
         dimensions: Sequence[Sequence[int]],
         stream: Stream,
@@ -105,10 +114,15 @@ class CupyWork:
         if name not in self._moves:
             module = self._module(moves.move_text(move, width, len(dimensions)))
             self._moves[name] = self._function(module, name)
-        values = (*ends, *moves.numbers(count, dimensions))
+        numbers = tuple(moves.numbers(count, dimensions))
         grid, block = (moves.blocks(count), 1, 1), (moves.THREADS, 1, 1)
         kernel = self._moves[name]
-        return self._doing(what, lambda: kernel(grid, block, values, shared_mem=0, stream=stream))
+
+        def once() -> None:
+            first = (np.uint64(_start(end)) if isinstance(end, DeviceView) else end for end in ends)
+            kernel(grid, block, (*first, *numbers), shared_mem=0, stream=stream)
+
+        return self._doing(what, once)
 
     def _doing(self, what: str, do: Callable[[], object]) -> Callable[[], None]:
         """What does a call of CuPy's, and says what it was for where it fails."""
@@ -141,15 +155,46 @@ class Sized:
     def __init__(self, pointer: Any, size: int) -> None:
         self.pointer = pointer
         self.size = size
+        self.address: int = pointer.ptr
+
+
+class Adopted:
+    """Memory of the caller's, which may be another from one call to the next."""
+
+    def __init__(self, address: int, size: int) -> None:
+        self.address = address
+        self.size = size
+
+    @property
+    def address(self) -> int:
+        return int(self.passed)
+
+    @address.setter
+    def address(self, address: int) -> None:
+        self.passed = np.uint64(address)
+        """As a kernel takes it."""
 
 
 def _nothing() -> None:
     """What copying no elements takes: CUDA's graphs know no empty copies."""
 
 
-def _start(view: DeviceView) -> Any:
-    """A pointer to the first element of a view."""
-    return view.memory.pointer + view.offset * itemsize(view.dtype)
+def _start(view: DeviceView) -> int:
+    """The address of a view's first element, as it is now."""
+    return view.memory.address + view.offset * itemsize(view.dtype)
+
+
+def _parameters(
+    args: Sequence[DeviceView | np.generic], params: Sequence[Param]
+) -> tuple[list[np.generic], list[tuple[int, Adopted]]]:
+    """The values that a launch passes, and the places among them of addresses that may change from call to call."""
+    values: list[np.generic] = []
+    moving: list[tuple[int, Adopted]] = []
+    for arg, param in zip(args, params, strict=True):
+        if isinstance(arg, DeviceView) and isinstance(arg.memory, Adopted):
+            moving.append((len(values), arg.memory))
+        values += parameters(arg, param)
+    return values, moving
 
 
 def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generic]:
@@ -157,7 +202,7 @@ def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generi
     if not isinstance(arg, DeviceView):
         yield scalar_bits(arg)
         return
-    yield np.uint64(arg.memory.pointer.ptr)
+    yield np.uint64(arg.memory.address)
     yield from (np.int64(n) for n, fixed in zip(arg.shape, param.shape or (), strict=True) if fixed is None)
     yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=False) if fixed is None)
     if param.offset is None:

@@ -20,7 +20,7 @@ from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
 from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice, architecture, cuda_problem
-from weft.runtime.run.cupy_work import parameters
+from weft.runtime.run.cupy_work import Adopted, parameters
 from weft.runtime.run.device import DeviceView
 from weft.runtime.run.runner import run_plan
 
@@ -96,16 +96,8 @@ def test_a_cache_that_cannot_be_written_stops_nobody(cupy: ModuleType, monkeypat
     assert len(logged(cupy, "compile")) == 1
 
 
-class Pointer:
-    ptr = 4096
-
-
-class Sized:
-    pointer = Pointer()
-
-
 def test_memref_arguments() -> None:
-    view = DeviceView(Sized(), "v", "f32", 7, (3, 4), (8, 2))
+    view = DeviceView(Adopted(4096, 128), "v", "f32", 7, (3, 4), (8, 2))
     static = Param("v", "f32", (3, 4), (8, 2), 7)
     dynamic = Param("v", "f32", (None, 4), (None, None), None)
     assert [int(v) for v in parameters(view, static)] == [4096]

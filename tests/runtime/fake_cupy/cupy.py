@@ -21,6 +21,8 @@ OF_TEXT: dict[tuple[bytes, str], Any] = {}
 """Kernels of one text alone, by its cubin and their names."""
 
 LOG: list[tuple[Any, ...]] = []
+ON: list[int] = []
+"""The stream of each launch."""
 FAIL: set[str] = set()
 CAPABILITY = "90"
 LIVE = {"bytes": 0, "streams": 0, "events": 0, "graphs": 0, "executables": 0}
@@ -75,26 +77,18 @@ class MemoryPointer:
     def __add__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.block, self.offset + offset)
 
-    def memset_async(self, value: int, size: int, stream: Stream) -> None:
-        _check("memset")
-        LOG.append(("memset", value, size))
-        _issue(stream, lambda: ctypes.memset(self.ptr, value, size))
+    def memset_async(self, value: int, size: int, stream: _AnyStream) -> None:
+        _memset(self.ptr, value, size, stream.ptr)
 
-    def copy_from_host_async(self, memory: ctypes.c_void_p, size: int, stream: Stream) -> None:
+    def copy_from_host_async(self, memory: ctypes.c_void_p, size: int, stream: _AnyStream) -> None:
         _check("upload")
         _uncaptured("an upload")
         ctypes.memmove(self.ptr, memory, size)
 
-    def copy_to_host_async(self, memory: ctypes.c_void_p, size: int, stream: Stream) -> None:
+    def copy_to_host_async(self, memory: ctypes.c_void_p, size: int, stream: _AnyStream) -> None:
         _check("download")
         _uncaptured("a download")
         ctypes.memmove(memory, self.ptr, size)
-
-    def copy_from_device_async(self, source: MemoryPointer, size: int, stream: Stream) -> None:
-        _check("copy")
-        assert size > 0, "a graph holds no empty copy"
-        LOG.append(("contiguous copy", size))
-        _issue(stream, lambda: ctypes.memmove(self.ptr, source.ptr, size))
 
 
 class Array(np.ndarray):
@@ -102,7 +96,7 @@ class Array(np.ndarray):
 
     @property
     def data(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return types.SimpleNamespace(ptr=self.ctypes.data)
+        return types.SimpleNamespace(ptr=self.__array_interface__["data"][0], device_id=DEVICE[0])
 
 
 def ndarray(shape: tuple[int, ...], dtype: Any, memptr: MemoryPointer) -> Array:
@@ -115,7 +109,8 @@ def asarray(array: np.ndarray) -> Array:
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> Array:
-    return np.zeros(shape, dtype).view(Array)
+    LOG.append(("empty", shape))
+    return np.full(shape, 7, dtype).view(Array)
 
 
 def asnumpy(array: np.ndarray) -> np.ndarray:
@@ -142,16 +137,8 @@ def _alloc(size: int) -> MemoryPointer:
     return MemoryPointer(_Block(size), 0)
 
 
-class Stream:
-    def __init__(self, non_blocking: bool = False) -> None:
-        LIVE["streams"] += 1
-        MADE["streams"] += 1
-        _check("stream")
-        assert non_blocking
-        self.ptr = next(_handles)
-
-    def __del__(self) -> None:
-        LIVE["streams"] -= 1
+class _AnyStream:
+    ptr = 0
 
     def synchronize(self) -> None:
         _check("stream.synchronize")
@@ -163,11 +150,34 @@ class Stream:
         if CAPTURES and (event in CAPTURES[0].marks or self.ptr in CAPTURES[0].fronts):
             CAPTURES[0].wait(self.ptr, event)
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> _AnyStream:
+        CURRENT.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        CURRENT.pop()
+
+
+class Stream(_AnyStream):
+    def __init__(self, non_blocking: bool = False) -> None:
+        LIVE["streams"] += 1
+        MADE["streams"] += 1
+        _check("stream")
+        assert non_blocking
+        self.ptr = next(_handles)
+
+    def __del__(self) -> None:
+        LIVE["streams"] -= 1
+
+
+class ExternalStream(_AnyStream):
+    """A stream of somebody else's."""
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+
+CURRENT: list[_AnyStream] = [_AnyStream()]
 
 
 class Event:
@@ -182,7 +192,7 @@ class Event:
     def __del__(self) -> None:
         LIVE["events"] -= 1
 
-    def record(self, stream: Stream) -> None:
+    def record(self, stream: _AnyStream) -> None:
         _check("record")
         LOG.append(("record",))
         if CAPTURES and stream.ptr in CAPTURES[0].fronts:
@@ -193,8 +203,20 @@ class Event:
         _uncaptured("waiting for an event")
 
 
+DEVICE = [0]
+"""The current device."""
+
+
 class Device:
-    id = 0
+    def __init__(self, number: int | None = None) -> None:
+        self.id = DEVICE[0] if number is None else number
+
+    def __enter__(self) -> Device:
+        self.before, DEVICE[0] = DEVICE[0], self.id
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        DEVICE[0] = self.before
 
     @property
     def compute_capability(self) -> str:
@@ -207,7 +229,7 @@ class Function:
         self.ptr = name
         self.cubin = cubin
 
-    def __call__(self, grid: Any, block: Any, args: tuple[Any, ...], *, shared_mem: int, stream: Stream) -> None:
+    def __call__(self, grid: Any, block: Any, args: tuple[Any, ...], *, shared_mem: int, stream: _AnyStream) -> None:
         _check("launch")
         FAIL_AT[:] = [left - 1 for left in FAIL_AT]
         if -1 in FAIL_AT:
@@ -215,8 +237,9 @@ class Function:
         for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`
             assert type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
         LOG.append(("launch", self.name, grid, block, shared_mem))
+        ON.append(stream.ptr)
         do = OF_TEXT.get((self.cubin, self.name)) or _kernel(self.name)
-        _issue(stream, lambda: do(grid, block, args))
+        _issue(stream.ptr, lambda: do(grid, block, args))
 
 
 class Module:
@@ -255,6 +278,19 @@ def _device_synchronize() -> None:
     _uncaptured("waiting for the device")
 
 
+def _memset(address: int, value: int, size: int, stream: int) -> None:
+    _check("memset")
+    LOG.append(("memset", value, size))
+    _issue(stream, lambda: ctypes.memset(address, value, size))
+
+
+def _memcpy(target: int, source: int, size: int, kind: int, stream: int) -> None:
+    _check("copy")
+    assert size > 0 and kind == 3, "a graph holds no empty copy"
+    LOG.append(("contiguous copy", size))
+    _issue(stream, lambda: ctypes.memmove(target, source, size))
+
+
 def _attribute(function: str, attribute: int, value: int) -> None:
     _check("attribute")
     LOG.append(("attribute", attribute, value))
@@ -284,16 +320,16 @@ GRAPHS: dict[int, list[tuple[Callable[[], object], frozenset[int]]]] = {}
 _handles = itertools.count(1000)
 
 
-def _issue(stream: Stream, do: Callable[[], object]) -> None:
+def _issue(stream: int, do: Callable[[], object]) -> None:
     """Do it, or put it into the graph that captures the stream."""
     capture = CAPTURES[0] if CAPTURES else None
-    if capture is None or stream.ptr not in capture.fronts:
+    if capture is None or stream not in capture.fronts:
         do()
         return
     if capture.broken:
         raise CUDARuntimeError("cudaErrorStreamCaptureInvalidated")
-    capture.nodes.append((do, capture.fronts[stream.ptr]))
-    capture.fronts[stream.ptr] = frozenset({len(capture.nodes) - 1})
+    capture.nodes.append((do, capture.fronts[stream]))
+    capture.fronts[stream] = frozenset({len(capture.nodes) - 1})
 
 
 def _uncaptured(what: str) -> None:
@@ -386,7 +422,9 @@ def get_default_memory_pool() -> Any:
 cuda = types.SimpleNamespace(
     Device=Device,
     Event=Event,
+    ExternalStream=ExternalStream,
     Stream=Stream,
+    get_current_stream=lambda: CURRENT[-1],
     alloc=_alloc,
     get_elapsed_time=lambda start, end: 1.5,
     driver=types.SimpleNamespace(
@@ -410,9 +448,14 @@ cuda = types.SimpleNamespace(
         graphExecDestroy=lambda graph: _destroy_graph(graph, "executables"),
         graphInstantiate=_instantiate,
         graphLaunch=_launch_graph,
+        memcpyAsync=_memcpy,
+        memcpyDeviceToDevice=3,
+        memsetAsync=_memset,
+        pointerGetAttributes=lambda address: types.SimpleNamespace(device=DEVICE[0]),
         streamBeginCapture=_begin_capture,
         streamCaptureModeRelaxed=2,
         streamEndCapture=_end_capture,
+        getDevice=lambda: DEVICE[0],
         getDeviceCount=lambda: 0 if "device" in FAIL else 1,
         getDeviceProperties=lambda device: {"name": b"Fake GPU"},
     ),

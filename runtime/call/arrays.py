@@ -1,0 +1,241 @@
+"""Arrays of other libraries, without a copy: where their elements lie, and new ones for results.
+
+NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quickest; all others through DLPack or CUDA's array interface
+(https://dmlc.github.io/dlpack; Numba, "CUDA Array Interface"). No library is imported that the caller has not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dsl.diagnostics import WeftError, fail
+from ..plan.dtypes import BF16, NUMPY
+
+
+class Layout(NamedTuple):
+    """What an array is, apart from where it lies.
+
+    Args:
+        element: its element type, as its library calls it.
+        shape: its dimensions.
+        strides: in steps of `unit` bytes; None where the library says that it is row-major.
+        device: the number of its CUDA device; None in the host's memory.
+        writable: whether its library lets it be changed.
+    """
+
+    element: Hashable
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    unit: int
+    device: int | None
+    writable: bool = True
+
+    @property
+    def dtype(self) -> str | None:
+        """The element type as a plan names it; None for one that no kernel takes."""
+        return _dtype(self.element)
+
+    @property
+    def row_major(self) -> bool:
+        """Whether its elements lie side by side; the stride of a dimension of one element says nothing."""
+        if self.strides is None or 0 in self.shape:
+            return True
+        dtype, step = self.dtype, 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if dtype is None or (size != 1 and stride * self.unit != step * NUMPY[dtype].itemsize):
+                return False
+            step *= size
+        return True
+
+
+Seen = tuple[int, tuple[Any, ...]]
+"""The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only compares."""
+
+_NAMES = {dtype: name for name, dtype in NUMPY.items() if name not in ("index", "bf16")}
+"""Element types by NumPy's: 16 bits without a sign may be bf16's, see `fits`."""
+
+_BITS = np.dtype(np.uint16)
+
+
+@cache
+def _dtype(element: Hashable) -> str | None:
+    """A plan's name of an element type: of NumPy's, or of PyTorch's by what it calls itself."""
+    if isinstance(element, np.dtype):
+        return "bf16" if element in (BF16, _BITS) else _NAMES.get(element)
+    words = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "uint16": "bf16"}
+    name = str(element).rpartition(".")[2]
+    return words.get(name) or {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}.get(name)
+
+
+# ---- libraries -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Library:
+    """What is asked of a library of arrays.
+
+    Args:
+        read: the address and the layout of one of its arrays. Raises W0740.
+        empty: a new array of a shape and NumPy type on a device, for results, and what `finish` makes the caller's array of.
+        finish: the caller's array, once the result is in it.
+        stream: the handle of the CUDA stream that the library works on now.
+    """
+
+    name: str
+    read: Callable[[Any], Seen]
+    empty: Callable[[tuple[int, ...], str, int | None], Any]
+    finish: Callable[[Any], Any] = lambda array: array
+    stream: Callable[[], int | None] = lambda: None
+
+
+def _refused(value: object, why: str, hint: str | None = None) -> WeftError:
+    return fail("W0740", f"a {type(value).__module__}.{type(value).__qualname__} cannot be passed as an array: {why}", hint)
+
+
+def _read_numpy(array: np.ndarray) -> Seen:
+    interface = array.__array_interface__
+    return interface["data"][0], (array.dtype, array.shape, interface["strides"], 1, None, array.flags.writeable)
+
+
+def _empty_numpy(shape: tuple[int, ...], dtype: str, device: int | None) -> np.ndarray:
+    return np.empty(shape, NUMPY[dtype])
+
+
+def _read_cupy(array: Any) -> Seen:
+    data = array.data
+    return data.ptr, (array.dtype, array.shape, array.strides, 1, data.device_id, True)
+
+
+def _empty_cupy(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
+    return sys.modules["cupy"].empty(shape, NUMPY[dtype] if dtype != "bf16" else _BITS)
+
+
+def _cupy_stream() -> int:
+    return sys.modules["cupy"].cuda.get_current_stream().ptr
+
+
+def _read_torch(tensor: Any) -> Seen:
+    torch = sys.modules["torch"]
+    if tensor.requires_grad and torch.is_grad_enabled():
+        way = "pass `tensor.detach()`, or call the kernel under `torch.no_grad()`"
+        raise _refused(tensor, "it requires a gradient, and a kernel has none", way)
+    if tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
+        raise _refused(tensor, "its elements do not lie in memory as they are", "pass `tensor.resolve_conj().to_dense()`")
+    kind = tensor.device.type
+    if kind not in ("cpu", "cuda"):
+        raise _refused(tensor, f"it is on the device `{tensor.device}`")
+    device = tensor.device.index if kind == "cuda" else None
+    return tensor.data_ptr(), (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.element_size(), device, True)
+
+
+def torch_type(dtype: str) -> Any:
+    """The element type as PyTorch's."""
+    words = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
+    return getattr(sys.modules["torch"], words.get(dtype) or f"int{dtype[1:]}")
+
+
+def _empty_torch(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
+    where = "cpu" if device is None else f"cuda:{device}"
+    return sys.modules["torch"].empty(shape, dtype=torch_type(dtype), device=where)
+
+
+def _torch_stream() -> int:
+    return sys.modules["torch"].cuda.current_stream().cuda_stream
+
+
+def _read_jax(array: Any) -> Seen:
+    """JAX's arrays are values: nobody may write into one."""
+    if array.is_deleted():
+        raise _refused(array, "it was deleted, or donated to a computation")
+    if not hasattr(array, "addressable_shards") or len(array.addressable_shards) != 1:
+        raise _refused(array, "it is traced, or lies on several devices", "call the kernel outside of `jax.jit`, on one device")
+    address, seen = _read_numpy(np.asarray(array)) if _on_host(array) else _read_foreign(array)
+    return address, (*seen[:-1], False)
+
+
+def _on_host(array: Any) -> bool:
+    return next(iter(array.devices())).platform == "cpu"
+
+
+def _empty_jax(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
+    return _empty_numpy(shape, dtype, device) if device is None else _empty_cupy(shape, dtype, device)
+
+
+def _finish_jax(array: Any) -> Any:
+    jax = sys.modules["jax"]
+    return jax.numpy.asarray(array) if isinstance(array, np.ndarray) else jax.dlpack.from_dlpack(array)
+
+
+# ---- anything else, by the protocols ---------------------------------------------------------------------------------------
+
+_CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
+"""DLPack's numbers of kinds of devices."""
+
+
+def _read_foreign(value: Any) -> Seen:
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is not None:
+        address, read_only = interface["data"]
+        kind = np.dtype(interface["typestr"])
+        element = BF16 if kind == np.dtype("V2") else kind
+        device = _device_at(address)
+        return address, (element, tuple(interface["shape"]), interface.get("strides"), 1, device, not read_only)
+    if not hasattr(value, "__dlpack__"):
+        hint = "arrays speak DLPack or `__cuda_array_interface__`; numbers are passed for scalars"
+        raise _refused(value, "it has no `__dlpack__`", hint)
+    kind, _ = value.__dlpack_device__()
+    if kind not in (_CPU, _CUDA, _PINNED, _MANAGED):
+        raise _refused(value, f"it is on a device of DLPack's kind {int(kind)}")
+    try:
+        if kind in (_CPU, _PINNED):
+            return _read_numpy(np.from_dlpack(value))
+        return _read_cupy(_cupy().from_dlpack(value))
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise _refused(value, str(error) or type(error).__name__) from error
+
+
+def _cupy() -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module("cupy")
+    except ImportError:
+        raise fail("W0720", "CuPy is not installed, and the array is on a GPU") from None
+
+
+def _device_at(address: int) -> int:
+    """The device that memory belongs to: the interface does not say."""
+    cupy = _cupy()
+    return int(cupy.cuda.runtime.pointerGetAttributes(address).device) if address else int(cupy.cuda.Device().id)
+
+
+def _empty_foreign(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
+    if device is None:
+        return _empty_numpy(shape, dtype, device)
+    _cupy()
+    return _empty_cupy(shape, dtype, device)
+
+
+LIBRARIES = {
+    "numpy": Library("numpy", _read_numpy, _empty_numpy),
+    "cupy": Library("cupy", _read_cupy, _empty_cupy, stream=_cupy_stream),
+    "torch": Library("torch", _read_torch, _empty_torch, stream=_torch_stream),
+    "jax": Library("jax", _read_jax, _empty_jax, _finish_jax),
+}
+FOREIGN = Library("DLPack", _read_foreign, _empty_foreign)
+
+
+@cache
+def library_of(kind: type) -> Library:
+    """The library that a type of arrays is of, or of which one of its bases is."""
+    for base in kind.__mro__:
+        root = base.__module__.partition(".")[0]
+        if (found := LIBRARIES.get({"jaxlib": "jax"}.get(root, root))) is not None and hasattr(kind, "shape"):
+            return found
+    return FOREIGN

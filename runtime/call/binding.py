@@ -1,0 +1,130 @@
+"""What a call is given against what the kernel takes: diagnostics, one for each thing that does not fit, before anything runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dsl.diagnostics import Diagnostic, fail
+from ..plan.dtypes import NUMPY
+from ..plan.signature import Argument, type_text
+from ..run.device import Stream
+from .arrays import Layout, Library
+from .prepared import Prepared
+
+ON_CPU = "a kernel for the CPU takes arrays in its memory: NumPy's, or PyTorch's and JAX's on the CPU"
+ON_GPU = "`cupy.asarray(x)` copies an array to the GPU"
+
+
+def misfits(argument: Argument, found: Layout, *, written: bool, device: int | None) -> Iterator[Diagnostic]:
+    """What is wrong with an array for an argument of a kernel on this device (None: the CPU)."""
+    name, wanted = argument.name, argument.shape or ()
+    fits = len(wanted) == len(found.shape) and all(w in (None, n) for w, n in zip(wanted, found.shape, strict=True))
+    same = found.dtype == argument.dtype or {found.dtype, argument.dtype} == {"i64", "index"}
+    if not fits or not same:
+        given = type_text(found.dtype or str(found.element), found.shape)
+        yield Diagnostic("W0717", f"`{name}` is {given}, expected {type_text(argument.dtype, wanted)}")
+    elif not found.row_major:
+        yield Diagnostic(
+            "W0741",
+            f"`{name}` is not row-major: its strides are {found.strides}",
+            hint="pass a contiguous copy: `numpy.ascontiguousarray(x)`, `cupy.ascontiguousarray(x)`, `x.contiguous()`",
+        )
+    if found.device != device:
+        there, here = ("the host's memory" if n is None else f"CUDA device {n}" for n in (found.device, device))
+        hint = ON_CPU if device is None else f"compile a kernel for that device, or copy the array: {ON_GPU}"
+        yield Diagnostic("W0743", f"`{name}` is in {there}, and the kernel runs on arrays in {here}", hint=hint)
+    if written and not found.writable:
+        message = f"`{name}` is written, and the array that is given for it is read-only"
+        yield Diagnostic("W0745", message, hint="pass a copy of it")
+
+
+def number(value: Any) -> tuple[type, Any]:
+    """A scalar with its type, since 1, 1.0 and True are equal; NumPy's, and an array of one element, as Python's number."""
+    if not isinstance(value, int | float) and hasattr(value, "item") and getattr(value, "size", 1) == 1:
+        value = value.item()
+    return type(value), value if isinstance(value, int | float) else repr(value)
+
+
+def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagnostic]:
+    """What is wrong with a number for a scalar argument."""
+    kind, value = found
+    whole = argument.dtype.startswith("i")
+    if not issubclass(kind, int if whole else int | float):
+        yield Diagnostic("W0717", f"`{argument.name}` is {value}, expected a number: {argument.dtype}")
+    elif whole:
+        dtype = NUMPY[argument.dtype]
+        low, high = (0, 1) if argument.dtype == "i1" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        if not low <= value <= high:
+            yield Diagnostic("W0717", f"`{argument.name}` is {value}, which {argument.dtype} cannot hold")
+
+
+class Ready:
+    """A plan prepared for a layout, and what is checked of the addresses of each call.
+
+    Args:
+        names: of the arrays in the order of a call: arguments, then results.
+        written: which of them are written.
+        results: shape and element type of each result.
+        alignment: bytes that each array's first element must begin at a multiple of.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        names: Sequence[str],
+        written: Sequence[bool],
+        results: Sequence[tuple[tuple[int, ...], str]],
+        stream: Stream,
+        alignment: int,
+    ) -> None:
+        self.prepared, self.names, self.results, self.stream = prepared, names, results, stream
+        self._sizes = [prepared.sizes[name] for name in names]
+        self._pairs = [(w, o) for w, is_written in enumerate(written) if is_written for o in range(len(names)) if o != w]
+        self._mask = alignment - 1
+        self.accepted: set[tuple[tuple[Any, ...], ...]] = set()
+        """Layouts of arrays for the results that were found to fit."""
+
+    def check(self, addresses: Sequence[int]) -> None:
+        """W0740 for a null pointer, W0742 for one that is not aligned, W0744 where what is written overlaps something."""
+        if addresses == self.prepared.at:
+            return  # as before
+        sizes, mask, there = self._sizes, self._mask, len(addresses)
+        for place, address in enumerate(addresses):
+            if sizes[place] and (not address or address & mask):
+                self._misplaced(place, address)
+        for a, b in self._pairs:
+            if a < there and b < there and addresses[a] < addresses[b] + sizes[b] and addresses[b] < addresses[a] + sizes[a]:
+                both = f"`{self.names[a]}`, which the kernel writes, overlaps `{self.names[b]}`"
+                raise fail("W0744", both, "distinct arguments are distinct buffers: pass a copy of one of them")
+
+    def _misplaced(self, place: int, address: int) -> None:
+        name = self.names[place]
+        if not address:
+            raise fail("W0740", f"`{name}` has elements, and a null pointer")
+        raise fail(
+            "W0742",
+            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access so many bytes at once",
+            "pass a copy: it begins where memory was allocated",
+        )
+
+
+class Call(NamedTuple):
+    """One call: the addresses of all arrays in order; the results that were made for it, and of which library."""
+
+    ready: Ready
+    addresses: Sequence[int]
+    made: Sequence[Any]
+    library: Library
+
+    def issue(self, lock: threading.Lock) -> None:
+        """Do it: one after the other, since calls share temporaries."""
+        with lock:
+            self.ready.prepared.run(self.addresses)
+
+    def results(self) -> tuple[Any, ...]:
+        """Those that were made for the call, as arrays of the caller's library."""
+        return tuple(self.library.finish(array) for array in self.made)

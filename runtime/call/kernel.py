@@ -1,0 +1,337 @@
+"""`Kernel`: a scheduled program that is called with arrays."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
+from ..plan.plan import Plan
+from ..plan.signature import Argument, FunctionSignature
+from ..run.device import Stream
+from .arrays import LIBRARIES, Layout, library_of
+from .binding import ON_GPU, Call, Ready, misfits, number, number_misfits
+from .prepared import Prepared
+from .targets import GRAPHS, Target
+
+if TYPE_CHECKING:
+    from ...interpreter.ir.mlir import ir
+
+MOST = 64
+"""Layouts that a kernel stays prepared for."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a kernel was made of.
+
+    Args:
+        name: the schedule's.
+        plan, cuda, module: what is done on the host; the kernels as CUDA C++; the scheduled module as MLIR.
+        signature: of the entry function, its arguments in order.
+        steps: each statement of the schedule with what it reported; none where it came from a bundle.
+    """
+
+    name: str
+    plan: Plan
+    cuda: str
+    module: str
+    signature: FunctionSignature
+    steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of each of a number of calls: by the device's clock where it has one, else by the host's."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+
+class Kernel:
+    """A scheduled program as a function of arrays.
+
+    `kernel(a, b)` takes the entry function's arguments in order, or by name: arrays of anything that speaks DLPack or
+    `__cuda_array_interface__`, and numbers for scalars. Arrays that the function writes are updated in place; its results are
+    returned, as arrays of the library that the first one came from: one, or a tuple of several. On a GPU the work is issued to
+    `stream`, or to the library's current one, and not waited for; on the CPU it is done when the call returns. Nothing is copied
+    that lies where the kernel runs; NumPy arrays are copied to a GPU and back. Threads may call one kernel at the same time.
+
+    Args of a call:
+        out: an array for each result, instead of new ones. They must not overlap the arguments.
+        stream: a stream of CuPy's or PyTorch's, an object with `__cuda_stream__`, or a handle as an integer.
+
+    Raises:
+        WeftError: before anything is launched W0716 (number or names of arguments), W0717 (shapes, element types), W0740 (not an
+            array), W0741 (strides), W0742 (alignment), W0743 (device), W0744 (overlap), W0745 (read-only), W0746 (stream),
+            W0702 … W0709 (a plan that is unsound for these sizes); and what the device raises (W072x).
+    """
+
+    def __init__(self, made: Made, target: Target) -> None:
+        self._made, self._target = made, target
+        self.signature = made.signature
+        self._arrays = [a.shape is not None for a in made.signature.arguments]
+        self._ready: OrderedDict[Any, Ready] = OrderedDict()
+        self._lock = threading.Lock()
+        device = target.device
+        with target.current(None):
+            device.load(made.cuda if device.wants == "cuda" else made.module, made.plan.kernels)
+
+    # ---- what it is ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The schedule's."""
+        return self._made.name
+
+    @property
+    def text(self) -> str:
+        """The kernels as CUDA C++."""
+        return self._made.cuda
+
+    @property
+    def plan(self) -> Plan:
+        """What the host does: buffers, launches, copies, streams. Sizes that only a call knows are expressions."""
+        return self._made.plan
+
+    @cached_property
+    def module(self) -> ir.Module:
+        """The scheduled module. Needs MLIR's bindings."""
+        from ...interpreter.ir import mlir
+
+        return mlir.parse(self._made.module, mlir.context())
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """What it is, as plain data: target, device, kernels, and what each statement of the schedule reported."""
+        return {
+            "name": self.name,
+            "entry": self.plan.entry,
+            "target": "cpu" if self._target.number is None else "cuda",
+            "device": self._target.device.name,
+            "signature": str(self.signature),
+            "kernels": [{key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels],
+            "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],
+        }
+
+    def __repr__(self) -> str:
+        return f"<weft.Kernel {self.name}: {self.signature} on {self._target.device.name}>"
+
+    # ---- calling it ----------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
+        given, outs = self._in_order(args, named), _many(out)
+        call = self._bound(given, outs, stream)
+        if call is None:
+            return self._by_way_of_the_device(given, out, stream)
+        with self._target.active():
+            call.issue(self._lock)
+        return out if out is not None else _one(call.results())
+
+    def graph(self, *args: Any, out: Any = None, **named: Any) -> Replay:
+        """The call with these arrays as a CUDA graph: a function that does it again, in one call of the driver's.
+
+        It keeps the arrays; what they hold may change between calls. Raises what a call does, and W0724 on the CPU.
+        """
+        if self._target.number is None:
+            raise fail(*GRAPHS, hint="call the kernel itself")
+        given, outs = self._in_order(args, named), _many(out)
+        with self._target.current(None):
+            own = self._target.device.create_stream()
+        call = self._bound(given, outs, own, alone=True)
+        if call is None:
+            raise fail("W0743", "a graph works on arrays on the GPU, and these are in the host's memory", ON_GPU)
+        return Replay(self._target, call, (given, outs, own), out if out is not None else _one(call.results()))
+
+    def bench(self, *args: Any, repeat: int = 20, out: Any = None, stream: Any = None, **named: Any) -> Timing:
+        """How long a call with these arrays takes, `repeat` times after a first one. Raises what a call does."""
+        call = self._bound(self._in_order(args, named), _many(out), stream)
+        if call is None:
+            raise fail("W0743", "the arrays are in the host's memory, and copying them would be timed", ON_GPU)
+        call.issue(self._lock)
+        return Timing(tuple(self._timed(call) for _ in range(max(repeat, 1))))
+
+    def _timed(self, call: Call) -> float:
+        device, on = self._target.device, call.ready.stream
+        device.synchronize()
+        start, end = device.create_event(), device.create_event()
+        began = time.perf_counter()
+        device.record(start, on)
+        call.issue(self._lock)
+        device.record(end, on)
+        device.synchronize()
+        spent, timed = time.perf_counter() - began, device.elapsed(start, end)
+        for event in (start, end):
+            device.destroy_event(event)
+        return spent if timed is None else timed
+
+    # ---- arguments -----------------------------------------------------------------------------------------------------------
+
+    def _in_order(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        if not named and len(args) == len(self._arrays):
+            return args
+        names = [a.name for a in self.signature.arguments]
+        late = names[len(args) :]
+        if len(args) > len(names) or named.keys() != set(late):
+            what = {
+                "unknown": named.keys() - set(names),
+                "given twice": named.keys() & set(names[: len(args)]),
+                "missing": set(late) - named.keys(),
+            }
+            parts = [f"{len(args)} are given"] if len(args) > len(names) else []
+            parts += [f"{why} {quoted(sorted(which))}" for why, which in what.items() if which]
+            raise self._refused(f"@{self.plan.entry} takes {len(names)} arguments: {'; '.join(parts)}")
+        return (*args, *(named[name] for name in late))
+
+    def _refused(self, message: str) -> WeftError:
+        return fail("W0716", message, notes=(f"it is {self.signature}",))
+
+    def _bound(self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False) -> Call | None:
+        """The call with these arrays, checked; None where all of them are in the host's memory, and the kernel is not.
+
+        `alone`: prepared for this call, and never used for another.
+        """
+        target, first = self._target, None
+        addresses: list[int] = []
+        key: list[tuple[Any, ...]] = []
+        for value, is_array in zip(given, self._arrays, strict=True):
+            if not is_array:
+                key.append(number(value))
+                continue
+            library = library_of(type(value))
+            first = first or library
+            address, layout = library.read(value)
+            addresses.append(address)
+            key.append(layout)
+        written: list[tuple[Any, ...]] = []
+        for value in outs:
+            address, layout = library_of(type(value)).read(value)
+            addresses.append(address)
+            written.append(layout)
+        first = first or LIBRARIES["numpy"]
+        on = target.stream(stream, first)
+        kept = (*key, None if on is None else on.ptr)
+        ready = None if alone else self._ready.get(kept)
+        if ready is None:
+            found = [Layout(*k) if len(k) == len(Layout._fields) else k for k in (*key, *written)]
+            on_host = all(k.device is None for k in found if isinstance(k, Layout))
+            if target.number is not None and first.name == "numpy" and on_host:
+                return None
+            ready = self._prepare(found[: len(key)], on)
+            if not alone:
+                self._keep(kept, ready)
+        if written and tuple(written) not in ready.accepted:
+            self._accept(ready, tuple(written))
+        ready.check(addresses)
+        made: list[Any] = []
+        if not outs and ready.results:
+            with target.current(on):
+                made = [first.empty(shape, dtype, target.number) for shape, dtype in ready.results]
+            addresses += (library_of(type(array)).read(array)[0] for array in made)
+        return Call(ready, addresses, made, first)
+
+    def _keep(self, key: object, ready: Ready) -> None:
+        with self._lock:
+            self._ready[key] = ready
+            gone = [self._ready.popitem(last=False)[1] for _ in range(len(self._ready) - MOST)]
+        for old in gone:
+            old.prepared.close()
+
+    def _accept(self, ready: Ready, written: tuple[tuple[Any, ...], ...]) -> None:
+        """Arrays of these layouts may be given for the results. Raises what is wrong with them."""
+        results = self.signature.results
+        if len(written) != len(results):
+            raise self._refused(f"`out` has {len(written)} arrays, and @{self.plan.entry} has {len(results)} results")
+        problems: list[Diagnostic] = []
+        for result, (shape, _), found in zip(results, ready.results, written, strict=True):
+            problems += misfits(replace(result, shape=shape), Layout(*found), written=True, device=self._target.number)
+        self._expect_none(problems)
+        ready.accepted.add(written)
+
+    def _prepare(self, key: Sequence[Layout | tuple[Any, ...]], stream: Stream) -> Ready:
+        """The plan for arrays of these layouts. Raises what is wrong with them, all at once."""
+        (arguments, results), device = (self.signature.arguments, self.signature.results), self._target.number
+        problems: list[Diagnostic] = []
+        shapes: dict[str, tuple[int, ...]] = {}
+        scalars: dict[str, Any] = {}
+        for argument, found in zip(arguments, key, strict=False):
+            if isinstance(found, Layout):
+                shapes[argument.name] = found.shape
+                problems += misfits(argument, found, written=argument.role == "inout", device=device)
+            else:
+                scalars[argument.name] = found[1]
+                problems += number_misfits(argument, found)
+        self._expect_none(problems)
+        names = [*(a.name for a in arguments if a.shape is not None), *(r.name for r in results)]
+        with self._target.current(stream):
+            prepared = Prepared(self.plan, self._target.device, shapes, scalars, names, stream)
+        made = [(prepared.shapes[r.name], r.dtype) for r in results]
+        written = [a.role != "input" for a in (*arguments, *results) if a.shape is not None or a.role == "output"]
+        return Ready(prepared, names, written, made, stream, self._target.alignment)
+
+    def _expect_none(self, problems: Sequence[Diagnostic]) -> None:
+        if problems:
+            raise WeftError(*(replace(p, notes=(f"it is {self.signature}",)) for p in problems))
+
+    def _by_way_of_the_device(self, given: Sequence[Any], out: Any, stream: Any) -> Any:
+        """NumPy arrays on a GPU: copied there, and what is written copied back."""
+        import cupy
+
+        pairs = list(zip(self.signature.arguments, given, strict=True))
+        read = LIBRARIES["numpy"].read
+        (results, outs) = self.signature.results, _many(out)
+        if outs and len(outs) != len(results):
+            raise self._refused(f"`out` has {len(outs)} arrays, and @{self.plan.entry} has {len(results)} results")
+        pairs += zip(results, outs, strict=False)
+        self._expect_none([p for a, v in pairs if a.shape is not None for p in _on_host(a, Layout(*read(v)[1]))])
+        del pairs[len(given) :]
+        with self._target.current(None):
+            there = [v if a.shape is None else cupy.asarray(v) for a, v in pairs]
+            back = [cupy.asnumpy(r) for r in _many(self(*there, stream=stream))]
+            whole = [replace(r, shape=b.shape) for r, b in zip(self.signature.results, back, strict=True)]
+            outs = outs or back
+            self._expect_none([p for r, v in zip(whole, outs, strict=True) for p in _on_host(r, Layout(*read(v)[1]))])
+            changed = [a.role == "inout" and a.shape is not None for a, _ in pairs]
+            written = [(v, cupy.asnumpy(d)) for (_, v), d, c in zip(pairs, there, changed, strict=True) if c]
+        for host, value in (*written, *zip(outs, back, strict=True)):
+            host[...] = value
+        return out if out is not None else _one(back)
+
+
+def _on_host(argument: Argument, found: Layout) -> Iterator[Diagnostic]:
+    return misfits(argument, found, written=argument.role != "input", device=None)
+
+
+def _many(out: Any) -> tuple[Any, ...]:
+    return () if out is None else tuple(out) if isinstance(out, tuple | list) else (out,)
+
+
+def _one(results: Sequence[Any]) -> Any:
+    return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+class Replay:
+    """A captured call: `replay()` does it again on the arrays that it was captured with, and gives its results."""
+
+    def __init__(self, target: Target, call: Call, kept: object, results: Any) -> None:
+        self._target, self._prepared, self._kept = target, call.ready.prepared, kept
+        self.results = results
+        self._graph = self._prepared.capture(call.addresses)
+
+    def __call__(self, stream: Any = None) -> Any:
+        """Issue it to the stream: CuPy's current one, if none is given."""
+        self._target.device.launch_graph(self._graph, self._target.stream(stream, LIBRARIES["cupy"]))
+        return self.results

@@ -1,0 +1,91 @@
+"""A plan made ready for arrays of one layout on one stream: what is left to do for a call is to say where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from math import prod
+from typing import Any
+
+from ..plan.dtypes import itemsize
+from ..plan.plan import Buffer, Plan, integers
+from ..plan.resolve import resolve
+from ..run.device import Graph, Stream
+from ..run.runner import contents
+from ..run.work import WHOLE_DEVICE, Action, Pool, Work
+from .targets import CallDevice
+
+
+class Prepared:
+    """Temporaries allocated, streams and events made, launches bound; all of it is used again by each call.
+
+    Args:
+        plan: with symbols for what is dynamic.
+        shapes, scalars: what they are here.
+        names: of the arrays, in the order in which a call gives their addresses.
+        stream: of the caller's, that the work starts behind and ends on.
+
+    Attributes:
+        shapes, sizes: dimensions and bytes of each buffer, by name.
+        at: the addresses of the last call.
+
+    Errors: as `resolve` and the device raise. Nothing stays allocated then.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        device: CallDevice,
+        shapes: Mapping[str, tuple[int, ...]],
+        scalars: Mapping[str, int | float | bool],
+        names: Sequence[str],
+        stream: Stream,
+    ) -> None:
+        self.at: Sequence[int] = ()
+        fixed = resolve(plan, shapes, scalars)
+        self.device = device
+        self.pool = Pool(device)
+        self.pool.streams[WHOLE_DEVICE] = stream
+        self.work = Work(fixed, device, self.pool)
+        self.shapes = {b.name: integers(b.shape) for b in fixed.buffers}
+        self.sizes = {b.name: prod(self.shapes[b.name]) * itemsize(b.dtype) for b in fixed.buffers}
+        moving: dict[str, Any] = {}
+        self._names = names
+        with ExitStack() as undo:
+            undo.callback(self.close)
+            for buffer in fixed.buffers:
+                self._provide(buffer, stream, moving)
+            self.actions: Sequence[Action] = self.work.again(poison=False)
+            self._moving = [moving[name] for name in names]
+            undo.pop_all()
+
+    def _provide(self, buffer: Buffer, stream: Stream, moving: dict[str, Any]) -> None:
+        if buffer.role == "constant":
+            self.work.alloc(buffer)
+            self.device.upload(self.work.memory[buffer.name], contents(buffer, {}), stream)
+        elif buffer.role != "temp":
+            moving[buffer.name] = self.work.memory[buffer.name] = self.device.adopt(0, self.sizes[buffer.name])
+
+    def run(self, addresses: Sequence[int]) -> None:
+        """Issue everything to the stream, for arrays at these addresses. One call after the other: they share temporaries."""
+        if addresses != self.at:
+            self._move(addresses)
+        for action in self.actions:
+            action()
+
+    def capture(self, addresses: Sequence[int]) -> Graph:
+        """All of it as one graph, for the arrays at these addresses."""
+        self._move(addresses)
+        return self.pool.capture(self.pool.stream(WHOLE_DEVICE), self.actions)
+
+    def _move(self, addresses: Sequence[int]) -> None:
+        for memory, address in zip(self._moving, addresses, strict=True):
+            memory.address = address
+        self.at = addresses
+
+    def close(self) -> None:
+        """Give back what was made. Work that was issued goes on."""
+        self.pool.close()
+        for name in self._names:
+            self.work.memory.pop(name, None)
+        self.work.free_all()
