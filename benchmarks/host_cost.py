@@ -22,7 +22,7 @@ os.environ["WEFT_CACHE_DIR"] = os.devnull
 
 import cupy
 
-from weft.runtime.plan.plan import Buffer, BufferView, Kernel, Launch, Param, Plan
+from weft.runtime.plan.plan import Buffer, BufferView, KernelEntry, Launch, Param, Plan
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.runner import run_plan
 
@@ -37,7 +37,7 @@ def plan() -> Plan:
     param = Param("v", "f32", (8,), (1,))
     launches = (Launch(kernel="scale", grid=GRID, block=BLOCK, args=(x, y)),) * LAUNCHES
     buffers = (Buffer("x", "f32", (8,), "input"), Buffer("y", "f32", (8,), "output"))
-    return Plan("f", buffers, (), launches, (Kernel("scale", "kernels::scale", (param, param)),))
+    return Plan("f", buffers, (), launches, (KernelEntry("scale", "kernels::scale", (param, param)),))
 
 
 def taking(seconds: float) -> Callable[..., None]:

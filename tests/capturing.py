@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.dsl.diagnostics import fail
-from weft.runtime.plan.plan import Kernel
+from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.run.device import DeviceView, Replayed
 from weft.runtime.simulator.report import LaunchReport, Race
 
@@ -128,7 +128,7 @@ class Capturing:
 
     def launcher(
         self,
-        kernel: Kernel,
+        kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,

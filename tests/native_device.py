@@ -10,7 +10,7 @@ from capturing import Capturing
 from native import Mode, run_native
 
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.plan.plan import Kernel
+from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.run.device import DeviceTarget, DeviceView
 
 
@@ -28,7 +28,7 @@ class NativeDevice(Capturing):
         self.outside = False
         self.text = ""
 
-    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+    def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         self.text = text
 
     def alloc(self, name: str, dtype: str, count: int) -> np.ndarray:
@@ -52,7 +52,7 @@ class NativeDevice(Capturing):
         _strided(target)[...] = value
 
     def launch(
-        self, kernel: Kernel, grid: tuple, block: tuple, shared_bytes: int, args: Sequence[Any], stream: Any
+        self, kernel: KernelEntry, grid: tuple, block: tuple, shared_bytes: int, args: Sequence[Any], stream: Any
     ) -> None:
         flat: list[Any] = []
         for arg, param in zip(args, kernel.params, strict=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from . import __version__
 from .dsl.diagnostics import WeftError
-from .runtime.call.kernel import Kernel, Made
+from .runtime.call.kernel import Compiled, Kernel
 from .runtime.call.targets import Where, open_target
 from .runtime.files.bundle import read_bundle, write_bundle
 from .runtime.files.writing import write_whole
@@ -60,13 +60,13 @@ def _source() -> str:
     return f"{len(files)} {max(file.stat().st_mtime_ns for file in files)}"
 
 
-def _made(recipe: Recipe, entry: str | None, key: str) -> Made:
+def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
     from .pipeline import applied, planned
 
     done = applied(recipe)
     one = planned(done, entry)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
-    made = Made(recipe.name, one.plan, one.cuda, done.text, plan_signature(one.plan), steps)
+    made = Compiled(recipe.name, one.plan, one.cuda, done.text, plan_signature(one.plan), steps)
     place = _place(key)
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def _made(recipe: Recipe, entry: str | None, key: str) -> Made:
     return made
 
 
-def _found(key: str) -> Made | None:
+def _found(key: str) -> Compiled | None:
     """What was made before, if it is whole."""
     place = _place(key)
     with suppress(OSError, ValueError, KeyError, TypeError, WeftError):
@@ -84,7 +84,7 @@ def _found(key: str) -> Made | None:
         steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
         bundle = read_bundle(place)
         if not bundle.edited:
-            return Made(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps)
+            return Compiled(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps)
     return None
 
 

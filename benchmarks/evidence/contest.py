@@ -21,7 +21,7 @@ from weft.recipes import builders
 from weft.runtime.files.bundle import Bundle, read_bundle
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.plan.dtypes import NUMPY, itemsize, poison_byte
-from weft.runtime.plan.plan import Kernel, Param
+from weft.runtime.plan.plan import KernelEntry, Param
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.runner import contents
 from weft.runtime.run.work import Pool, Work
@@ -45,7 +45,7 @@ extern "C" __global__ void spin(long long nanoseconds) {
   } while (now - start < nanoseconds);
 }
 """
-SPIN_KERNEL = Kernel("spin", "evidence::spin", (Param("nanoseconds", "i64"),))
+SPIN_KERNEL = KernelEntry("spin", "evidence::spin", (Param("nanoseconds", "i64"),))
 
 FAILURES = (WeftError, RuntimeError, MemoryError, ArithmeticError, ValueError, TypeError, AttributeError)
 """What may come of an item, CuPy's errors and those of its libraries among them: it is noted, and the next has its turn."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
 from ..plan.dtypes import BF16, NUMPY
+from ..run.cupy_device import cupy_module
 
 
 class Layout(NamedTuple):
@@ -113,7 +114,7 @@ def _read_cupy(array: Any) -> Seen:
 
 
 def _empty_cupy(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
-    return sys.modules["cupy"].empty(shape, NUMPY[dtype] if dtype != "bf16" else _BITS)
+    return cupy_module().empty(shape, NUMPY[dtype] if dtype != "bf16" else _BITS)
 
 
 def _cupy_stream() -> int:
@@ -151,10 +152,12 @@ def _torch_stream() -> int:
 
 def _read_jax(array: Any) -> Seen:
     """JAX's arrays are values: nobody may write into one."""
+    if isinstance(array, sys.modules["jax"].core.Tracer):
+        raise _refused(array, "it is traced", "call the kernel outside of `jax.jit`")
     if array.is_deleted():
         raise _refused(array, "it was deleted, or donated to a computation")
-    if not hasattr(array, "addressable_shards") or len(array.addressable_shards) != 1:
-        raise _refused(array, "it is traced, or lies on several devices", "call the kernel outside of `jax.jit`, on one device")
+    if len(array.addressable_shards) != 1:
+        raise _refused(array, "it lies on several devices")
     address, seen = _read_numpy(np.asarray(array)) if _on_host(array) else _read_foreign(array)
     return address, (*seen[:-1], False)
 
@@ -163,8 +166,8 @@ def _on_host(array: Any) -> bool:
     return next(iter(array.devices())).platform == "cpu"
 
 
-def _empty_jax(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
-    return _empty_numpy(shape, dtype, device) if device is None else _empty_cupy(shape, dtype, device)
+def _empty_where(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
+    return (_empty_numpy if device is None else _empty_cupy)(shape, dtype, device)
 
 
 def _finish_jax(array: Any) -> Any:
@@ -195,40 +198,24 @@ def _read_foreign(value: Any) -> Seen:
     try:
         if kind in (_CPU, _PINNED):
             return _read_numpy(np.from_dlpack(value))
-        return _read_cupy(_cupy().from_dlpack(value))
+        return _read_cupy(cupy_module().from_dlpack(value))
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise _refused(value, str(error) or type(error).__name__) from error
 
 
-def _cupy() -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module("cupy")
-    except ImportError:
-        raise fail("W0720", "CuPy is not installed, and the array is on a GPU") from None
-
-
 def _device_at(address: int) -> int:
     """The device that memory belongs to: the interface does not say."""
-    cupy = _cupy()
+    cupy = cupy_module()
     return int(cupy.cuda.runtime.pointerGetAttributes(address).device) if address else int(cupy.cuda.Device().id)
-
-
-def _empty_foreign(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
-    if device is None:
-        return _empty_numpy(shape, dtype, device)
-    _cupy()
-    return _empty_cupy(shape, dtype, device)
 
 
 LIBRARIES = {
     "numpy": Library("numpy", _read_numpy, _empty_numpy),
     "cupy": Library("cupy", _read_cupy, _empty_cupy, stream=_cupy_stream),
     "torch": Library("torch", _read_torch, _empty_torch, stream=_torch_stream),
-    "jax": Library("jax", _read_jax, _empty_jax, _finish_jax),
+    "jax": Library("jax", _read_jax, _empty_where, _finish_jax),
 }
-FOREIGN = Library("DLPack", _read_foreign, _empty_foreign)
+FOREIGN = Library("DLPack", _read_foreign, _empty_where)
 
 
 @cache
@@ -236,6 +223,6 @@ def library_of(kind: type) -> Library:
     """The library that a type of arrays is of, or of which one of its bases is."""
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
-        if (found := LIBRARIES.get({"jaxlib": "jax"}.get(root, root))) is not None and hasattr(kind, "shape"):
+        if (found := LIBRARIES.get({"jaxlib": "jax"}.get(root, root))) is not None:
             return found
     return FOREIGN

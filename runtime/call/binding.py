@@ -112,7 +112,7 @@ class Ready:
         )
 
 
-class Call(NamedTuple):
+class BoundCall(NamedTuple):
     """One call: the addresses of all arrays in order; the results that were made for it, and of which library."""
 
     ready: Ready

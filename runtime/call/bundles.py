@@ -6,7 +6,7 @@ import warnings
 from os import PathLike
 
 from ..files.bundle import read_bundle
-from .kernel import Kernel, Made
+from .kernel import Compiled, Kernel
 from .targets import Where, open_target
 
 
@@ -22,5 +22,5 @@ def load_bundle(path: str | PathLike[str], target: Where = "auto") -> Kernel:
     bundle = read_bundle(str(path))
     for warning in bundle.warnings:
         warnings.warn(f"{warning.code}: {warning.message}", stacklevel=2)
-    made = Made(bundle.path.name, bundle.plan, bundle.cuda, bundle.module, bundle.signature)
+    made = Compiled(bundle.path.name, bundle.plan, bundle.cuda, bundle.module, bundle.signature)
     return Kernel(made, open_target(target))

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
 from ..plan.plan import Plan
 from ..plan.signature import Argument, FunctionSignature
+from ..run.cupy_device import cupy_module
 from ..run.device import Stream
 from .arrays import LIBRARIES, Layout, library_of
-from .binding import ON_GPU, Call, Ready, misfits, number, number_misfits
+from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits
 from .prepared import Prepared
 from .targets import GRAPHS, Target
 
@@ -28,7 +29,7 @@ MOST = 64
 
 
 @dataclass(frozen=True)
-class Made:
+class Compiled:
     """What a kernel was made of.
 
     Args:
@@ -47,7 +48,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Timing:
+class CallTimes:
     """Seconds of each of a number of calls: by the device's clock where it has one, else by the host's."""
 
     seconds: tuple[float, ...]
@@ -80,7 +81,7 @@ class Kernel:
             W0702 … W0709 (a plan that is unsound for these sizes); and what the device raises (W072x).
     """
 
-    def __init__(self, made: Made, target: Target) -> None:
+    def __init__(self, made: Compiled, target: Target) -> None:
         self._made, self._target = made, target
         self.signature = made.signature
         self._arrays = [a.shape is not None for a in made.signature.arguments]
@@ -141,7 +142,7 @@ class Kernel:
             call.issue(self._lock)
         return out if out is not None else _one(call.results())
 
-    def graph(self, *args: Any, out: Any = None, **named: Any) -> Replay:
+    def graph(self, *args: Any, out: Any = None, **named: Any) -> CapturedGraph:
         """The call with these arrays as a CUDA graph: a function that does it again, in one call of the driver's.
 
         It keeps the arrays; what they hold may change between calls. Raises what a call does, and W0724 on the CPU.
@@ -154,17 +155,17 @@ class Kernel:
         call = self._bound(given, outs, own, alone=True)
         if call is None:
             raise fail("W0743", "a graph works on arrays on the GPU, and these are in the host's memory", ON_GPU)
-        return Replay(self._target, call, (given, outs, own), out if out is not None else _one(call.results()))
+        return CapturedGraph(self._target, call, (given, outs, own), out if out is not None else _one(call.results()))
 
-    def bench(self, *args: Any, repeat: int = 20, out: Any = None, stream: Any = None, **named: Any) -> Timing:
+    def bench(self, *args: Any, repeat: int = 20, out: Any = None, stream: Any = None, **named: Any) -> CallTimes:
         """How long a call with these arrays takes, `repeat` times after a first one. Raises what a call does."""
         call = self._bound(self._in_order(args, named), _many(out), stream)
         if call is None:
             raise fail("W0743", "the arrays are in the host's memory, and copying them would be timed", ON_GPU)
         call.issue(self._lock)
-        return Timing(tuple(self._timed(call) for _ in range(max(repeat, 1))))
+        return CallTimes(tuple(self._timed(call) for _ in range(max(repeat, 1))))
 
-    def _timed(self, call: Call) -> float:
+    def _timed(self, call: BoundCall) -> float:
         device, on = self._target.device, call.ready.stream
         device.synchronize()
         start, end = device.create_event(), device.create_event()
@@ -199,7 +200,7 @@ class Kernel:
     def _refused(self, message: str) -> WeftError:
         return fail("W0716", message, notes=(f"it is {self.signature}",))
 
-    def _bound(self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False) -> Call | None:
+    def _bound(self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False) -> BoundCall | None:
         """The call with these arrays, checked; None where all of them are in the host's memory, and the kernel is not.
 
         `alone`: prepared for this call, and never used for another.
@@ -241,7 +242,7 @@ class Kernel:
             with target.current(on):
                 made = [first.empty(shape, dtype, target.number) for shape, dtype in ready.results]
             addresses += (library_of(type(array)).read(array)[0] for array in made)
-        return Call(ready, addresses, made, first)
+        return BoundCall(ready, addresses, made, first)
 
     def _keep(self, key: object, ready: Ready) -> None:
         with self._lock:
@@ -288,8 +289,7 @@ class Kernel:
 
     def _by_way_of_the_device(self, given: Sequence[Any], out: Any, stream: Any) -> Any:
         """NumPy arrays on a GPU: copied there, and what is written copied back."""
-        import cupy
-
+        cupy = cupy_module()
         pairs = list(zip(self.signature.arguments, given, strict=True))
         read = LIBRARIES["numpy"].read
         (results, outs) = self.signature.results, _many(out)
@@ -323,10 +323,10 @@ def _one(results: Sequence[Any]) -> Any:
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
-class Replay:
+class CapturedGraph:
     """A captured call: `replay()` does it again on the arrays that it was captured with, and gives its results."""
 
-    def __init__(self, target: Target, call: Call, kept: object, results: Any) -> None:
+    def __init__(self, target: Target, call: BoundCall, kept: object, results: Any) -> None:
         self._target, self._prepared, self._kept = target, call.ready.prepared, kept
         self.results = results
         self._graph = self._prepared.capture(call.addresses)

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol
 
 from ...dsl.diagnostics import fail
+from ..run.cupy_device import CupyDevice, cuda_problem, cupy_module
 from ..run.device import Device, Memory, Stream
 from .arrays import Library
 
@@ -48,8 +49,6 @@ class Target(Protocol):
 
 def open_target(where: Where) -> Target:
     """The target; `auto` is the GPU where there is one, else the CPU. Raises W0720."""
-    from ..run.cupy_device import CupyDevice, cuda_problem
-
     if where == "cuda" or (where == "auto" and cuda_problem() is None):
         return GpuTarget(CupyDevice())
     from ..native.device import CpuDevice
@@ -82,11 +81,9 @@ class GpuTarget:
     alignment = 16
 
     def __init__(self, device: CallDevice) -> None:
-        import cupy
-
         self.device = device
-        self._cuda = cupy.cuda
-        self.number: int | None = int(cupy.cuda.Device().id)
+        self._cuda = cupy_module().cuda
+        self.number: int | None = int(self._cuda.Device().id)
         self._streams: dict[int, Stream] = {}
 
     def stream(self, given: object, library: Library) -> Stream:

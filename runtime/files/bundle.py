@@ -18,7 +18,7 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
 from ..plan.codec import dump, load
-from ..plan.plan import Kernel, Param, Plan
+from ..plan.plan import KernelEntry, Param, Plan
 from ..plan.signature import FunctionSignature, plan_signature
 from .inputs import read_npz, write_npz
 from .writing import open_regular, reason
@@ -193,7 +193,7 @@ CXX = {
 _QUALIFIERS = re.compile(r"\bconst\b|__restrict__")
 
 
-def check_text(kernel: Kernel, text: str, where: str) -> None:
+def check_text(kernel: KernelEntry, text: str, where: str) -> None:
     """Refuse a kernel that `text` does not have (W0712), or that takes other arguments there (W0713)."""
     declared = declared_types(text, kernel.name)
     if declared is None:

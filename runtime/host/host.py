@@ -24,7 +24,7 @@ from ..plan.plan import (
     Copy,
     DimOf,
     Free,
-    Kernel,
+    KernelEntry,
     Param,
     Plan,
     Role,
@@ -83,7 +83,7 @@ def interpreted(module: ir.Module, function: ir.Operation) -> Host:
 def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
     """The plan that does these steps."""
     launched = tuple(
-        Kernel(k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op))
+        KernelEntry(k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op))
         for k in kernel_functions(host.module)
         if k.name in host.launched
     )

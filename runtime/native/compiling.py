@@ -14,7 +14,7 @@ from ...interpreter.ir.functions import sizes_of
 from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir
 from ...interpreter.session.rewriter import upstream_messages
 from ..cuda.module import kernel_functions, kernel_module
-from ..plan.plan import Kernel
+from ..plan.plan import KernelEntry
 from ..reference.cpu_lowering import lower
 from .launches import keep_kernels
 from .limits import NotLoopsError, expect_upstream
@@ -43,7 +43,7 @@ class MachineCode:
     engine: Any
 
 
-def compiled(text: str, kernels: Sequence[Kernel], *, distinct: bool) -> dict[str, MachineCode]:
+def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool) -> dict[str, MachineCode]:
     """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads.
 
     Args:

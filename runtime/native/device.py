@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ..plan.dtypes import NUMPY, itemsize
-from ..plan.plan import Kernel
+from ..plan.plan import KernelEntry
 from ..run.device import DeviceTarget, DeviceView, Stream
 from ..run.replay import Replay
 from ..simulator.report import Race
@@ -65,18 +65,18 @@ class CpuDevice(Replay):
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = usable_processors() if threads is None else threads
-        self._loaded: dict[str, tuple[str, tuple[Kernel, ...]]] = {}
+        self._loaded: dict[str, tuple[str, tuple[KernelEntry, ...]]] = {}
 
     # ---- kernels --------------------------------------------------------------------------------------------------------
 
-    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+    def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         """Compile the kernels, for arguments that share no memory."""
         compiled(text, kernels, distinct=True)
         self._loaded |= {kernel.symbol: (text, tuple(kernels)) for kernel in kernels}
 
     def launcher(
         self,
-        kernel: Kernel,
+        kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,

@@ -116,7 +116,7 @@ class Param:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelEntry:
     """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters.
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
@@ -231,7 +231,7 @@ class Plan:
     buffers: tuple[Buffer, ...]
     scalars: tuple[Scalar, ...]
     steps: tuple[AnyStep, ...]
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelEntry, ...]
     version: int = VERSION
     fewest_streams: int | None = None
     arguments: tuple[str, ...] = ()

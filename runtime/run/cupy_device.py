@@ -20,13 +20,22 @@ from ...dsl.diagnostics import fail
 from ..cuda.nvrtc import compile_options
 from ..files.writing import write_whole
 from ..plan.dtypes import itemsize
-from ..plan.plan import Kernel
+from ..plan.plan import KernelEntry
 from ..simulator.report import Race
 from .cupy_work import Adopted, CupyWork, Sized
 from .device import DeviceTarget, Event, Graph, Memory, Stream
 
 ACCELERATED = 90
 """From this compute capability on, chips have instructions of their own: `sm_90a`."""
+
+
+def cupy_module() -> Any:
+    """CuPy, for arrays that are on a GPU. Raises W0720."""
+    try:
+        import cupy
+    except ImportError:
+        raise fail("W0720", "CuPy is not installed", hint="pip install '.[cuda12]' or '.[cuda13]' in Weft's sources") from None
+    return cupy
 
 
 def cuda_problem() -> str | None:
@@ -78,7 +87,7 @@ class CupyDevice(CupyWork):
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
-    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+    def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         module = self._module(text)
         for kernel in kernels:
             self._functions[kernel.name] = self._function(module, kernel.name)

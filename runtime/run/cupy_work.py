@@ -11,7 +11,7 @@ import numpy as np
 from ...dsl.diagnostics import WeftError, fail
 from ..cuda import moves
 from ..plan.dtypes import itemsize
-from ..plan.plan import Kernel, Param
+from ..plan.plan import KernelEntry, Param
 from .device import DeviceView, Stream
 
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
@@ -46,7 +46,7 @@ class CupyWork:
 
     def launcher(
         self,
-        kernel: Kernel,
+        kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,

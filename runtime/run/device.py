@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from ..plan.plan import Kernel, is_contiguous
+from ..plan.plan import KernelEntry, is_contiguous
 from ..simulator.report import LaunchReport, Race
 
 Memory = Any
@@ -69,7 +69,7 @@ class Device(Protocol):
     wants: ClassVar[Literal["cuda", "mlir"]]
     """What `load` takes: the CUDA C++ text or the text of the scheduled module."""
 
-    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+    def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         """Make `kernels` of `text` launchable. Loading the same text again is cheap."""
 
     def alloc(self, name: str, dtype: str, count: int) -> Memory:
@@ -99,7 +99,7 @@ class Device(Protocol):
 
     def launcher(
         self,
-        kernel: Kernel,
+        kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,

@@ -13,7 +13,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ..files.inputs import check_inputs
 from ..plan.dtypes import NUMPY, poison_byte
-from ..plan.plan import Buffer, Copy, Fill, Kernel, Launch, Plan, integers
+from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers
 from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
 from ..simulator.report import BankUse, Fault, LaunchReport, Race
@@ -305,5 +305,5 @@ def _name(step: Launch | Copy | Fill) -> str:
             return f"{step.value.value} → {step.target.buffer}"
 
 
-def _shared(step: Launch, kernel: Kernel) -> int:
+def _shared(step: Launch, kernel: KernelEntry) -> int:
     return kernel.shared_bytes + sum(integers([step.shared_bytes]))

@@ -14,7 +14,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ..cuda.module import kernel_functions, kernel_module
 from ..plan.dtypes import NUMPY, poison_byte
-from ..plan.plan import Kernel
+from ..plan.plan import KernelEntry
 from ..run import device
 from ..run.replay import Recorded, Replay
 from .kernel import Budget, Order, SimKernel, seconds_allowed
@@ -75,7 +75,7 @@ class SimDevice(Replay):
 
     # ---- kernels --------------------------------------------------------------------------------------------------------
 
-    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+    def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         symbols = {kernel.symbol for kernel in kernels}
         if not symbols <= self._texts.get(text, {}).keys():
             self._texts[text] = _translate(text, [kernel.symbol for kernel in kernels])
@@ -83,7 +83,7 @@ class SimDevice(Replay):
 
     def launch(
         self,
-        kernel: Kernel,
+        kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         args: Sequence[device.DeviceView | np.generic],
@@ -174,7 +174,7 @@ class SimDevice(Replay):
 
     def launcher(
         self,
-        kernel: Kernel,
+        kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,

@@ -29,7 +29,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.plan.plan import Kernel, Plan
+from weft.runtime.plan.plan import KernelEntry, Plan
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
@@ -77,7 +77,7 @@ class GuardedDevice(NativeDevice):
         self.rooms.append((room, room.copy(), zone))
         return room[zone : zone + size].view(NUMPY[dtype])
 
-    def launch(self, kernel: Kernel, *args: Any) -> None:
+    def launch(self, kernel: KernelEntry, *args: Any) -> None:
         super().launch(replace(kernel, name=self.prefix + kernel.name), *args)
         self.outside |= any((room != was)[np.r_[:zone, -zone:0]].any() for room, was, zone in self.rooms)
 

@@ -11,7 +11,7 @@ from capturing import Capturing, Recorded
 
 from weft.dsl.diagnostics import fail
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.plan.plan import Kernel
+from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.run.device import DeviceTarget, DeviceView
 
 
@@ -38,7 +38,7 @@ class NumpyDevice(Capturing):
         self.calls += 1
         self.log.append(what)
 
-    def load(self, text: str, kernels: Sequence[Kernel]) -> None:
+    def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         self._call("load", text, tuple(k.name for k in kernels))
 
     def _issue(self, stream: int, do: Callable[[], Any], kernel: str | None = None) -> Any:
@@ -105,7 +105,7 @@ class NumpyDevice(Capturing):
         window(target)[...] = value
 
     def launch(
-        self, kernel: Kernel, grid: Any, block: Any, shared_bytes: int, args: Sequence[Any], stream: int
+        self, kernel: KernelEntry, grid: Any, block: Any, shared_bytes: int, args: Sequence[Any], stream: int
     ) -> None:
         self._call("launch", kernel.name, grid, block, stream)
         self.kernels[kernel.name](*(window(a) if isinstance(a, DeviceView) else a for a in args))

@@ -12,7 +12,7 @@ from weft.runtime.plan.plan import (
     BufferView,
     Copy,
     Free,
-    Kernel,
+    KernelEntry,
     Launch,
     Param,
     Plan,
@@ -81,5 +81,5 @@ def two_stream_plan() -> Plan:
             Free(buffer="t"),
             Free(buffer="u"),
         ),
-        (Kernel("scale", "g::scale", (param, param, Param("factor", "f32")), 128, 0),),
+        (KernelEntry("scale", "g::scale", (param, param, Param("factor", "f32")), 128, 0),),
     )

@@ -16,7 +16,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.native.device import CpuDevice, CpuMemory
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.plan.plan import Kernel
+from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.device import DeviceView
@@ -73,7 +73,7 @@ def kernel(arguments: str, body: str, memory: str = "", known: str = "", constan
       }} }} }}"""
 
 
-KERNEL = Kernel("k", "m::k", ())
+KERNEL = KernelEntry("k", "m::k", ())
 
 
 def view(device: CpuDevice, array: np.ndarray, memory: CpuMemory | None = None) -> DeviceView:

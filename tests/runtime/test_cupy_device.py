@@ -17,7 +17,7 @@ from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.plan.dtypes import narrow
-from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, Kernel, Launch, Param, Plan, ScalarValue
+from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, KernelEntry, Launch, Param, Plan, ScalarValue
 from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice, architecture, cuda_problem
 from weft.runtime.run.cupy_work import Adopted, parameters
@@ -218,7 +218,7 @@ def forked_plan() -> Plan:
             step("n", "y", after=(9,)),
             *(Free(buffer=n) for n in names),
         ),
-        (Kernel("scale", "kernels::scale", (param, replace(param, name="w"), Param("factor", "f32"))),),
+        (KernelEntry("scale", "kernels::scale", (param, replace(param, name="w"), Param("factor", "f32"))),),
     )
 
 

@@ -28,7 +28,7 @@ from weft.runtime.plan.plan import (
     Copy,
     Fill,
     Free,
-    Kernel,
+    KernelEntry,
     Launch,
     Param,
     Plan,
@@ -47,7 +47,7 @@ FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
 def fork() -> Plan:
     """y = 6 * x and z = 2 * x + 7 in every second element: two streams from one launch, a strided fill and a strided copy."""
     vector = Param("v", "f32", (8,), (1,))
-    scale = Kernel("scale", "g::scale", (vector, vector, Param("f", "f32")))
+    scale = KernelEntry("scale", "g::scale", (vector, vector, Param("f", "f32")))
 
     def launch(source: str, target: str, factor: float, **order: object) -> Launch:
         args = (whole(source, 8), whole(target, 8), ScalarValue("f32", factor))
@@ -162,7 +162,7 @@ def random_plan(seed: int) -> Plan:
         for one, stream, after in zip(made, streams, waited(needs, streams), strict=True)
     )
     buffers = tuple(Buffer(n, "i64", (4,), "inout") for n in names)
-    return Plan("f", buffers, (), steps, (Kernel("mix", "g::mix", (param, param, param)),))
+    return Plan("f", buffers, (), steps, (KernelEntry("mix", "g::mix", (param, param, param)),))
 
 
 def mix(left: np.ndarray, right: np.ndarray, target: np.ndarray) -> None:

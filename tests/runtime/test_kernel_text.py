@@ -10,7 +10,7 @@ from weft.runtime.cuda.module import emit
 from weft.runtime.files.bundle import check_text, declared_types
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.plan.plan import Kernel, Param
+from weft.runtime.plan.plan import KernelEntry, Param
 
 TYPES = [
     "memref<f32>",
@@ -47,7 +47,7 @@ def test_declarations_are_read() -> None:
 
 
 def test_other_arguments_are_refused() -> None:
-    kernel = Kernel("k", "g::k", (Param("A", "f32", (4, None), (), 0),))
+    kernel = KernelEntry("k", "g::k", (Param("A", "f32", (4, None), (), 0),))
     check_text(kernel, "__global__ void k(float* A, long long n) {}", "t")
     for arguments in ("float* A", "float A, long long n", "double* A, long long n", "float* A, int n", ""):
         with pytest.raises(WeftError, match="W0713"):

@@ -10,7 +10,7 @@ from numpy_device import NumpyDevice
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.plan.plan import Buffer, BufferView, Copy, DimOf, Free, Kernel, Launch, Param, Plan
+from weft.runtime.plan.plan import Buffer, BufferView, Copy, DimOf, Free, KernelEntry, Launch, Param, Plan
 from weft.runtime.run.runner import run_plan
 
 X = np.arange(8, dtype=np.float32)
@@ -170,7 +170,7 @@ def test_constants_and_inout_and_empty_grids() -> None:
         (Buffer("k", "f32", (2,), "constant", np.array([5, 6], "<f4").tobytes()), Buffer("x", "f32", (2,), "inout")),
         (),
         (Copy(source=whole("k", 2), target=whole("x", 2)), never),
-        (Kernel("never", "g::never", (param,)),),
+        (KernelEntry("never", "g::never", (param,)),),
     )
     x = np.zeros(2, np.float32)
     result = run_plan(plan, NumpyDevice({}), {"x": x})

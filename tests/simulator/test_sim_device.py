@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.plan.plan import Kernel, Param
+from weft.runtime.plan.plan import KernelEntry, Param
 from weft.runtime.run.device import Device, DeviceView
 from weft.runtime.simulator.device import SimDevice
 
@@ -21,7 +21,7 @@ module attributes {gpu.container_module} { gpu.module @m {
   }
 } }
 """
-KERNEL = Kernel("double", "m::double", (Param("A", "f32", (4,), (2,)), Param("B", "f32", (4,), (1,)), Param("f", "f32")))
+KERNEL = KernelEntry("double", "m::double", (Param("A", "f32", (4,), (2,)), Param("B", "f32", (4,), (1,)), Param("f", "f32")))
 
 
 def view(memory, name: str, offset: int = 0, stride: int = 1) -> DeviceView:
@@ -80,7 +80,7 @@ def test_what_was_never_uploaded_copied_or_poisoned_counts_as_unwritten() -> Non
         ("W0758", lambda d, m: (d.free(m), d.free(m))),
         ("W0758", lambda d, m: (d.free(m), d.upload(m, np.zeros(8, np.float32), None))),
         ("W0752", lambda d, m: d.copy(view(m, "a", 6), view(m, "a"), None)),
-        ("W0759", lambda d, m: d.load(TEXT, [Kernel("k", "m::other", ())])),
+        ("W0759", lambda d, m: d.load(TEXT, [KernelEntry("k", "m::other", ())])),
         ("W0759", lambda d, m: d.load("module {", [KERNEL])),
         ("W0759", lambda d, m: d.launch(KERNEL, (1, 1, 1), (1, 1, 1), [], None)),
     ],

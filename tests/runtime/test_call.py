@@ -1,0 +1,207 @@
+"""Kernels called with arrays on the CPU: NumPy's, JAX's, and of anything that speaks DLPack; and what may be a program."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+
+import weft
+from weft import compiled
+
+SMALL = {"m": 24, "n": 20, "k": 12}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
+    compiled._kernels.clear()
+    yield
+    compiled._kernels.clear()
+
+
+def operands(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    a, b = (generator.standard_normal(shape).astype(np.float32) for shape in ((24, 12), (12, 20)))
+    return a, b
+
+
+def kernel(**other: Any) -> weft.Kernel:
+    return weft.compile("shared", settings=SMALL, target="cpu", **other)
+
+
+def code(call: Callable[[], object]) -> tuple[str, str]:
+    with pytest.raises(weft.WeftError) as caught:
+        call()
+    found, *_ = caught.value.diagnostics
+    return found.code, found.message
+
+
+def test_numpy() -> None:
+    a, b = operands()
+    c = kernel()(a, b)
+    assert type(c) is np.ndarray and np.allclose(c, a @ b, atol=1e-4)
+    assert "Kernel shared: @matmul(A: 24x12xf32, B: 12x20xf32) -> (C: 24x20xf32)" in repr(kernel())
+    assert kernel().report["target"] == "cpu" and kernel().report["steps"][0]["statement"].startswith("let gemm")
+    assert "gpu.launch_func" in str(kernel().module)
+    timing = kernel().bench(a, b, repeat=3)
+    assert len(timing.seconds) == 3 and 0 < timing.best <= timing.median
+
+
+def test_jax_arrays_come_back_as_jax_arrays_and_are_never_written() -> None:
+    a, b = (jnp.asarray(x) for x in operands())
+    c = kernel()(a, b)
+    assert isinstance(c, jax.Array) and np.allclose(c, a @ b, atol=1e-4)
+    assert code(lambda: kernel()(a, b, out=c)) == ("W0745", "`C` is written, and the array that is given for it is read-only")
+    a.delete()
+    assert code(lambda: kernel()(a, b))[0] == "W0740"
+    assert code(lambda: jax.jit(lambda x: kernel()(x, b))(jnp.ones((24, 12))))[0] == "W0740"
+
+
+class Dlpack:
+    """An array of a library that nobody knows."""
+
+    def __init__(self, array: np.ndarray, device: int = 1) -> None:
+        self.array, self.device = array, device
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device, 0
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+
+def test_any_library_by_dlpack() -> None:
+    a, b = operands()
+    assert np.allclose(kernel()(Dlpack(a), Dlpack(b)), a @ b, atol=1e-4)
+    assert code(lambda: kernel()(Dlpack(a, device=8), b)) == (
+        "W0740", "a test_call.Dlpack cannot be passed as an array: it is on a device of DLPack's kind 8",
+    )  # fmt: skip
+
+
+class Tensor:
+    """What is asked of PyTorch's tensors."""
+
+    is_leaf = True
+
+    def __init__(self, array: np.ndarray, kind: str = "cpu", gradient: bool = False) -> None:
+        self.array, self.requires_grad = array, gradient
+        self.shape, self.dtype, self.layout = array.shape, f"torch.{array.dtype}", "strided"
+        self.device = types.SimpleNamespace(type=kind, index=0 if kind == "cuda" else None)
+
+    def is_conj(self) -> bool:
+        return False
+
+    def is_neg(self) -> bool:
+        return False
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+    def stride(self) -> tuple[int, ...]:
+        return tuple(s // self.array.itemsize for s in self.array.strides)
+
+    def element_size(self) -> int:
+        return self.array.itemsize
+
+    def detach(self) -> Tensor:
+        return Tensor(self.array)
+
+
+Tensor.__module__ = "torch"
+
+
+def test_torch_tensors_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def empty(shape: tuple[int, ...], dtype: Any, device: str) -> Tensor:
+        assert (dtype, device) == ("torch.float32", "cpu")
+        return Tensor(np.empty(shape, np.float32))
+
+    torch: Any = types.SimpleNamespace(strided="strided", is_grad_enabled=lambda: True, float32="torch.float32", empty=empty)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    (a, b), made = operands(), kernel()
+    c = made(Tensor(a), Tensor(b))
+    assert isinstance(c, Tensor) and np.allclose(c.array, a @ b, atol=1e-4)
+    assert code(lambda: made(Tensor(a, gradient=True), Tensor(b))) == (
+        "W0740", "a torch.Tensor cannot be passed as an array: it requires a gradient, and a kernel has none",
+    )  # fmt: skip
+    assert code(lambda: made(Tensor(np.asfortranarray(a)), Tensor(b))) == (
+        "W0741", "`A` is not row-major: its strides are (1, 24)",
+    )  # fmt: skip
+    assert code(lambda: made(Tensor(a, "cuda"), Tensor(b)))[0] == "W0743"
+    assert code(lambda: made(Tensor(a, "meta"), Tensor(b)))[0] == "W0740"
+
+
+def test_halves_are_passed_by_their_bits() -> None:
+    half = weft.compile(SCHEDULE, PROGRAM.replace("f32", "bf16"), target="cpu")
+    x = np.linspace(0, 1, 32).astype(ml_dtypes.bfloat16)
+    y = half(x)
+    assert y.dtype == ml_dtypes.bfloat16 and np.allclose(y.astype(np.float32), np.exp(x.astype(np.float32)), rtol=0.01)
+    assert np.array_equal(half(x.view(np.uint16)).view(np.uint16), y.view(np.uint16))
+    j = half(jnp.asarray(x))
+    assert j.dtype == jnp.bfloat16 and np.array_equal(np.asarray(j), y)
+
+
+def test_what_a_cpu_has_not(tmp_path: Path) -> None:
+    a, b = operands()
+    assert code(lambda: kernel()(a, b, stream=0))[0] == "W0746"
+    assert code(lambda: kernel().graph(a, b))[0] == "W0724"
+    assert code(lambda: weft.compile("shared", target="cuda"))[0] == "W0720"
+    assert code(lambda: weft.compile("shared", 3.0))[0] == "W0485"  # type: ignore[arg-type]
+
+
+SCHEDULE = """
+schedule mine(rows: int = 4) {
+  let op = match linalg.exp
+  let init = match? linalg.fill
+  let (tiles, one) = tile op [rows]
+  fuse init into tiles
+  map tiles to grid(x: 8)
+  launch tiles
+}
+"""
+PROGRAM = """
+func.func @exp(%x: tensor<32xf32>) -> tensor<32xf32> {
+  %e = tensor.empty() : tensor<32xf32>
+  %y = linalg.exp ins(%x : tensor<32xf32>) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+  return %y : tensor<32xf32>
+}
+"""
+
+
+def test_programs_as_text_as_a_module_and_as_a_function() -> None:
+    from weft.interpreter.ir import mlir
+
+    x = np.linspace(0, 1, 32, dtype=np.float32)
+
+    def built() -> Any:
+        return mlir.parse(PROGRAM, mlir.context())
+
+    for program in (PROGRAM, built(), built):
+        made = weft.compile(SCHEDULE, program, settings={"rows": 4}, target="cpu")
+        assert np.allclose(made(x), np.exp(x))
+    product, sizes = SCHEDULE.replace("linalg.exp", "linalg.matmul"), dict.fromkeys("mnk", 8)
+    renamed = weft.compile(product, "matmul", settings=sizes, target="cpu")
+    a, b = np.eye(8, dtype=np.float32), np.arange(64, dtype=np.float32).reshape(8, 8)
+    assert np.array_equal(renamed(a, b), b)
+
+
+def test_a_kernel_outlives_what_made_it(tmp_path: Path) -> None:
+    weft.build("shared", tmp_path / "bundle", settings=SMALL)
+    loaded = weft.load_bundle(tmp_path / "bundle", target="cpu")
+    for file in (tmp_path / "bundle").iterdir():
+        file.unlink()
+    compiled._kernels.clear()
+    a, b = operands()
+    assert np.allclose(loaded(a, b), a @ b, atol=1e-4)
+
+
+def test_torch_op_says_what_is_missing() -> None:
+    assert code(lambda: weft.torch_op(kernel(), "mine::matmul"))[0] == "W0747"
