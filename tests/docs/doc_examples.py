@@ -7,7 +7,7 @@ A fenced block after a line that ends in `` `name.ext`: `` is that file. What a 
 | `weft` | a whole file: formatted and checked; applied if it names a payload |
 | `mlir` | a file, used by other blocks |
 | `console` | lines after `$` are run; what stands below each is what it prints, `…` for anything |
-| `python` | executed |
+| `python` | executed; `python gpu`: where there is one |
 
 A name that exists in the repository makes the block an excerpt of that file, `…` for what is left out.
 """

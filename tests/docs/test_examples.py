@@ -26,6 +26,8 @@ GENERATED = {ROOT / "docs" / name for name in ("statements.md", "tutorial.md", "
 PAGES = sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)
 SECTIONS = [(page, section) for page in PAGES for section in sections(page)]
 TAGS = {"weft", "mlir", "console", "python", "lark", "ini"}
+ON_A_GPU = "python gpu"
+"""Blocks that need CuPy or PyTorch: `tests/runtime/test_call_gpu.py` runs the former."""
 MADE = {"text", "cuda"}
 """Blocks that the tool puts into a page that has a template, `docs/NAME/page.md`."""
 
@@ -48,7 +50,7 @@ def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pyt
     for name, block in named_files(page).items():
         (tmp_path / name).write_text(block.text)
     made = MADE if (ROOT / "docs" / page.stem / "page.md").is_file() else set()
-    for block in (b for b in section.blocks if b.tag not in made):
+    for block in (b for b in section.blocks if b.tag not in {*made, ON_A_GPU}):
         assert block.tag in TAGS, f"{block.place}: tag {block.tag!r} is none of {sorted(TAGS)}"
         if block.name and (ROOT / block.name).is_file():
             excerpt = f"…\n{block.text}…\n"

@@ -292,3 +292,12 @@ def test_a_bundle_is_a_function_too(cupy: Any, tmp_path: Path) -> None:
     expected = np.array(y + s * x)
     kernel(x, s, y, z)
     assert np.array_equal(y, expected)
+
+
+def test_the_page_with_cupy(cupy: Any) -> None:
+    page = Path(__file__).parents[2] / "docs" / "kernels.md"
+    blocks = [part.split("```")[0] for part in page.read_text().split("```python gpu\n")[1:]]
+    (block,) = (b for b in blocks if "import cupy" in b)
+    exec(compile(block, str(page), "exec"), {})
+    for other in blocks:
+        compile(other, str(page), "exec")
