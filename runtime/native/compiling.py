@@ -10,8 +10,8 @@ from threading import Lock
 from typing import Any
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
-from ...interpreter.ir.functions import sizes_of
-from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir
+from ...interpreter.ir.functions import sizes_of, symbol
+from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir, operations
 from ...interpreter.session.rewriter import upstream_messages
 from ..cuda.module import kernel_functions, kernel_module
 from ..plan.plan import KernelEntry
@@ -69,10 +69,8 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         functions = keep_kernels(module, symbols)
         expect_upstream(module, "the kernel")
         names = [function.name.value for function in functions]
-        for function in functions if distinct else ():
-            _say_distinct(function)
-        del functions
         lower(module)
+        _advise(module, names, distinct)
         engine = execution_engine(module)
         addresses = [engine.raw_lookup(name) for name in names]
     except NotLoopsError as error:
@@ -85,16 +83,20 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
     if not all(addresses):
         raise fail("W0725", "the kernels call functions that this CPU's libraries lack", hint=WAY_OUT)
     return {
-        symbol: MachineCode(_prototype(address), *sizes[symbol], engine)
-        for symbol, address in zip(symbols, addresses, strict=True)
+        name: MachineCode(_prototype(address), *sizes[name], engine)
+        for name, address in zip(symbols, addresses, strict=True)
     }
 
 
-def _say_distinct(function: Any) -> None:
-    """Tell LLVM that what one argument refers to no other does."""
-    with function.operation.context:
+def _advise(module: ir.Module, names: Sequence[str], distinct: bool) -> None:
+    """What LLVM would not find out: that no two arguments point to the same, which upstream forgets where it takes memrefs apart;
+    and that a second copy of each of these functions, in the one that unpacks its arguments, is not worth the time."""
+    with module.context:
         mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()}), ir.DictAttr.get({})
-        types = function.type.inputs
-        function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(
-            [mark if isinstance(t, ir.MemRefType) else nothing for t in types]
-        )
+        for function in operations(module.operation, "llvm.func"):
+            if symbol(function) not in names:
+                continue
+            function.attributes["no_inline"] = ir.UnitAttr.get()
+            types = [argument.type for argument in function.regions[0].blocks[0].arguments]
+            marks = [mark if distinct and str(each) == "!llvm.ptr" else nothing for each in types]
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)

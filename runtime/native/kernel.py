@@ -17,13 +17,14 @@ from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, ir, is_within, memr
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
 from . import threads
+from .interchange import loops_in_step
 from .limits import NotLoopsError, expect_loops
 from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, loops, placeholders
 
 KEEP = "weft.keep"
 """Each thread stores half of the op's operands in its elements of the others, arrays."""
 EDGE = "weft.edge"
-"""Marks the kernel, its barriers, and the ops that they are in: a piece ends at each."""
+"""Marks the kernel, its barriers, loops in step, and the ops that they are in: a piece ends at each."""
 
 
 LEADING = 9
@@ -89,8 +90,8 @@ class NativeKernel:
         self.place: Triple
         self.start = constant(0)  # memory is allocated in front of all loops, where this stands
         self.uniform: set[ir.Value] = {self.start}
-        barriers = operations(kernel, "gpu.barrier")
-        for op in (kernel, *(each for barrier in barriers for each in (barrier, *ancestors(barrier)))):
+        edges = (*operations(kernel, "gpu.barrier"), *loops_in_step(kernel))
+        for op in (kernel, *(each for edge in edges for each in (edge, *ancestors(edge)))):
             op.attributes[EDGE] = ir.UnitAttr.get()
         self.loop = kernel
         self.owned: list[ir.Value] = []
@@ -176,7 +177,8 @@ class NativeKernel:
         with self._front:
             made = threads.private_memory(value.type, self.threads)
         if made is None:
-            raise NotLoopsError(op, f"each thread's own {value.type} is used across barriers, and its size is not known")
+            message = f"each thread's own {value.type} is used across barriers, and its size is not known"
+            raise NotLoopsError(op, message)
         memory, array_of = made
         self._own(memory)
         self._at(list(value.uses), lambda: array_of(threads.linear_thread(placeholders(), self.threads)))
@@ -229,14 +231,14 @@ class NativeKernel:
                 op.erase()
 
     def _let_out(self, op: ir.Operation, thread: Triple) -> None:
-        """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view."""
+        """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view or an index."""
         for number, value in enumerate(op.results):
             uses = [use for use in value.uses if not is_within(use.owner.operation, self.loop)]
             if not uses:
                 continue
             if op.name == "memref.alloca":
                 self._make_private(value, op)
-            elif op.name in THREAD_IDS or (is_pure(op) and isinstance(value.type, ir.MemRefType)):
+            elif op.name in THREAD_IDS or _is_cheap(op, value.type):
                 self._at(uses, lambda number=number: op.clone().results[number])
             else:
                 array = self._array(value)
@@ -285,6 +287,12 @@ class NativeKernel:
             return value
         message = f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: it is not certain "
         raise NotLoopsError(_barrier_in(op), message + "that all threads reach it")
+
+
+def _is_cheap(op: ir.Operation, kind: ir.Type) -> bool:
+    """Whether pieces make such a value again: a view, an index, a condition. Of arrays of these LLVM would know nothing."""
+    condition = ir.IntegerType.get_signless(1)
+    return is_pure(op) and not op.regions and (isinstance(kind, ir.MemRefType | ir.IndexType) or kind == condition)
 
 
 def _move(op: ir.Operation) -> None:

@@ -121,7 +121,9 @@ def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[i
     shape = [array.get_dim_size(i) for i in range(array.rank)]
     if element is None or DYNAMIC in shape:
         return None
-    stride = -(-element * prod(shape) // ALIGNMENT) * ALIGNMENT
+    size = element * prod(shape)
+    alone = size <= element  # such lie side by side, for vectors over threads
+    stride = size if alone else -(-size // ALIGNMENT) * ALIGNMENT
     threads = arith.muli(arith.muli(block[0], block[1]), block[2])
     flat = ir.MemRefType.get([DYNAMIC], ir.IntegerType.get_signless(8))
     memory = allocated(flat, [arith.muli(threads, constant(stride))])

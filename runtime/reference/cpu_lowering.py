@@ -31,7 +31,7 @@ EXPAND = "arith-expand{include-bf16}"
 LOWER = (
     "math-expand-ops{ops=clampf},convert-math-to-funcs,"
     "func.func(convert-math-to-llvm{approximate-log1p=false}),convert-math-to-libm,"
-    "convert-vector-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
+    "convert-vector-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=true},convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
 )
 """Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no compiler-rt."""

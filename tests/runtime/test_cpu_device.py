@@ -10,11 +10,14 @@ import pytest
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir.mlir import ancestors, constant_of, operations
 from weft.pipeline import Choice, applied, planned, read_schedule
 from weft.recipes import schedules
+from weft.runtime.cuda.module import kernel_module
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.native.device import CpuDevice, CpuMemory
+from weft.runtime.native.launches import keep_kernels
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.reference.reference import reference
@@ -268,6 +271,52 @@ def test_several_python_threads_load_and_launch_at_once() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(16)))
+
+
+SUM = """%zero = arith.constant 0.0 : f32
+    memref.store %zero, %out[%tx] : memref<16xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %a = memref.load %m[%i, %tx] : memref<9x16xf32>
+      %b = memref.load %out[%tx] : memref<16xf32>
+      %c = arith.addf %a, %b : f32
+      memref.store %c, %out[%tx] : memref<16xf32>
+    }"""
+CHOSEN = """%f = arith.cmpi eq, %tx, %c0 : index
+    %m = scf.if %f -> (memref<9x16xf32>) {
+      scf.yield %x : memref<9x16xf32>
+    } else {
+      scf.yield %y : memref<9x16xf32>
+    }"""
+NINE = "%n = arith.constant 9 : index"
+SUMS = {
+    "in step": (True, f"{NINE}\n{SUM.replace('%m', '%x')}", lambda x, y: x.sum(0)),
+    "as many terms as the thread says": (
+        False,
+        f"%half = arith.constant 2 : index\n%n = arith.divui %tx, %half : index\n{SUM.replace('%m', '%x')}",
+        lambda x, y: [x[: t // 2, t].sum() for t in range(16)],
+    ),
+    "a matrix that the thread chooses": (
+        False,
+        f"{NINE}\n{CHOSEN}\n{SUM}",
+        lambda x, y: [x[:, 0].sum(), *y.sum(0)[1:]],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SUMS)
+def test_sums_of_threads(case: str) -> None:
+    """The loop over the terms goes around that over the threads where all of them do it alike, and only there."""
+    in_step, body, wanted = SUMS[case]
+    known = "known_block_size = array<i32: 16, 1, 1>"
+    text = kernel("%x: memref<9x16xf32>, %y: memref<9x16xf32>, %out: memref<16xf32>", body, known=known)
+    module = kernel_module(text, ["m::k"])
+    (function,) = keep_kernels(module, ["m::k"])
+    (addition,) = operations(function.operation, "arith.addf")
+    assert (constant_of(next(ancestors(addition)).operands[1]) == 16) is in_step
+    x, y = np.random.default_rng(0).integers(-9, 9, (2, 9, 16)).astype(np.float32)
+    out = np.zeros(16, np.float32)
+    launch(text, 1, 16, x, y, out)
+    np.testing.assert_array_equal(out, wanted(x, y))
 
 
 REFUSED = {
