@@ -15,6 +15,7 @@ from weft.execution import run_applied, run_recipe
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
+from weft.payloads.naming import WrittenNames
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.run.execution import Executed, Report, RunOptions
@@ -40,12 +41,17 @@ def _session(file: File, folder: Path, settings: dict[str, str]) -> Session:
     if any(d.severity == "error" for d in found):
         raise WeftError(*found)
     assert file.payload is not None and file.payload.path is not None
-    return Session(payload(folder / file.payload.path), file, bind_parameters(file.main, settings))
+    path = folder / file.payload.path
+    return Session(payload(path), file, bind_parameters(file.main, settings), written=WrittenNames(_source(path)).at)
 
 
 def payload(path: Path) -> ir.Module:
     """A payload, as the front door reads it."""
-    return parse_payload(Source(path.name, path.read_text()))
+    return parse_payload(_source(path))
+
+
+def _source(path: Path) -> Source:
+    return Source(path.name, path.read_text())
 
 
 def run_schedule(

@@ -174,6 +174,7 @@ def applied(recipe: Recipe) -> Applied:
         from .cli.supervisor import doing
         from .interpreter.ir import mlir
         from .interpreter.session.session import Session, tell_statements
+        from .payloads.naming import WrittenNames
         from .payloads.payload import parse_payload
 
         mlir.load()
@@ -183,7 +184,8 @@ def applied(recipe: Recipe) -> Applied:
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
         tell_statements(doing)
-        session = Session(payload, recipe.file, recipe.values, unproven=recipe.choice.unproven)
+        written = WrittenNames(recipe.payload).at
+        session = Session(payload, recipe.file, recipe.values, unproven=recipe.choice.unproven, written=written)
         session.run()
     return Applied(recipe, payload, session)
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import WeftError, fail
 from ..indices.arithmetic import Bound, Sum, less
+from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, producer, users
 from ..ir.structured import body_of
 from ..launch.kernel import Outlined
@@ -185,7 +186,7 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
 
 def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped]) -> str:
     tiles, reason = _private_tiles(alloc, by_op)
-    shape = "x".join(str(e) for e in kind.shape)
+    called = _called(alloc, kind)
     if tiles:
         own = ir.MemRefType.get(tiles[0].kind.shape, kind.element_type)
         array = own_array(alloc, own)
@@ -197,7 +198,7 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
             drop_dead_view(source)
         alloc.erase()
         part = "x".join(str(e) for e in own.shape)
-        return f"temporary {shape}: each thread keeps its {part} part, {kind.element_type}, to itself"
+        return f"{called}: each thread keeps its {part} part, {kind.element_type}, to itself"
     if REGISTERS in alloc.attributes:
         raise _not_in_registers(kind, reason)
     size = bytes_of(kind)
@@ -205,7 +206,7 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
         kind.shape, kind.element_type, kind.layout, ir.Attribute.parse("#gpu.address_space<workgroup>")
     )
     retype(alloc.results[0], shared)
-    return f"temporary {shape}: in shared memory, {size} bytes ({reason})"
+    return f"{called}: in shared memory, {size} bytes ({reason})"
 
 
 def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[ThreadTile], str]:
@@ -282,8 +283,15 @@ def share(alloc: ir.Operation) -> str:
         starts = [*(i.emit() for i in indices), *[0] * kind.rank]
         mine = subview(shared, [starts, [*[1] * len(parts), *kind.shape], [1] * len(whole)], kind)
     drop_deallocs(alloc)
+    called = _called(alloc, kind)
     retype(alloc.results[0], ir.MemRefType(mine.type))
     alloc.results[0].replace_all_uses_with(mine)
     alloc.erase()
-    shape = "x".join(map(str, kind.shape))
-    return f"temporary {shape} of each of {math.prod(parts)} iterations: in shared memory, {bytes_of(shared.type)} bytes"
+    size = bytes_of(shared.type)
+    return f"{called} of each of {math.prod(parts)} iterations: in shared memory, {size} bytes"
+
+
+def _called(alloc: ir.Operation, kind: ir.MemRefType) -> str:
+    """temporary `S`, 16x64"""
+    name = name_of(alloc.results[0])
+    return f"temporary {'' if name is None else f'`{name}`, '}{'x'.join(map(str, kind.shape))}"

@@ -7,13 +7,14 @@ nearer to that, and changes the content when it is asked for it: a version costs
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
 from ..ir.mlir import attributes, ir, operations, ops_of, run_passes
 from ..ir.structured import body_of
+from ..memory.effects import ALLOCATIONS
 from . import sections
 from .sections import HOLDER, Body, Edit, close
 
@@ -51,10 +52,11 @@ def numbered(base: str, n: int) -> str:
 
 @dataclass(frozen=True)
 class Taken:
-    """Names that are taken: of what stands at the top of the module, and of the kernels in it."""
+    """Names that are taken: of what stands at the top of the module, of the kernels in it, and of what a function allocates."""
 
     tops: Names = field(default_factory=Names)
     kernels: Names = field(default_factory=Names)
+    buffers: Callable[[str], Set[str]] = lambda _: frozenset()
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Content:
         self.items: list[ir.Operation | Body] = []
         self.symbols: dict[str, ir.Operation] = {}
         """What is not a function in sections, by name."""
-        self.taken = Taken()
+        self.taken = Taken(buffers=self._buffers)
         self.bodies = [item for item in items if isinstance(item, Body)]
         self.others = 0
         """How many ops stand there that may hold structured ops, or use a kernel."""
@@ -92,6 +94,10 @@ class Content:
     def _count(self, item: ir.Operation | Body, by: int) -> None:
         if not isinstance(item, Body) and item.name not in ("gpu.module", "memref.global"):
             self.others += by
+
+    def _buffers(self, function: str) -> Set[str]:
+        sections = (section for body in self.bodies if symbol(body.husk) == function for section in body.sections)
+        return frozenset().union(*(section.buffers for section in sections if section.names.keys() & ALLOCATIONS))
 
     def body(self, item: int) -> Body:
         body = self.items[item]

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..ir.mlir import ir, walk
+from ..ir.functions import name_of
+from ..ir.mlir import ir, operations, walk
+from ..memory.effects import ALLOCATIONS
 
 HOLDER = "scf.execute_region"
 """What holds a section's op; never seen outside and never verified."""
@@ -67,6 +69,11 @@ class Section:
     def structured(self) -> tuple[tuple[str, int], ...]:
         """How many structured ops of each name it consists of."""
         return tuple((name, count) for name, count in self.names.items() if name.startswith("linalg."))
+
+    @cached_property
+    def buffers(self) -> frozenset[str]:
+        """What the buffers are called that it allocates."""
+        return frozenset(name for op in operations(self.holder, *ALLOCATIONS) if (name := name_of(op.results[0])) is not None)
 
     def types(self, wanted: Callable[[int], bool]) -> Iterator[tuple[int, ir.Type]]:
         """The numbers and types of what it uses, of those values that are wanted."""

@@ -37,13 +37,13 @@ def sizes_of(function: ir.Operation, attribute: str) -> tuple[int, int, int] | N
 
 
 def attributes_of(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> Mapping[str, ir.Attribute]:
-    """Those of an argument; of a result (`res_attrs`), of shared memory (`workgroup_attrib_attrs`)."""
+    """Those of an argument; of a result (`res_attrs`); of memory that a kernel declares (`ATTRIBUTIONS`)."""
     given = ir.ArrayAttr(function.attributes[attributes]) if attributes in function.attributes else ()
     return {named.name: named.attr for named in ir.DictAttr(given[number])} if number < len(given) else {}
 
 
 def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs") -> str | None:
-    """The `weft.name` of an argument, a result or shared memory."""
+    """The `weft.name` of an argument or a result."""
     own = attributes_of(function, number, attributes)
     return ir.StringAttr(own[NAME]).value if NAME in own else None
 
@@ -57,12 +57,23 @@ def name_of(value: ir.Value) -> str | None:
 def set_name(op: ir.Operation | ir.OpView, name: str | None) -> None:
     """Call what an op makes so; None: as nobody has called it."""
     if name is not None:
-        op.operation.attributes[NAME] = ir.StringAttr.get(name)
+        op.operation.attributes[NAME] = ir.StringAttr.get(name, op.operation.context)
+
+
+ATTRIBUTIONS = ("workgroup_attrib_attrs", "private_attrib_attrs")
+"""What is said of each of the buffers that a kernel declares: of the shared ones, of a thread's own."""
 
 
 def argument_attributes(value: ir.Value) -> Mapping[str, ir.Attribute]:
-    """Those of a function's argument; none of any other value."""
-    return attributes_of(maker(value), ir.BlockArgument(value).arg_number) if isinstance(value.owner, ir.Block) else {}
+    """Those of a function's argument, or of memory that a kernel declares; none of any other value."""
+    if not isinstance(value.owner, ir.Block):
+        return {}
+    function, number = maker(value), ir.BlockArgument(value).arg_number
+    if function.name != "gpu.func" or number < (inputs := inputs_of(function)):
+        return attributes_of(function, number)
+    number -= inputs
+    shared = workgroup_buffers(function)
+    return attributes_of(function, number - shared * (number >= shared), ATTRIBUTIONS[number >= shared])
 
 
 def segments(op: ir.Operation) -> list[list[ir.Value]]:

@@ -18,6 +18,7 @@ from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
 from ..ir.structured import body_of
+from ..memory.names import called
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
@@ -75,7 +76,7 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
     blocks = holder.regions[0].blocks
     with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
-        names = [name_of(o) if isinstance(o, ir.BlockArgument) else None for o in operands]
+        names = [called(o) or name_of(o) for o in operands]
         arguments = [{} if given is None else {NAME: ir.StringAttr.get(given)} for given in names]
         function = gpu.GPUFuncOp(kind, sym_name=name, kernel=True, arg_attrs=arguments).operation
     regions = function.regions[0].blocks

@@ -16,6 +16,7 @@ from ..ir.functions import symbol
 from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
+from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
 from .kernel import Outlined, host_function, install, outline
 from .lowering import lower
@@ -53,6 +54,7 @@ class _Materialized:
     found: dict[Hashable, Any] = field(default_factory=dict)
 
 
+_NAMED = re.compile(r'weft\.name = "([^"]*)"')
 MOST = 64
 Known = dict[Hashable, Any]
 """The kernels of a session by what they are made of, `MOST` at most: what only this file looks into."""
@@ -121,7 +123,8 @@ def _materialize(kernel: Outlined) -> _Materialized:
 def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materialized]:
     """The kernel, materialized; or a copy of one that was like it, which nobody has to make and to judge again.
 
-    What is alike is the text of the loop with all that it takes of the host, places left out; the copy gets its own.
+    What is alike is the text of the loop with all that it takes of the host, places and what buffers are called left out; the copy
+    gets its own.
     """
     name = kernel.function.attributes["sym_name"]
     kernel.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
@@ -130,6 +133,8 @@ def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materializ
     ops = list(operations(kernel.function))
     places = list[ir.Location]()
     places += (op.location for op in ops if op.location not in places)
+    called = list(dict.fromkeys(_NAMED.findall(text)))
+    text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
     key = text, tuple(places.index(op.location) for op in ops)
     if key not in known:
         done = _materialize(kernel)
@@ -137,13 +142,18 @@ def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materializ
         if None not in done.geometry.static_grid() and all(op.location in seen for op in operations(kernel.function)):
             if len(known) == MOST:
                 known.clear()
-            known[key] = clone_module(kernel.module), places, done
+            known[key] = clone_module(kernel.module), places, called, done
         return kernel, done
-    made, before, done = known[key]
+    made, before, were, done = known[key]
     module = clone_module(made)
     function = next(operations(module.operation, "gpu.func"))
     function.attributes["sym_name"] = name
     module.body.operations[0].attributes["sym_name"] = kernel.module.body.operations[0].attributes["sym_name"]
+    if were != called:
+        renamed = dict(zip(were, called, strict=True))
+        rename_buffers(function, renamed)
+        remarks = tuple(re.sub("(?<=temporary `)[^`]*", lambda found: renamed[found[0]], remark) for remark in done.remarks)
+        done = dataclasses.replace(done, remarks=remarks)
     if before != places:
         for op in operations(module.operation):
             if op.location in before:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, count
 
 from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
@@ -14,6 +13,7 @@ from ..ir.functions import NAME, name_of
 from ..ir.mlir import ahead_of, arith, attributes, children, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import bytes_of, is_shared
+from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
 
@@ -111,7 +111,7 @@ def _attribute_shared(kernel: Outlined) -> int:
         alloc.results[0].replace_all_uses_with(argument)
         name = name_of(alloc.results[0])
         if name is not None:  # each name once
-            name = next(one for one in chain([name], (f"{name}_{n}" for n in count(2))) if one not in taken)
+            name = next(one for one in numbered(name) if one not in taken)
             taken.add(name)
         names.append(ir.DictAttr.get({} if name is None else {NAME: ir.StringAttr.get(name)}))
         alloc.erase()

@@ -13,6 +13,7 @@ from ...dsl.diagnostics import Diagnostic, Span, WeftError
 from ...dsl.tree import Node
 from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
 from ..ir.structured import is_structured
+from ..memory.names import Written, name_buffers, nameless
 
 if TYPE_CHECKING:
     from ..focus.modules import Taken
@@ -61,14 +62,16 @@ class Rewriter:
         numbers: where fresh handle numbers come from.
         taken: names in the session's module, of which `module` may be a part.
         unproven: kernels that are not proven race-free are let through, and called so.
+        written: what the payload's text calls its values, by place.
         known: what the session remembers of kernels that it has made (`launch/launch.py`).
     """
 
     def __init__(
         self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
-        *, unproven: bool = False, known: dict[Hashable, Any] | None = None,
+        *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
     ) -> None:
         self.module = module
+        self.written = written
         self.statement = statement
         self.numbers = numbers
         self.unproven = unproven
@@ -78,6 +81,10 @@ class Rewriter:
         """The statement has put marks on ops and done nothing else: of a part that is tidy, there is nothing to clean up."""
         self.remarks: list[str] = []
         self.shown: list[str] = []
+
+    def name_buffers(self) -> None:
+        """Name what has been allocated and has no name."""
+        name_buffers(self.module, self.written, *(() if self.taken is None else (self.taken.buffers,)))
 
     # ---- handles ------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from ..focus.carving import Version
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
+from ..memory.names import Written, nameless
 from ..tensors.bufferization import tidy
 from .environment import Environment, evaluate_fields
 from .rewriter import Rewriter, handles_of, upstream_messages
@@ -64,14 +65,21 @@ class Session:
         file: the parsed and checked file; its main schedule is run.
         values: the parameters of the main schedule, bound (`dsl.binding`).
         unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
+        written: what the payload's text calls its values, by place: buffers are called like the values that they hold.
 
     `run()` goes to the end, `step()` does one statement, `undo()`/`redo()` move between what was done.
     """
 
     def __init__(
-        self, module: ir.Module, file: tree.File, values: Mapping[str, Any], *, unproven: bool = False
+        self,
+        module: ir.Module,
+        file: tree.File,
+        values: Mapping[str, Any],
+        *,
+        unproven: bool = False,
+        written: Written = nameless,
     ) -> None:
-        self.file = file
+        self.file, self.written = file, written
         self.unproven = unproven
         registry()  # imports the statements now, and not within the first step
         self.schedules = {s.name: s for s in file.schedules}
@@ -238,6 +246,7 @@ class Session:
         """A session that goes on from here by itself: for trying things. `unproven`: for what is looked at, and not built."""
         copy = object.__new__(Session)
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
+        copy.written = self.written
         copy._states, copy._at = self._states[: self._at + 1], self._at
         copy._known = self._known
         return copy
@@ -321,7 +330,8 @@ class Session:
         self, statement: Statement, module: ir.Module, number: int, taken: Taken | None = None
     ) -> tuple[Rewriter, dict[str, Any]]:
         rewrite = Rewriter(
-            module, statement, itertools.count(number), taken, unproven=self.unproven, known=self._known
+            module, statement, itertools.count(number), taken,
+            unproven=self.unproven, written=self.written, known=self._known,
         )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))

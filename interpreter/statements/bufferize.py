@@ -46,4 +46,5 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         raise rewrite.error("W0336", "upstream cannot bufferize this module", notes=upstream_messages(error)) from error
+    rewrite.name_buffers()
     rewrite.remark("bufferized: tensors became memrefs")

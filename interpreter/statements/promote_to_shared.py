@@ -9,6 +9,7 @@ from itertools import takewhile
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
+from ..memory.names import free_name
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.levels import origin
@@ -75,7 +76,9 @@ class PromoteToShared(Statement):
         shape = self._shape(rewrite, op, value)
         self._affordable(rewrite, shape, element_bytes(element_type(value)))
         alloc, view = _allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
-        alloc.attributes["weft.name"] = ir.StringAttr.get(f"{origin(value) or self.operand.name}_shared")
+        alloc.attributes["weft.name"] = ir.StringAttr.get(
+            free_name(op, f"{origin(value, rewrite.written) or self.operand.name}_shared")
+        )
         copy = _copied(op, position, view)
         if self.vector:
             copy.attributes["weft.vector"] = i64(self.vector)

@@ -35,4 +35,5 @@ class RunPass(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         rewrite.passes(self.pipeline)
+        rewrite.name_buffers()
         return {}

@@ -65,6 +65,7 @@ class Transform(Statement):
             raise rewrite.error(
                 "W0311", "these ops leave IR that does not verify", notes=upstream_messages(error)
             ) from error
+        rewrite.name_buffers()
         for handle in made.values():
             rewrite.find(handle)
         return made

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..ir.functions import given_name, maker
+from ..ir.functions import given_name, maker, name_of
 from ..ir.mlir import (
     GAP,
     LOOPS,
@@ -33,6 +33,7 @@ from ..ir.mlir import (
 from ..ir.structured import body_of, is_read, is_structured, operand_names, part_of, place_of, segments, structure
 from ..memory.effects import is_memref
 from ..memory.layouts import as_tensor, is_plain
+from ..memory.names import Written, nameless
 from ..memory.views import VIEWS, may_share
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
@@ -94,8 +95,8 @@ def on_tensors(rewrite: Rewriter, target: Handle) -> ir.Operation:
 _THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
 
 
-def origin(value: ir.Value) -> str | None:
-    """The `weft.name` of the function argument that `value` is a part of; None where it was computed."""
+def origin(value: ir.Value, written: Written = nameless) -> str | None:
+    """The `weft.name` of the function argument that `value` is a part of; what the text calls it where it was computed."""
     from ..padding.masked_loads import is_masked_load
 
     while not isinstance(value.owner, ir.Block):
@@ -105,7 +106,7 @@ def origin(value: ir.Value) -> str | None:
         elif is_masked_load(op) and (images := [o.operands[0] for o in operations(op, "tensor.extract")]):
             value = images[0]
         else:
-            return None
+            return name_of(value) or next(iter(written(op.location)), None)
     function = maker(value)
     return given_name(function, ir.BlockArgument(value).arg_number) if function.name == "func.func" else None
 

@@ -27,12 +27,12 @@ module attributes {gpu.container_module} {
     %1 = memref.get_global @constant_1 : memref<64xf32>
     %2 = memref.get_global @constant_2 : memref<64x1x3x3xf32>
     %3 = memref.get_global @constant_3 : memref<64xf32>
-    %alloc = memref.alloc() {alignment = 16 : i64} : memref<4x64x28x28xf32>
+    %alloc = memref.alloc() {alignment = 16 : i64, weft.name = "alloc"} : memref<4x64x28x28xf32>
     %c784 = arith.constant 784 : index
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
     gpu.launch_func  @test_parallel_kernel::@test_parallel blocks in (%c784, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<4x1x28x28xf32>, %0 : memref<64x1x3x3xf32>, %1 : memref<64xf32>, %alloc : memref<4x64x28x28xf32>)
-    %alloc_0 = memref.alloc() {alignment = 16 : i64} : memref<4x64x28x28xf32>
+    %alloc_0 = memref.alloc() {alignment = 16 : i64, weft.name = "alloc_0"} : memref<4x64x28x28xf32>
     affine.for %arg1 = 0 to 4 {
       affine.for %arg2 = 0 to 1 {
         affine.for %arg3 = 0 to 64 {
@@ -65,7 +65,7 @@ module attributes {gpu.container_module} {
         }
       }
     }
-    %alloc_1 = memref.alloc() {alignment = 16 : i64} : memref<4x64x28x28xf32>
+    %alloc_1 = memref.alloc() {alignment = 16 : i64, weft.name = "alloc_1"} : memref<4x64x28x28xf32>
     affine.for %arg1 = 0 to 4 {
       affine.for %arg2 = 0 to 64 {
         affine.for %arg3 = 0 to 28 {
@@ -81,7 +81,7 @@ module attributes {gpu.container_module} {
     return %alloc_1 : memref<4x64x28x28xf32>
   }
   gpu.module @test_parallel_kernel {
-    gpu.func @test_parallel(%arg0: memref<4x1x28x28xf32> {weft.name = "arg0"}, %arg1: memref<64x1x3x3xf32>, %arg2: memref<64xf32>, %arg3: memref<4x64x28x28xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>} {
+    gpu.func @test_parallel(%arg0: memref<4x1x28x28xf32> {weft.name = "arg0"}, %arg1: memref<64x1x3x3xf32> {weft.name = "constant_0"}, %arg2: memref<64xf32> {weft.name = "constant_1"}, %arg3: memref<4x64x28x28xf32> {weft.name = "alloc"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>} {
       %c1 = arith.constant 1 : index
       %c0 = arith.constant 0 : index
       %cst = arith.constant 0.000000e+00 : f32

@@ -22,7 +22,7 @@ module {
     %1 = memref.get_global @constant_1 : memref<64xf32>
     %2 = memref.get_global @constant_2 : memref<64x1x3x3xf32>
     %3 = memref.get_global @constant_3 : memref<64xf32>
-    %alloc = memref.alloc() {alignment = 16 : i64} : memref<4x64x28x28xf32>
+    %alloc = memref.alloc() {alignment = 16 : i64, weft.name = "alloc"} : memref<4x64x28x28xf32>
     scf.forall (%arg1) in (200704) {
       %4 = affine.apply #map(%arg1)
       %5 = affine.apply #map1(%arg1)
@@ -59,7 +59,7 @@ module {
       %15 = arith.addf %13, %14 : f32
       memref.store %15, %alloc[%8, %10, %7, %5] : memref<4x64x28x28xf32>
     }
-    %alloc_0 = memref.alloc() {alignment = 16 : i64} : memref<4x64x28x28xf32>
+    %alloc_0 = memref.alloc() {alignment = 16 : i64, weft.name = "alloc_0"} : memref<4x64x28x28xf32>
     affine.for %arg1 = 0 to 4 {
       affine.for %arg2 = 0 to 1 {
         affine.for %arg3 = 0 to 64 {
@@ -92,7 +92,7 @@ module {
         }
       }
     }
-    %alloc_1 = memref.alloc() {alignment = 16 : i64} : memref<4x64x28x28xf32>
+    %alloc_1 = memref.alloc() {alignment = 16 : i64, weft.name = "alloc_1"} : memref<4x64x28x28xf32>
     affine.for %arg1 = 0 to 4 {
       affine.for %arg2 = 0 to 64 {
         affine.for %arg3 = 0 to 28 {

@@ -1,70 +1,70 @@
 // weft golden concurrent_convs.weft --set batch=3 --set filters=5 --set size=7
 extern "C" __global__ void __launch_bounds__(256) test_parallel(
     const float* __restrict__ arg0,
-    const float* __restrict__ arg1,
-    const float* __restrict__ arg2,
-    float* __restrict__ arg3) {
+    const float* __restrict__ constant_0,
+    const float* __restrict__ constant_1,
+    float* __restrict__ alloc) {
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
-  const int col = (bx * 256 + tx) % 7;
-  const int row = (bx * 256 + tx) / 7 % 7;
-  const int plane = (bx * 256 + tx) / 7 / 7 / 5;
-  const int plane1 = (bx * 256 + tx) / 7 / 7 % 5;
+  const int d3 = (bx * 256 + tx) % 7;
+  const int d2 = (bx * 256 + tx) / 7 % 7;
+  const int d0 = (bx * 256 + tx) / 7 / 7 / 5;
+  const int idx = (bx * 256 + tx) / 7 / 7 % 5;
   if (bx * 256 + tx < 735) {
-    const int idx = max(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 1, 0);
-    const int idx1 = min(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 8, 3);
+    const int idx1 = max(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 1, 0);
+    const int idx2 = min(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 8, 3);
     const int begin = max((bx * 256 + tx) / 7 / 7 * 7 - (bx * 256 + tx) / 7 + 1, 0);
     const int end = min((bx * 256 + tx) / 7 / 7 * 7 - (bx * 256 + tx) / 7 + 8, 3);
     float acc = 0.0f;
     for (int k = begin; k < end; ++k) {
-      const int row1 = row + k - 1;
-      for (int kk = idx; kk < idx1; ++kk) {
-        acc += arg0[plane * 49 + row1 * 7 + (col + kk - 1)] * arg1[plane1 * 9 + k * 3 + kk];
+      const int d2_1 = d2 + k - 1;
+      for (int kk = idx1; kk < idx2; ++kk) {
+        acc += arg0[d0 * 49 + d2_1 * 7 + (d3 + kk - 1)] * constant_0[idx * 9 + k * 3 + kk];
       }
     }
-    arg3[plane * 245 + plane1 * 49 + row * 7 + col] = acc + arg2[plane1];
+    alloc[d0 * 245 + idx * 49 + d2 * 7 + d3] = acc + constant_1[idx];
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256) test_parallel_1(
     const float* __restrict__ arg0,
-    const float* __restrict__ arg1,
-    const float* __restrict__ arg2,
-    float* __restrict__ arg3) {
+    const float* __restrict__ constant_2,
+    const float* __restrict__ constant_3,
+    float* __restrict__ alloc_0) {
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
-  const int col = (bx * 256 + tx) % 7;
-  const int row = (bx * 256 + tx) / 7 % 7;
-  const int plane = (bx * 256 + tx) / 7 / 7 / 5;
-  const int plane1 = (bx * 256 + tx) / 7 / 7 % 5;
+  const int d3 = (bx * 256 + tx) % 7;
+  const int d2 = (bx * 256 + tx) / 7 % 7;
+  const int d0 = (bx * 256 + tx) / 7 / 7 / 5;
+  const int idx = (bx * 256 + tx) / 7 / 7 % 5;
   if (bx * 256 + tx < 735) {
-    const int idx = max(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 1, 0);
-    const int idx1 = min(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 8, 3);
+    const int idx1 = max(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 1, 0);
+    const int idx2 = min(bx * -256 - tx + (bx * 256 + tx) / 7 * 7 + 8, 3);
     const int begin = max((bx * 256 + tx) / 7 / 7 * 7 - (bx * 256 + tx) / 7 + 1, 0);
     const int end = min((bx * 256 + tx) / 7 / 7 * 7 - (bx * 256 + tx) / 7 + 8, 3);
     float acc = 0.0f;
     for (int k = begin; k < end; ++k) {
-      const int row1 = row + k - 1;
-      for (int kk = idx; kk < idx1; ++kk) {
-        acc += arg0[plane * 49 + row1 * 7 + (col + kk - 1)] * arg1[plane1 * 9 + k * 3 + kk];
+      const int d2_1 = d2 + k - 1;
+      for (int kk = idx1; kk < idx2; ++kk) {
+        acc += arg0[d0 * 49 + d2_1 * 7 + (d3 + kk - 1)] * constant_2[idx * 9 + k * 3 + kk];
       }
     }
-    arg3[plane * 245 + plane1 * 49 + row * 7 + col] = acc + arg2[plane1];
+    alloc_0[d0 * 245 + idx * 49 + d2 * 7 + d3] = acc + constant_3[idx];
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256) test_parallel_2(
-    const float* __restrict__ arg0,
-    const float* __restrict__ arg1,
-    float* __restrict__ arg2) {
+    const float* __restrict__ alloc,
+    const float* __restrict__ alloc_0,
+    float* __restrict__ alloc_1) {
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
-  const int col = (bx * 256 + tx) % 7;
-  const int row = (bx * 256 + tx) / 7 % 7;
-  const int plane = (bx * 256 + tx) / 7 / 7 / 5;
-  const int plane1 = (bx * 256 + tx) / 7 / 7 % 5;
+  const int d3 = (bx * 256 + tx) % 7;
+  const int d2 = (bx * 256 + tx) / 7 % 7;
+  const int d0 = (bx * 256 + tx) / 7 / 7 / 5;
+  const int d1 = (bx * 256 + tx) / 7 / 7 % 5;
   if (bx * 256 + tx < 735) {
-    arg2[plane * 245 + plane1 * 49 + row * 7 + col] = arg0[plane * 245 + plane1 * 49 + row * 7 + col]
-        + arg1[plane * 245 + plane1 * 49 + row * 7 + col];
+    alloc_1[d0 * 245 + d1 * 49 + d2 * 7 + d3] = alloc[d0 * 245 + d1 * 49 + d2 * 7 + d3]
+        + alloc_0[d0 * 245 + d1 * 49 + d2 * 7 + d3];
   }
 }

@@ -20,23 +20,23 @@ module attributes {gpu.container_module} {
     %1 = memref.get_global @constant_1 : memref<5xf32>
     %2 = memref.get_global @constant_2 : memref<5x1x3x3xf32>
     %3 = memref.get_global @constant_3 : memref<5xf32>
-    %alloc = memref.alloc() {alignment = 16 : i64} : memref<3x5x7x7xf32>
+    %alloc = memref.alloc() {alignment = 16 : i64, weft.name = "alloc"} : memref<3x5x7x7xf32>
     %c3 = arith.constant 3 : index
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
     %4 = gpu.wait async
     %5 = gpu.launch_func async [%4] @test_parallel_kernel::@test_parallel blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<3x1x7x7xf32>, %0 : memref<5x1x3x3xf32>, %1 : memref<5xf32>, %alloc : memref<3x5x7x7xf32>)
-    %alloc_0 = memref.alloc() {alignment = 16 : i64} : memref<3x5x7x7xf32>
+    %alloc_0 = memref.alloc() {alignment = 16 : i64, weft.name = "alloc_0"} : memref<3x5x7x7xf32>
     %6 = gpu.wait async
     %7 = gpu.launch_func async [%6] @test_parallel_1_kernel::@test_parallel_1 blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<3x1x7x7xf32>, %2 : memref<5x1x3x3xf32>, %3 : memref<5xf32>, %alloc_0 : memref<3x5x7x7xf32>)
-    %alloc_1 = memref.alloc() {alignment = 16 : i64} : memref<3x5x7x7xf32>
+    %alloc_1 = memref.alloc() {alignment = 16 : i64, weft.name = "alloc_1"} : memref<3x5x7x7xf32>
     %8 = gpu.wait async [%5, %7]
     %9 = gpu.launch_func async [%8] @test_parallel_2_kernel::@test_parallel_2 blocks in (%c3, %c1, %c1) threads in (%c256, %c1, %c1)  args(%alloc : memref<3x5x7x7xf32>, %alloc_0 : memref<3x5x7x7xf32>, %alloc_1 : memref<3x5x7x7xf32>)
     gpu.wait [%9]
     return %alloc_1 : memref<3x5x7x7xf32>
   }
   gpu.module @test_parallel_kernel {
-    gpu.func @test_parallel(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32>, %arg2: memref<5xf32>, %arg3: memref<3x5x7x7xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    gpu.func @test_parallel(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32> {weft.name = "constant_0"}, %arg2: memref<5xf32> {weft.name = "constant_1"}, %arg3: memref<3x5x7x7xf32> {weft.name = "alloc"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
       %c1 = arith.constant 1 : index
       %c0 = arith.constant 0 : index
       %c735 = arith.constant 735 : index
@@ -76,7 +76,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @test_parallel_1_kernel {
-    gpu.func @test_parallel_1(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32>, %arg2: memref<5xf32>, %arg3: memref<3x5x7x7xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    gpu.func @test_parallel_1(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32> {weft.name = "constant_2"}, %arg2: memref<5xf32> {weft.name = "constant_3"}, %arg3: memref<3x5x7x7xf32> {weft.name = "alloc_0"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
       %c0 = arith.constant 0 : index
       %c735 = arith.constant 735 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -116,7 +116,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @test_parallel_2_kernel {
-    gpu.func @test_parallel_2(%arg0: memref<3x5x7x7xf32>, %arg1: memref<3x5x7x7xf32>, %arg2: memref<3x5x7x7xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    gpu.func @test_parallel_2(%arg0: memref<3x5x7x7xf32> {weft.name = "alloc"}, %arg1: memref<3x5x7x7xf32> {weft.name = "alloc_0"}, %arg2: memref<3x5x7x7xf32> {weft.name = "alloc_1"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
       %c735 = arith.constant 735 : index
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x

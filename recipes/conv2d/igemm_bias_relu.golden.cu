@@ -36,28 +36,28 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
       acc[i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
+  const int X_shared_row = tx % 4 * 4;
   const int col = tx % 16 * 4;
   const bool in_col = col < 32;
-  const int row1 = tx / 4 % 16;
-  const int plane = by * 8 + tx / 4 / 16;
-  const int col1 = tx / 4;
-  const int row2 = tx / 16;
-  const int col2 = warp / 2 * 64 + lane / 4 * 8;
-  const int col3 = tx % 4 * 8 + warp % 2 * 32;
+  const int d2 = tx / 4 % 16;
+  const int d1 = by * 8 + tx / 4 / 16;
+  const int X_shared_col = tx / 4;
+  const int row = tx / 16;
+  const int X_shared_col1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 144; k += 16) {
-    const int col4 = (k + tx * 4) % 16;
-    const int row3 = row1 + (k + tx % 4 * 4) % 48 / 16 - 1;
-    const bool in_row3 = (unsigned)row3 < 16;
-    const int plane1 = plane + (k + tx % 4 * 4) / 48;
+    const int d3 = (k + tx * 4) % 16;
+    const int d2_1 = d2 + (k + tx % 4 * 4) % 48 / 16 - 1;
+    const bool in_d2_1 = (unsigned)d2_1 < 16;
+    const int d1_1 = d1 + (k + tx % 4 * 4) / 48;
     for (int i = 0; i < 4; ++i) {
-      const int plane2 = plane1 + i * 2 - 1;
+      const int d1_2 = d1_1 + i * 2 - 1;
       float v0;
       float v1;
       float v2;
       float v3;
-      if ((unsigned)plane2 < 16 && in_row3) {
-        const float4 x = *reinterpret_cast<const float4*>(&X[plane2 * 256 + row3 * 16 + col4]);
+      if ((unsigned)d1_2 < 16 && in_d2_1) {
+        const float4 x = *reinterpret_cast<const float4*>(&X[d1_2 * 256 + d2_1 * 16 + d3]);
         v0 = x.x;
         v1 = x.y;
         v2 = x.z;
@@ -68,20 +68,20 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      const int col5 = col1 + i * 32;
-      X_shared[row][col5] = v0;
-      X_shared[row + 1][col5] = v1;
-      X_shared[row + 2][col5] = v2;
-      X_shared[row + 3][col5] = v3;
+      const int X_shared_col2 = X_shared_col + i * 32;
+      X_shared[X_shared_row][X_shared_col2] = v0;
+      X_shared[X_shared_row + 1][X_shared_col2] = v1;
+      X_shared[X_shared_row + 2][X_shared_col2] = v2;
+      X_shared[X_shared_row + 3][X_shared_col2] = v3;
     }
-    const int row4 = row2 + k;
+    const int row1 = row + k;
     for (int i = 0; i < 2; ++i) {
       float v0;
       float v1;
       float v2;
       float v3;
       if (in_col) {
-        const float4 w = *reinterpret_cast<const float4*>(&W[(row4 + i * 8) * 32 + col]);
+        const float4 w = *reinterpret_cast<const float4*>(&W[(row1 + i * 8) * 32 + col]);
         v0 = w.x;
         v1 = w.y;
         v2 = w.z;
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      *reinterpret_cast<float4*>(&W_shared[row2 + i * 8][col]) = make_float4(v0, v1, v2, v3);
+      *reinterpret_cast<float4*>(&W_shared[row + i * 8][col]) = make_float4(v0, v1, v2, v3);
     }
     __syncthreads();
     #pragma unroll
@@ -100,12 +100,13 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
       alignas(16) float X_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[i][col2 + j * 4]);
+        *reinterpret_cast<float4*>(&X_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1 + j * 4]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][col3 + j * 4]);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -117,19 +118,19 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
     }
     __syncthreads();
   }
-  alignas(16) float r0[8][8];
-  float r1[8][8];
+  alignas(16) float Y_tile[8][8];
+  float biased[8][8];
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const int idx = col3 + j * 4;
+      const int idx1 = idx + j * 4;
       float v0;
       float v1;
       float v2;
       float v3;
-      if (idx < 32) {
-        const float4 v4 = *reinterpret_cast<const float4*>(&bias[idx]);
+      if (idx1 < 32) {
+        const float4 v4 = *reinterpret_cast<const float4*>(&bias[idx1]);
         v0 = v4.x;
         v1 = v4.y;
         v2 = v4.z;
@@ -140,28 +141,28 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      r1[i][j * 4] = acc[i][j * 4] + v0;
-      r1[i][j * 4 + 1] = acc[i][j * 4 + 1] + v1;
-      r1[i][j * 4 + 2] = acc[i][j * 4 + 2] + v2;
-      r1[i][j * 4 + 3] = acc[i][j * 4 + 3] + v3;
+      biased[i][j * 4] = acc[i][j * 4] + v0;
+      biased[i][j * 4 + 1] = acc[i][j * 4 + 1] + v1;
+      biased[i][j * 4 + 2] = acc[i][j * 4 + 2] + v2;
+      biased[i][j * 4 + 3] = acc[i][j * 4 + 3] + v3;
     }
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      r0[i][j] = maximum(r1[i][j], 0.0f);
+      Y_tile[i][j] = maximum(biased[i][j], 0.0f);
     }
   }
-  const int row3 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
+  const int row1 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row4 = row3 + i;
+    const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const int col4 = col3 + j * 4;
-      if (col4 < 32) {
-        *reinterpret_cast<float4*>(&Y[row4 * 32 + col4]) = *reinterpret_cast<const float4*>(&r0[i][j * 4]);
+      const int col1 = idx + j * 4;
+      if (col1 < 32) {
+        *reinterpret_cast<float4*>(&Y[row2 * 32 + col1]) = *reinterpret_cast<const float4*>(&Y_tile[i][j * 4]);
       }
     }
   }

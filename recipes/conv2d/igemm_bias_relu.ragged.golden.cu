@@ -37,67 +37,67 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
       acc[i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
+  const int X_shared_row = tx % 4 * 4;
   const int col = tx % 16 * 4;
   const bool in_col = col < 39;
   const bool in_col1 = col + 1 < 39;
   const bool in_col2 = col + 2 < 39;
   const bool in_col3 = col + 3 < 39;
   const int idx = by * 128 + tx / 4;
-  const int col1 = tx / 4;
-  const int row1 = tx / 16;
-  const int col2 = warp / 2 * 64 + lane / 4 * 8;
-  const int col3 = tx % 4 * 8 + warp % 2 * 32;
+  const int X_shared_col = tx / 4;
+  const int row = tx / 16;
+  const int X_shared_col1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 48; k += 16) {
-    const int idx1 = row + k;
-    const bool in_idx1 = idx1 < 45;
-    const int col4 = (k + tx % 4 * 4) % 5;
-    const bool in_idx1_1 = idx1 + 1 < 45;
-    const int col5 = (k + tx % 4 * 4 + 1) % 5;
-    const bool in_idx1_2 = idx1 + 2 < 45;
-    const int col6 = (k + tx % 4 * 4 + 2) % 5;
-    const bool in_idx1_3 = idx1 + 3 < 45;
-    const int col7 = (k + tx % 4 * 4 + 3) % 5;
-    const int plane = (k + tx % 4 * 4) / 15;
-    const int row2 = (k + tx % 4 * 4) % 15 / 5;
-    const int plane1 = (k + tx % 4 * 4 + 1) / 15;
-    const int row3 = (k + tx % 4 * 4 + 1) % 15 / 5;
-    const int plane2 = (k + tx % 4 * 4 + 2) / 15;
-    const int row4 = (k + tx % 4 * 4 + 2) % 15 / 5;
-    const int plane3 = (k + tx % 4 * 4 + 3) / 15;
-    const int row5 = (k + tx % 4 * 4 + 3) % 15 / 5;
+    const int idx2 = X_shared_row + k;
+    const bool in_idx2 = idx2 < 45;
+    const int d3 = (k + tx % 4 * 4) % 5;
+    const bool in_idx2_1 = idx2 + 1 < 45;
+    const int d3_1 = (k + tx % 4 * 4 + 1) % 5;
+    const bool in_idx2_2 = idx2 + 2 < 45;
+    const int d3_2 = (k + tx % 4 * 4 + 2) % 5;
+    const bool in_idx2_3 = idx2 + 3 < 45;
+    const int d3_3 = (k + tx % 4 * 4 + 3) % 5;
+    const int d1 = (k + tx % 4 * 4) / 15;
+    const int d2 = (k + tx % 4 * 4) % 15 / 5;
+    const int d1_1 = (k + tx % 4 * 4 + 1) / 15;
+    const int d2_1 = (k + tx % 4 * 4 + 1) % 15 / 5;
+    const int d1_2 = (k + tx % 4 * 4 + 2) / 15;
+    const int d2_2 = (k + tx % 4 * 4 + 2) % 15 / 5;
+    const int d1_3 = (k + tx % 4 * 4 + 3) / 15;
+    const int d2_3 = (k + tx % 4 * 4 + 3) % 15 / 5;
     for (int i = 0; i < 4; ++i) {
       const bool inside = idx + i * 32 < 540;
-      const int plane4 = (by * 128 + i * 32 + tx / 4) / 180;
-      const int plane5 = plane + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
-      const int row6 = row2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v0 = in_idx1 && inside && (unsigned)plane5 < 29 && (unsigned)row6 < 23
-          ? X[plane4 * 3335 + plane5 * 115 + row6 * 5 + col4] : 0.0f;
-      const int plane6 = plane1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
-      const int row7 = row3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v1 = in_idx1_1 && inside && (unsigned)plane6 < 29 && (unsigned)row7 < 23
-          ? X[plane4 * 3335 + plane6 * 115 + row7 * 5 + col5] : 0.0f;
-      const int plane7 = plane2 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
-      const int row8 = row4 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v2 = in_idx1_2 && inside && (unsigned)plane7 < 29 && (unsigned)row8 < 23
-          ? X[plane4 * 3335 + plane7 * 115 + row8 * 5 + col6] : 0.0f;
-      const int plane8 = plane3 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
-      const int row9 = row5 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v3 = in_idx1_3 && inside && (unsigned)plane8 < 29 && (unsigned)row9 < 23
-          ? X[plane4 * 3335 + plane8 * 115 + row9 * 5 + col7] : 0.0f;
-      const int col8 = col1 + i * 32;
-      X_shared[row][col8] = v0;
-      X_shared[row + 1][col8] = v1;
-      X_shared[row + 2][col8] = v2;
-      X_shared[row + 3][col8] = v3;
+      const int d0 = (by * 128 + i * 32 + tx / 4) / 180;
+      const int d1_4 = d1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int d2_4 = d2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v0 = in_idx2 && inside && (unsigned)d1_4 < 29 && (unsigned)d2_4 < 23
+          ? X[d0 * 3335 + d1_4 * 115 + d2_4 * 5 + d3] : 0.0f;
+      const int d1_5 = d1_1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int d2_5 = d2_1 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v1 = in_idx2_1 && inside && (unsigned)d1_5 < 29 && (unsigned)d2_5 < 23
+          ? X[d0 * 3335 + d1_5 * 115 + d2_5 * 5 + d3_1] : 0.0f;
+      const int d1_6 = d1_2 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int d2_6 = d2_2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v2 = in_idx2_2 && inside && (unsigned)d1_6 < 29 && (unsigned)d2_6 < 23
+          ? X[d0 * 3335 + d1_6 * 115 + d2_6 * 5 + d3_2] : 0.0f;
+      const int d1_7 = d1_3 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
+      const int d2_7 = d2_3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
+      const float v3 = in_idx2_3 && inside && (unsigned)d1_7 < 29 && (unsigned)d2_7 < 23
+          ? X[d0 * 3335 + d1_7 * 115 + d2_7 * 5 + d3_3] : 0.0f;
+      const int X_shared_col2 = X_shared_col + i * 32;
+      X_shared[X_shared_row][X_shared_col2] = v0;
+      X_shared[X_shared_row + 1][X_shared_col2] = v1;
+      X_shared[X_shared_row + 2][X_shared_col2] = v2;
+      X_shared[X_shared_row + 3][X_shared_col2] = v3;
     }
-    const int row6 = row1 + k;
+    const int row1 = row + k;
     for (int i = 0; i < 2; ++i) {
-      const int row7 = row6 + i * 8;
-      const bool in_row7 = row7 < 45;
-      *reinterpret_cast<float4*>(&W_shared[row1 + i * 8][col])
-          = make_float4(in_row7 && in_col ? W[row7 * 39 + col] : 0.0f, in_row7 && in_col1 ? W[row7 * 39 + col + 1]
-          : 0.0f, in_row7 && in_col2 ? W[row7 * 39 + col + 2] : 0.0f, in_row7 && in_col3 ? W[row7 * 39 + col + 3]
+      const int row2 = row1 + i * 8;
+      const bool in_row2 = row2 < 45;
+      *reinterpret_cast<float4*>(&W_shared[row + i * 8][col])
+          = make_float4(in_row2 && in_col ? W[row2 * 39 + col] : 0.0f, in_row2 && in_col1 ? W[row2 * 39 + col + 1]
+          : 0.0f, in_row2 && in_col2 ? W[row2 * 39 + col + 2] : 0.0f, in_row2 && in_col3 ? W[row2 * 39 + col + 3]
           : 0.0f);
     }
     __syncthreads();
@@ -106,12 +106,13 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
       alignas(16) float X_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[i][col2 + j * 4]);
+        *reinterpret_cast<float4*>(&X_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1 + j * 4]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][col3 + j * 4]);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx1 + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -123,43 +124,43 @@ extern "C" __global__ void __launch_bounds__(128, 4) conv2d_bias_relu(
     }
     __syncthreads();
   }
-  float r0[8][8];
-  float r1[8][8];
+  float Y_tile[8][8];
+  float summed[8][8];
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int idx1 = col3 + j;
-      r1[i][j] = acc[i][j] + (idx1 < 39 ? bias[idx1] : 0.0f);
+      const int idx2 = idx1 + j;
+      summed[i][j] = acc[i][j] + (idx2 < 39 ? bias[idx2] : 0.0f);
     }
   }
-  const int row2 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
+  const int row1 = by * 128 + warp / 2 * 64 + lane / 4 * 8;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
-    const bool in_row3 = row3 < 540;
+    const int row2 = row1 + i;
+    const bool in_row2 = row2 < 540;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int col4 = col3 + j;
-      r1[i][j] += in_row3 && col4 < 39 ? residual[row3 * 39 + col4] : 0.0f;
+      const int col1 = idx1 + j;
+      summed[i][j] += in_row2 && col1 < 39 ? residual[row2 * 39 + col1] : 0.0f;
     }
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      r0[i][j] = maximum(r1[i][j], 0.0f);
+      Y_tile[i][j] = maximum(summed[i][j], 0.0f);
     }
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
-    if (row3 < 540) {
+    const int row2 = row1 + i;
+    if (row2 < 540) {
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const int col4 = col3 + j;
-        if (col4 < 39) {
-          Y[row3 * 39 + col4] = r0[i][j];
+        const int col1 = idx1 + j;
+        if (col1 < 39) {
+          Y[row2 * 39 + col1] = Y_tile[i][j];
         }
       }
     }

@@ -242,8 +242,8 @@ module attributes {gpu.container_module} {
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %alloca_2 = memref.alloca() : memref<8x8xf32>
-      %alloca_3 = memref.alloca() : memref<8x8xf32>
+      %alloca_2 = memref.alloca() {weft.name = "Y_tile"} : memref<8x8xf32>
+      %alloca_3 = memref.alloca() {weft.name = "summed"} : memref<8x8xf32>
       scf.for %arg7 = %c0 to %c8 step %c1 {
         scf.for %arg8 = %c0 to %c8 step %c1 {
           %20 = memref.load %alloca[%arg7, %arg8] : memref<8x8xf32>

@@ -16,23 +16,23 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       acc[0][i][j] = 0.0f;
     }
   }
-  const int col = tx % 4 * 4;
-  const int col1 = tx % 16 * 4;
-  const int col2 = tx / 4;
-  const int row = tx / 16;
-  const int row1 = bx * 4 - tx / 16 * 4 + tx / 4;
-  const int row2 = warp / 2 * 64 + tx % 32 / 4 * 8;
-  const int col3 = tx % 4 * 8 + warp % 2 * 32;
+  const int idx = tx % 4 * 4;
+  const int X_shared_col = tx % 16 * 4;
+  const int idx1 = tx / 4;
+  const int X_shared_row = tx / 16;
+  const int d2 = bx * 4 - tx / 16 * 4 + tx / 4;
+  const int idx2 = warp / 2 * 64 + tx % 32 / 4 * 8;
+  const int X_shared_col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 144; k += 16) {
-    const int col4 = col + k;
+    const int col = idx + k;
     for (int i = 0; i < 4; ++i) {
-      const int col5 = col2 + i * 32;
+      const int idx3 = idx1 + i * 32;
       float v0;
       float v1;
       float v2;
       float v3;
-      if (col5 < 32) {
-        const float4 w = *reinterpret_cast<const float4*>(&W[col5 * 144 + col4]);
+      if (idx3 < 32) {
+        const float4 w = *reinterpret_cast<const float4*>(&W[idx3 * 144 + col]);
         v0 = w.x;
         v1 = w.y;
         v2 = w.z;
@@ -43,20 +43,20 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      W_shared[col][col5] = v0;
-      W_shared[col + 1][col5] = v1;
-      W_shared[col + 2][col5] = v2;
-      W_shared[col + 3][col5] = v3;
+      W_shared[idx][idx3] = v0;
+      W_shared[idx + 1][idx3] = v1;
+      W_shared[idx + 2][idx3] = v2;
+      W_shared[idx + 3][idx3] = v3;
     }
     for (int i = 0; i < 2; ++i) {
-      const int plane = (k + i * 8 + tx / 16) / 9;
-      const int row3 = row1 + (k + i * 8 + tx / 16) % 9 / 3 - 1;
-      const int col5 = col + (k + i * 8 + tx / 16) % 3;
-      const bool in_row3 = (unsigned)row3 < 16;
-      *reinterpret_cast<float4*>(&X_shared[0][row + i * 8][col1])
-          = make_float4(in_row3 && (unsigned)(col5 - 1) < 16 ? X[plane * 256 + row3 * 16 + (col5 - 1)] : 0.0f,
-          in_row3 ? X[plane * 256 + row3 * 16 + col5] : 0.0f, in_row3 ? X[plane * 256 + row3 * 16 + col5 + 1] : 0.0f,
-          in_row3 && col5 + 2 < 16 ? X[plane * 256 + row3 * 16 + col5 + 2] : 0.0f);
+      const int d1 = (k + i * 8 + tx / 16) / 9;
+      const int d2_1 = d2 + (k + i * 8 + tx / 16) % 9 / 3 - 1;
+      const int d3 = idx + (k + i * 8 + tx / 16) % 3;
+      const bool in_d2_1 = (unsigned)d2_1 < 16;
+      *reinterpret_cast<float4*>(&X_shared[0][X_shared_row + i * 8][X_shared_col])
+          = make_float4(in_d2_1 && (unsigned)(d3 - 1) < 16 ? X[d1 * 256 + d2_1 * 16 + (d3 - 1)] : 0.0f, in_d2_1
+          ? X[d1 * 256 + d2_1 * 16 + d3] : 0.0f, in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3 + 1] : 0.0f, in_d2_1 && d3
+          + 2 < 16 ? X[d1 * 256 + d2_1 * 16 + d3 + 2] : 0.0f);
     }
     __syncthreads();
     #pragma unroll
@@ -64,12 +64,13 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       alignas(16) float W_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][row2 + j * 4]);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx2 + j * 4]);
       }
       alignas(16) float X_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[0][i][col3 + j * 4]);
+        *reinterpret_cast<float4*>(&X_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&X_shared[0][i][X_shared_col1 + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -81,14 +82,14 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     }
     __syncthreads();
   }
-  const int col4 = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
+  const int col = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
-    if (row3 < 32) {
+    const int row = idx2 + i;
+    if (row < 32) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&Y[row3 * 256 + col4 + j * 4]) = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
+        *reinterpret_cast<float4*>(&Y[row * 256 + col + j * 4]) = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
       }
     }
   }

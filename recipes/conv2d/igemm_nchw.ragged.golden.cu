@@ -17,50 +17,50 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       acc[0][i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
-  const int col = tx % 16 * 4;
-  const int idx = bx * 64 + tx % 16 * 4;
-  const bool in_idx = idx < 180;
-  const bool in_idx1 = idx + 1 < 180;
-  const bool in_idx2 = idx + 2 < 180;
-  const bool in_idx3 = idx + 3 < 180;
-  const int col1 = tx / 4;
-  const int row1 = tx / 16;
-  const int row2 = (bx * 16 + tx % 16) / 3 * 2;
-  const int col2 = (bx * 16 + tx % 16) % 3 * 8;
-  const int row3 = warp / 2 * 64 + tx % 32 / 4 * 8;
-  const int col3 = tx % 4 * 8 + warp % 2 * 32;
+  const int idx = tx % 4 * 4;
+  const int X_shared_col = tx % 16 * 4;
+  const int idx1 = bx * 64 + tx % 16 * 4;
+  const bool in_idx1 = idx1 < 180;
+  const bool in_idx1_1 = idx1 + 1 < 180;
+  const bool in_idx1_2 = idx1 + 2 < 180;
+  const bool in_idx1_3 = idx1 + 3 < 180;
+  const int idx2 = tx / 4;
+  const int X_shared_row = tx / 16;
+  const int d2 = (bx * 16 + tx % 16) / 3 * 2;
+  const int d3 = (bx * 16 + tx % 16) % 3 * 8;
+  const int idx3 = warp / 2 * 64 + tx % 32 / 4 * 8;
+  const int X_shared_col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 48; k += 16) {
-    const int col4 = row + k;
-    const bool in_col4 = col4 < 45;
-    const bool in_col4_1 = col4 + 1 < 45;
-    const bool in_col4_2 = col4 + 2 < 45;
-    const bool in_col4_3 = col4 + 3 < 45;
+    const int col = idx + k;
+    const bool in_col = col < 45;
+    const bool in_col1 = col + 1 < 45;
+    const bool in_col2 = col + 2 < 45;
+    const bool in_col3 = col + 3 < 45;
     for (int i = 0; i < 4; ++i) {
-      const int col5 = col1 + i * 32;
-      const bool in_col5 = col5 < 39;
-      const float v0 = in_col4_1 && in_col5 ? W[col5 * 45 + col4 + 1] : 0.0f;
-      const float v1 = in_col4_2 && in_col5 ? W[col5 * 45 + col4 + 2] : 0.0f;
-      const float v2 = in_col4_3 && in_col5 ? W[col5 * 45 + col4 + 3] : 0.0f;
-      W_shared[row][col5] = in_col4 && in_col5 ? W[col5 * 45 + col4] : 0.0f;
-      W_shared[row + 1][col5] = v0;
-      W_shared[row + 2][col5] = v1;
-      W_shared[row + 3][col5] = v2;
+      const int idx4 = idx2 + i * 32;
+      const bool in_idx4 = idx4 < 39;
+      const float v0 = in_col1 && in_idx4 ? W[idx4 * 45 + col + 1] : 0.0f;
+      const float v1 = in_col2 && in_idx4 ? W[idx4 * 45 + col + 2] : 0.0f;
+      const float v2 = in_col3 && in_idx4 ? W[idx4 * 45 + col + 3] : 0.0f;
+      W_shared[idx][idx4] = in_col && in_idx4 ? W[idx4 * 45 + col] : 0.0f;
+      W_shared[idx + 1][idx4] = v0;
+      W_shared[idx + 2][idx4] = v1;
+      W_shared[idx + 3][idx4] = v2;
     }
-    const int idx1 = row1 + k;
+    const int idx4 = X_shared_row + k;
     for (int i = 0; i < 2; ++i) {
-      const bool inside = idx1 + i * 8 < 45;
-      const int plane = (k + i * 8 + tx / 16) / 9;
-      const int row4 = row2 + (k + i * 8 + tx / 16) % 9 / 3 - 1;
-      const int col5 = col2 + (k + i * 8 + tx / 16) % 3;
-      const bool in_row4 = (unsigned)row4 < 29;
-      const float v0 = inside && in_idx && in_row4 && (unsigned)(col5 - 1) < 23
-          ? X[bz * 3335 + plane * 667 + row4 * 23 + (col5 - 1)] : 0.0f;
-      const float v1 = inside && in_idx3 && in_row4 && col5 + 5 < 23
-          ? X[bz * 3335 + plane * 667 + row4 * 23 + col5 + 5] : 0.0f;
-      *reinterpret_cast<float4*>(&X_shared[0][row1 + i * 8][col])
-          = make_float4(v0, inside && in_idx1 && in_row4 ? X[bz * 3335 + plane * 667 + row4 * 23 + col5 + 1] : 0.0f,
-          inside && in_idx2 && in_row4 ? X[bz * 3335 + plane * 667 + row4 * 23 + col5 + 3] : 0.0f, v1);
+      const bool inside = idx4 + i * 8 < 45;
+      const int d1 = (k + i * 8 + tx / 16) / 9;
+      const int d2_1 = d2 + (k + i * 8 + tx / 16) % 9 / 3 - 1;
+      const int d3_1 = d3 + (k + i * 8 + tx / 16) % 3;
+      const bool in_d2_1 = (unsigned)d2_1 < 29;
+      const float v0 = inside && in_idx1 && in_d2_1 && (unsigned)(d3_1 - 1) < 23
+          ? X[bz * 3335 + d1 * 667 + d2_1 * 23 + (d3_1 - 1)] : 0.0f;
+      const float v1 = inside && in_idx1_3 && in_d2_1 && d3_1 + 5 < 23
+          ? X[bz * 3335 + d1 * 667 + d2_1 * 23 + d3_1 + 5] : 0.0f;
+      *reinterpret_cast<float4*>(&X_shared[0][X_shared_row + i * 8][X_shared_col])
+          = make_float4(v0, inside && in_idx1_1 && in_d2_1 ? X[bz * 3335 + d1 * 667 + d2_1 * 23 + d3_1 + 1] : 0.0f,
+          inside && in_idx1_2 && in_d2_1 ? X[bz * 3335 + d1 * 667 + d2_1 * 23 + d3_1 + 3] : 0.0f, v1);
     }
     __syncthreads();
     #pragma unroll
@@ -68,12 +68,13 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
       alignas(16) float W_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][row3 + j * 4]);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx3 + j * 4]);
       }
       alignas(16) float X_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[0][i][col3 + j * 4]);
+        *reinterpret_cast<float4*>(&X_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&X_shared[0][i][X_shared_col1 + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -85,16 +86,16 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     }
     __syncthreads();
   }
-  const int col4 = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
+  const int col = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row4 = row3 + i;
-    if (row4 < 39) {
+    const int row = idx3 + i;
+    if (row < 39) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const int col5 = col4 + j * 4;
-        if (col5 < 180) {
-          *reinterpret_cast<float4*>(&Y[bz * 7020 + row4 * 180 + col5])
+        const int col1 = col + j * 4;
+        if (col1 < 180) {
+          *reinterpret_cast<float4*>(&Y[bz * 7020 + row * 180 + col1])
               = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
         }
       }

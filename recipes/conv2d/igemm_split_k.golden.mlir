@@ -27,7 +27,7 @@
 #map25 = affine_map<(d0) -> (d0 mod 64)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<1x8x16x64xf32> {weft.name = "X"}, %arg1: memref<3x3x64x64xf32> {weft.name = "W"}, %arg2: memref<1x8x16x64xf32> {bufferize.result, weft.name = "Y"}) {
-    %alloc = memref.alloc() {alignment = 64 : i64} : memref<4x128x64xf32>
+    %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "Y_2"} : memref<4x128x64xf32>
     %c1 = arith.constant 1 : index
     %c4 = arith.constant 4 : index
     %c128 = arith.constant 128 : index
@@ -38,7 +38,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @conv2d_kernel {
-    gpu.func @conv2d(%arg0: memref<1x8x16x64xf32> {weft.name = "X"}, %arg1: memref<3x3x64x64xf32> {weft.name = "W"}, %arg2: memref<4x128x64xf32>) workgroup(%arg3 : memref<1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<1x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 4>, weft.max_registers = 128 : i64} {
+    gpu.func @conv2d(%arg0: memref<1x8x16x64xf32> {weft.name = "X"}, %arg1: memref<3x3x64x64xf32> {weft.name = "W"}, %arg2: memref<4x128x64xf32> {weft.name = "Y_2"}) workgroup(%arg3 : memref<1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<1x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 4>, weft.max_registers = 128 : i64} {
       %cst = arith.constant dense<0.000000e+00> : vector<4xf32>
       %c2 = arith.constant 2 : index
       %c8 = arith.constant 8 : index
@@ -147,7 +147,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @conv2d_1_kernel {
-    gpu.func @conv2d_1(%arg0: memref<1x8x16x64xf32> {weft.name = "Y"}, %arg1: memref<4x128x64xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 32, 1, 1>} {
+    gpu.func @conv2d_1(%arg0: memref<1x8x16x64xf32> {weft.name = "Y"}, %arg1: memref<4x128x64xf32> {weft.name = "Y_2"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 32, 1, 1>} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %c4 = arith.constant 4 : index

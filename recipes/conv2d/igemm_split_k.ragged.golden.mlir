@@ -40,7 +40,7 @@
 #map38 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 39)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {bufferize.result, weft.name = "Y"}) {
-    %alloc = memref.alloc() {alignment = 64 : i64} : memref<3x540x39xf32>
+    %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "temp0"} : memref<3x540x39xf32>
     %c1 = arith.constant 1 : index
     %c5 = arith.constant 5 : index
     %c3 = arith.constant 3 : index
@@ -52,7 +52,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @conv2d_kernel {
-    gpu.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x540x39xf32>) workgroup(%arg3 : memref<1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<1x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 5, 3>, weft.max_registers = 128 : i64} {
+    gpu.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x540x39xf32> {weft.name = "temp0"}) workgroup(%arg3 : memref<1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<1x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 5, 3>, weft.max_registers = 128 : i64} {
       %c8 = arith.constant 8 : index
       %c39 = arith.constant 39 : index
       %c2 = arith.constant 2 : index
@@ -266,7 +266,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @conv2d_1_kernel {
-    gpu.func @conv2d_1(%arg0: memref<3x15x12x39xf32> {weft.name = "Y"}, %arg1: memref<3x540x39xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 83, 1, 1>} {
+    gpu.func @conv2d_1(%arg0: memref<3x15x12x39xf32> {weft.name = "Y"}, %arg1: memref<3x540x39xf32> {weft.name = "temp0"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 83, 1, 1>} {
       %c0 = arith.constant 0 : index
       %c21060 = arith.constant 21060 : index
       %c1 = arith.constant 1 : index

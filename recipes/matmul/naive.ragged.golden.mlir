@@ -21,7 +21,7 @@ module attributes {gpu.container_module} {
       %thread_id_y = gpu.thread_id y
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %alloca = memref.alloca() : memref<1x1xf32>
+      %alloca = memref.alloca() {weft.name = "C_tile"} : memref<1x1xf32>
       memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
       %0 = affine.apply #map(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %c777 : index

@@ -18,24 +18,24 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
       acc[i][j] = 0.0;
     }
   }
-  const int row = tx % 8 * 2;
+  const int idx = tx % 8 * 2;
   const int col = by * 64 + lane * 2;
-  const int row1 = bx * 64 + tx / 8;
-  const int col1 = tx / 8;
-  const int col2 = lane / 4 * 4 + warp / 4 * 32;
-  const int col3 = tx % 4 * 4 + warp % 4 * 16;
+  const int row = bx * 64 + tx / 8;
+  const int A_shared_col = tx / 8;
+  const int A_shared_col1 = lane / 4 * 4 + warp / 4 * 32;
+  const int B_shared_col = tx % 4 * 4 + warp % 4 * 16;
   for (int k = 0; k < 512; k += 16) {
-    const int col4 = row + k;
+    const int col1 = idx + k;
     for (int i = 0; i < 2; ++i) {
-      const double2 a = *reinterpret_cast<const double2*>(&A[(row1 + i * 32) * 512 + col4]);
-      const int col5 = col1 + i * 32;
-      A_shared[row][col5] = a.x;
-      A_shared[row + 1][col5] = a.y;
+      const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 32) * 512 + col1]);
+      const int A_shared_col2 = A_shared_col + i * 32;
+      A_shared[idx][A_shared_col2] = a.x;
+      A_shared[idx + 1][A_shared_col2] = a.y;
     }
-    const int row2 = warp + k;
+    const int row1 = warp + k;
     for (int i = 0; i < 2; ++i) {
       *reinterpret_cast<double2*>(&B_shared[warp + i * 8][lane * 2])
-          = *reinterpret_cast<const double2*>(&B[(row2 + i * 8) * 512 + col]);
+          = *reinterpret_cast<const double2*>(&B[(row1 + i * 8) * 512 + col]);
     }
     __syncthreads();
     #pragma unroll
@@ -43,12 +43,14 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
       alignas(16) double A_frag[4];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<double2*>(&A_frag[j * 2]) = *reinterpret_cast<const double2*>(&A_shared[i][col2 + j * 2]);
+        *reinterpret_cast<double2*>(&A_frag[j * 2])
+            = *reinterpret_cast<const double2*>(&A_shared[i][A_shared_col1 + j * 2]);
       }
       alignas(16) double B_frag[4];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<double2*>(&B_frag[j * 2]) = *reinterpret_cast<const double2*>(&B_shared[i][col3 + j * 2]);
+        *reinterpret_cast<double2*>(&B_frag[j * 2])
+            = *reinterpret_cast<const double2*>(&B_shared[i][B_shared_col + j * 2]);
       }
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -60,14 +62,14 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     }
     __syncthreads();
   }
-  const int row2 = bx * 64 + lane / 4 * 4 + warp / 4 * 32;
-  const int col4 = by * 64 + tx % 4 * 4 + warp % 4 * 16;
+  const int row1 = bx * 64 + lane / 4 * 4 + warp / 4 * 32;
+  const int col1 = by * 64 + tx % 4 * 4 + warp % 4 * 16;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row3 = row2 + i;
+    const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      *reinterpret_cast<double2*>(&C[row3 * 512 + col4 + j * 2]) = *reinterpret_cast<const double2*>(&acc[i][j * 2]);
+      *reinterpret_cast<double2*>(&C[row2 * 512 + col1 + j * 2]) = *reinterpret_cast<const double2*>(&acc[i][j * 2]);
     }
   }
 }

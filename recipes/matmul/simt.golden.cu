@@ -18,26 +18,26 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
       acc[i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
+  const int idx = tx % 4 * 4;
   const int col = by * 128 + lane * 4;
-  const int row1 = bx * 128 + tx / 4;
-  const int col1 = tx / 4;
-  const int col2 = lane / 4 * 8 + warp / 4 * 64;
-  const int col3 = tx % 4 * 8 + warp % 4 * 32;
+  const int row = bx * 128 + tx / 4;
+  const int A_shared_col = tx / 4;
+  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
+  const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
   for (int k = 0; k < 512; k += 16) {
-    const int col4 = row + k;
+    const int col1 = idx + k;
     for (int i = 0; i < 2; ++i) {
-      const float4 a = *reinterpret_cast<const float4*>(&A[(row1 + i * 64) * 512 + col4]);
-      const int col5 = col1 + i * 64;
-      A_shared[row][col5] = a.x;
-      A_shared[row + 1][col5] = a.y;
-      A_shared[row + 2][col5] = a.z;
-      A_shared[row + 3][col5] = a.w;
+      const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + col1]);
+      const int A_shared_col2 = A_shared_col + i * 64;
+      A_shared[idx][A_shared_col2] = a.x;
+      A_shared[idx + 1][A_shared_col2] = a.y;
+      A_shared[idx + 2][A_shared_col2] = a.z;
+      A_shared[idx + 3][A_shared_col2] = a.w;
     }
-    const int row2 = warp + k;
+    const int row1 = warp + k;
     for (int i = 0; i < 2; ++i) {
       *reinterpret_cast<float4*>(&B_shared[warp + i * 8][lane * 4])
-          = *reinterpret_cast<const float4*>(&B[(row2 + i * 8) * 512 + col]);
+          = *reinterpret_cast<const float4*>(&B[(row1 + i * 8) * 512 + col]);
     }
     __syncthreads();
     #pragma unroll
@@ -45,12 +45,14 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
       alignas(16) float A_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&A_frag[j * 4]) = *reinterpret_cast<const float4*>(&A_shared[i][col2 + j * 4]);
+        *reinterpret_cast<float4*>(&A_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&A_shared[i][A_shared_col1 + j * 4]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&B_frag[j * 4]) = *reinterpret_cast<const float4*>(&B_shared[i][col3 + j * 4]);
+        *reinterpret_cast<float4*>(&B_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&B_shared[i][B_shared_col + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -62,14 +64,14 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     }
     __syncthreads();
   }
-  const int row2 = bx * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col4 = by * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row1 = bx * 128 + lane / 4 * 8 + warp / 4 * 64;
+  const int col1 = by * 128 + tx % 4 * 8 + warp % 4 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
+    const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      *reinterpret_cast<float4*>(&C[row3 * 512 + col4 + j * 4]) = *reinterpret_cast<const float4*>(&acc[i][j * 4]);
+      *reinterpret_cast<float4*>(&C[row2 * 512 + col1 + j * 4]) = *reinterpret_cast<const float4*>(&acc[i][j * 4]);
     }
   }
 }

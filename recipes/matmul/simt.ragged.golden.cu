@@ -18,41 +18,41 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
       acc[i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
+  const int idx = tx % 4 * 4;
   const int col = (by * 7 + bx) / 8 * 128 + lane * 4;
   const bool in_col = col < 777;
   const bool in_col1 = col + 1 < 777;
   const bool in_col2 = col + 2 < 777;
   const bool in_col3 = col + 3 < 777;
-  const int row1 = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int col1 = tx / 4;
-  const int col2 = lane / 4 * 8 + warp / 4 * 64;
-  const int col3 = tx % 4 * 8 + warp % 4 * 32;
+  const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
+  const int A_shared_col = tx / 4;
+  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
+  const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
   for (int k = 0; k < 336; k += 16) {
-    const int col4 = row + k;
-    const bool in_col4 = col4 < 333;
-    const bool in_col4_1 = col4 + 1 < 333;
-    const bool in_col4_2 = col4 + 2 < 333;
-    const bool in_col4_3 = col4 + 3 < 333;
+    const int col1 = idx + k;
+    const bool in_col1_1 = col1 < 333;
+    const bool in_col1_2 = col1 + 1 < 333;
+    const bool in_col1_3 = col1 + 2 < 333;
+    const bool in_col1_4 = col1 + 3 < 333;
     for (int i = 0; i < 2; ++i) {
-      const int row2 = row1 + i * 64;
-      const bool in_row2 = row2 < 1000;
-      const int col5 = col1 + i * 64;
-      const float v0 = in_col4_1 && in_row2 ? A[row2 * 333 + col4 + 1] : 0.0f;
-      const float v1 = in_col4_2 && in_row2 ? A[row2 * 333 + col4 + 2] : 0.0f;
-      const float v2 = in_col4_3 && in_row2 ? A[row2 * 333 + col4 + 3] : 0.0f;
-      A_shared[row][col5] = in_col4 && in_row2 ? A[row2 * 333 + col4] : 0.0f;
-      A_shared[row + 1][col5] = v0;
-      A_shared[row + 2][col5] = v1;
-      A_shared[row + 3][col5] = v2;
+      const int row1 = row + i * 64;
+      const bool in_row1 = row1 < 1000;
+      const int A_shared_col2 = A_shared_col + i * 64;
+      const float v0 = in_col1_2 && in_row1 ? A[row1 * 333 + col1 + 1] : 0.0f;
+      const float v1 = in_col1_3 && in_row1 ? A[row1 * 333 + col1 + 2] : 0.0f;
+      const float v2 = in_col1_4 && in_row1 ? A[row1 * 333 + col1 + 3] : 0.0f;
+      A_shared[idx][A_shared_col2] = in_col1_1 && in_row1 ? A[row1 * 333 + col1] : 0.0f;
+      A_shared[idx + 1][A_shared_col2] = v0;
+      A_shared[idx + 2][A_shared_col2] = v1;
+      A_shared[idx + 3][A_shared_col2] = v2;
     }
-    const int row2 = warp + k;
+    const int row1 = warp + k;
     for (int i = 0; i < 2; ++i) {
-      const int row3 = row2 + i * 8;
-      const bool in_row3 = row3 < 333;
+      const int row2 = row1 + i * 8;
+      const bool in_row2 = row2 < 333;
       *reinterpret_cast<float4*>(&B_shared[warp + i * 8][lane * 4])
-          = make_float4(in_row3 && in_col ? B[row3 * 777 + col] : 0.0f, in_row3 && in_col1 ? B[row3 * 777 + col + 1]
-          : 0.0f, in_row3 && in_col2 ? B[row3 * 777 + col + 2] : 0.0f, in_row3 && in_col3 ? B[row3 * 777 + col + 3]
+          = make_float4(in_row2 && in_col ? B[row2 * 777 + col] : 0.0f, in_row2 && in_col1 ? B[row2 * 777 + col + 1]
+          : 0.0f, in_row2 && in_col2 ? B[row2 * 777 + col + 2] : 0.0f, in_row2 && in_col3 ? B[row2 * 777 + col + 3]
           : 0.0f);
     }
     __syncthreads();
@@ -61,12 +61,14 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
       alignas(16) float A_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&A_frag[j * 4]) = *reinterpret_cast<const float4*>(&A_shared[i][col2 + j * 4]);
+        *reinterpret_cast<float4*>(&A_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&A_shared[i][A_shared_col1 + j * 4]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&B_frag[j * 4]) = *reinterpret_cast<const float4*>(&B_shared[i][col3 + j * 4]);
+        *reinterpret_cast<float4*>(&B_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&B_shared[i][B_shared_col + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -78,17 +80,17 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     }
     __syncthreads();
   }
-  const int row2 = (by * 7 + bx) % 8 * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col4 = (by * 7 + bx) / 8 * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row1 = (by * 7 + bx) % 8 * 128 + lane / 4 * 8 + warp / 4 * 64;
+  const int col1 = (by * 7 + bx) / 8 * 128 + tx % 4 * 8 + warp % 4 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
-    if (row3 < 1000) {
+    const int row2 = row1 + i;
+    if (row2 < 1000) {
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const int col5 = col4 + j;
-        if (col5 < 777) {
-          C[row3 * 777 + col5] = acc[i][j];
+        const int col2 = col1 + j;
+        if (col2 < 777) {
+          C[row2 * 777 + col2] = acc[i][j];
         }
       }
     }

@@ -20,37 +20,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       acc[i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
-  const int row1 = bx * 128 + tx / 4;
-  const int col = tx / 4;
+  const int idx = tx % 4 * 4;
+  const int row = bx * 128 + tx / 4;
+  const int A_shared_col = tx / 4;
   for (int i = 0; i < 2; ++i) {
-    const float4 a = *reinterpret_cast<const float4*>(&A[(row1 + i * 64) * 512 + row]);
-    const int col1 = col + i * 64;
-    A_shared[0][row][col1] = a.x;
-    A_shared[0][row + 1][col1] = a.y;
-    A_shared[0][row + 2][col1] = a.z;
-    A_shared[0][row + 3][col1] = a.w;
+    const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + idx]);
+    const int A_shared_col1 = A_shared_col + i * 64;
+    A_shared[0][idx][A_shared_col1] = a.x;
+    A_shared[0][idx + 1][A_shared_col1] = a.y;
+    A_shared[0][idx + 2][A_shared_col1] = a.z;
+    A_shared[0][idx + 3][A_shared_col1] = a.w;
   }
-  const int col1 = by * 128 + lane * 4;
+  const int col = by * 128 + lane * 4;
   for (int i = 0; i < 2; ++i) {
-    const int row2 = warp + i * 8;
-    *reinterpret_cast<float4*>(&B_shared[0][row2][lane * 4]) = *reinterpret_cast<const float4*>(&B[row2 * 512 + col1]);
+    const int row1 = warp + i * 8;
+    *reinterpret_cast<float4*>(&B_shared[0][row1][lane * 4]) = *reinterpret_cast<const float4*>(&B[row1 * 512 + col]);
   }
-  const int col2 = lane / 4 * 8 + warp / 4 * 64;
-  const int col3 = tx % 4 * 8 + warp % 4 * 32;
+  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
+  const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
   for (int k = 0; k < 512; k += 16) {
     const bool in_k = k + 16 < 512;
-    const int col4 = row + k + 16;
-    const int row2 = warp + k;
+    const int col1 = idx + k + 16;
+    const int row1 = warp + k;
     if (in_k) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<float4*>(&A_next[i * 4]) = *reinterpret_cast<const float4*>(&A[(row1 + i * 64) * 512 + col4]);
+        *reinterpret_cast<float4*>(&A_next[i * 4]) = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + col1]);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         *reinterpret_cast<float4*>(&B_next[i * 4])
-            = *reinterpret_cast<const float4*>(&B[(row2 + i * 8 + 16) * 512 + col1]);
+            = *reinterpret_cast<const float4*>(&B[(row1 + i * 8 + 16) * 512 + col]);
       }
     }
     __syncthreads();
@@ -61,13 +61,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[plane][i][col2 + j * 4]);
+            = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1 + j * 4]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         *reinterpret_cast<float4*>(&B_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&B_shared[plane][i][col3 + j * 4]);
+            = *reinterpret_cast<const float4*>(&B_shared[plane][i][B_shared_col + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -85,11 +85,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int col5 = col + i * 64;
-        A_shared[plane1][row][col5] = v0;
-        A_shared[plane1][row + 1][col5] = v1;
-        A_shared[plane1][row + 2][col5] = v2;
-        A_shared[plane1][row + 3][col5] = v3;
+        const int A_shared_col2 = A_shared_col + i * 64;
+        A_shared[plane1][idx][A_shared_col2] = v0;
+        A_shared[plane1][idx + 1][A_shared_col2] = v1;
+        A_shared[plane1][idx + 2][A_shared_col2] = v2;
+        A_shared[plane1][idx + 3][A_shared_col2] = v3;
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
@@ -98,14 +98,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       }
     }
   }
-  const int row2 = bx * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col4 = by * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row1 = bx * 128 + lane / 4 * 8 + warp / 4 * 64;
+  const int col1 = by * 128 + tx % 4 * 8 + warp % 4 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
+    const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      *reinterpret_cast<float4*>(&C[row3 * 512 + col4 + j * 4]) = *reinterpret_cast<const float4*>(&acc[i][j * 4]);
+      *reinterpret_cast<float4*>(&C[row2 * 512 + col1 + j * 4]) = *reinterpret_cast<const float4*>(&acc[i][j * 4]);
     }
   }
 }

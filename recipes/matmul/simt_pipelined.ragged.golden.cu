@@ -20,60 +20,60 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       acc[i][j] = 0.0f;
     }
   }
-  const int row = tx % 4 * 4;
-  const int row1 = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int col = tx / 4;
+  const int idx = tx % 4 * 4;
+  const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
+  const int A_shared_col = tx / 4;
   for (int i = 0; i < 2; ++i) {
-    const int row2 = row1 + i * 64;
-    const bool in_row2 = row2 < 1000;
-    const int col1 = col + i * 64;
-    const float v0 = in_row2 ? A[row2 * 333 + row + 1] : 0.0f;
-    const float v1 = in_row2 ? A[row2 * 333 + row + 2] : 0.0f;
-    const float v2 = in_row2 ? A[row2 * 333 + row + 3] : 0.0f;
-    A_shared[0][row][col1] = in_row2 ? A[row2 * 333 + row] : 0.0f;
-    A_shared[0][row + 1][col1] = v0;
-    A_shared[0][row + 2][col1] = v1;
-    A_shared[0][row + 3][col1] = v2;
+    const int row1 = row + i * 64;
+    const bool in_row1 = row1 < 1000;
+    const int A_shared_col1 = A_shared_col + i * 64;
+    const float v0 = in_row1 ? A[row1 * 333 + idx + 1] : 0.0f;
+    const float v1 = in_row1 ? A[row1 * 333 + idx + 2] : 0.0f;
+    const float v2 = in_row1 ? A[row1 * 333 + idx + 3] : 0.0f;
+    A_shared[0][idx][A_shared_col1] = in_row1 ? A[row1 * 333 + idx] : 0.0f;
+    A_shared[0][idx + 1][A_shared_col1] = v0;
+    A_shared[0][idx + 2][A_shared_col1] = v1;
+    A_shared[0][idx + 3][A_shared_col1] = v2;
   }
-  const int col1 = (by * 7 + bx) / 8 * 128 + lane * 4;
-  const bool in_col1 = col1 < 777;
-  const bool in_col1_1 = col1 + 1 < 777;
-  const bool in_col1_2 = col1 + 2 < 777;
-  const bool in_col1_3 = col1 + 3 < 777;
+  const int col = (by * 7 + bx) / 8 * 128 + lane * 4;
+  const bool in_col = col < 777;
+  const bool in_col1 = col + 1 < 777;
+  const bool in_col2 = col + 2 < 777;
+  const bool in_col3 = col + 3 < 777;
   for (int i = 0; i < 2; ++i) {
-    const int row2 = warp + i * 8;
-    *reinterpret_cast<float4*>(&B_shared[0][row2][lane * 4])
-        = make_float4(in_col1 ? B[row2 * 777 + col1] : 0.0f, in_col1_1 ? B[row2 * 777 + col1 + 1] : 0.0f, in_col1_2
-        ? B[row2 * 777 + col1 + 2] : 0.0f, in_col1_3 ? B[row2 * 777 + col1 + 3] : 0.0f);
+    const int row1 = warp + i * 8;
+    *reinterpret_cast<float4*>(&B_shared[0][row1][lane * 4])
+        = make_float4(in_col ? B[row1 * 777 + col] : 0.0f, in_col1 ? B[row1 * 777 + col + 1] : 0.0f, in_col2
+        ? B[row1 * 777 + col + 2] : 0.0f, in_col3 ? B[row1 * 777 + col + 3] : 0.0f);
   }
-  const int col2 = lane / 4 * 8 + warp / 4 * 64;
-  const int col3 = tx % 4 * 8 + warp % 4 * 32;
+  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
+  const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
   for (int k = 0; k < 336; k += 16) {
     const bool in_k = k + 16 < 336;
-    const int col4 = row + k;
-    const int row2 = warp + k;
+    const int col1 = idx + k;
+    const int row1 = warp + k;
     if (in_k) {
-      const bool in_col4 = col4 + 16 < 333;
-      const bool in_col4_1 = col4 + 17 < 333;
-      const bool in_col4_2 = col4 + 18 < 333;
-      const bool in_col4_3 = col4 + 19 < 333;
+      const bool in_col1_1 = col1 + 16 < 333;
+      const bool in_col1_2 = col1 + 17 < 333;
+      const bool in_col1_3 = col1 + 18 < 333;
+      const bool in_col1_4 = col1 + 19 < 333;
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int row3 = row1 + i * 64;
-        const bool in_row3 = row3 < 1000;
-        A_next[i * 4] = in_col4 && in_row3 ? A[row3 * 333 + col4 + 16] : 0.0f;
-        A_next[i * 4 + 1] = in_col4_1 && in_row3 ? A[row3 * 333 + col4 + 17] : 0.0f;
-        A_next[i * 4 + 2] = in_col4_2 && in_row3 ? A[row3 * 333 + col4 + 18] : 0.0f;
-        A_next[i * 4 + 3] = in_col4_3 && in_row3 ? A[row3 * 333 + col4 + 19] : 0.0f;
+        const int row2 = row + i * 64;
+        const bool in_row2 = row2 < 1000;
+        A_next[i * 4] = in_col1_1 && in_row2 ? A[row2 * 333 + col1 + 16] : 0.0f;
+        A_next[i * 4 + 1] = in_col1_2 && in_row2 ? A[row2 * 333 + col1 + 17] : 0.0f;
+        A_next[i * 4 + 2] = in_col1_3 && in_row2 ? A[row2 * 333 + col1 + 18] : 0.0f;
+        A_next[i * 4 + 3] = in_col1_4 && in_row2 ? A[row2 * 333 + col1 + 19] : 0.0f;
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int row3 = row2 + i * 8 + 16;
-        const bool in_row3 = row3 < 333;
-        B_next[i * 4] = in_row3 && in_col1 ? B[row3 * 777 + col1] : 0.0f;
-        B_next[i * 4 + 1] = in_row3 && in_col1_1 ? B[row3 * 777 + col1 + 1] : 0.0f;
-        B_next[i * 4 + 2] = in_row3 && in_col1_2 ? B[row3 * 777 + col1 + 2] : 0.0f;
-        B_next[i * 4 + 3] = in_row3 && in_col1_3 ? B[row3 * 777 + col1 + 3] : 0.0f;
+        const int row2 = row1 + i * 8 + 16;
+        const bool in_row2 = row2 < 333;
+        B_next[i * 4] = in_row2 && in_col ? B[row2 * 777 + col] : 0.0f;
+        B_next[i * 4 + 1] = in_row2 && in_col1 ? B[row2 * 777 + col + 1] : 0.0f;
+        B_next[i * 4 + 2] = in_row2 && in_col2 ? B[row2 * 777 + col + 2] : 0.0f;
+        B_next[i * 4 + 3] = in_row2 && in_col3 ? B[row2 * 777 + col + 3] : 0.0f;
       }
     }
     __syncthreads();
@@ -84,13 +84,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[plane][i][col2 + j * 4]);
+            = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1 + j * 4]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         *reinterpret_cast<float4*>(&B_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&B_shared[plane][i][col3 + j * 4]);
+            = *reinterpret_cast<const float4*>(&B_shared[plane][i][B_shared_col + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -108,11 +108,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int col5 = col + i * 64;
-        A_shared[plane1][row][col5] = v0;
-        A_shared[plane1][row + 1][col5] = v1;
-        A_shared[plane1][row + 2][col5] = v2;
-        A_shared[plane1][row + 3][col5] = v3;
+        const int A_shared_col2 = A_shared_col + i * 64;
+        A_shared[plane1][idx][A_shared_col2] = v0;
+        A_shared[plane1][idx + 1][A_shared_col2] = v1;
+        A_shared[plane1][idx + 2][A_shared_col2] = v2;
+        A_shared[plane1][idx + 3][A_shared_col2] = v3;
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
@@ -121,17 +121,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       }
     }
   }
-  const int row2 = (by * 7 + bx) % 8 * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col4 = (by * 7 + bx) / 8 * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row1 = (by * 7 + bx) % 8 * 128 + lane / 4 * 8 + warp / 4 * 64;
+  const int col1 = (by * 7 + bx) / 8 * 128 + tx % 4 * 8 + warp % 4 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row3 = row2 + i;
-    if (row3 < 1000) {
+    const int row2 = row1 + i;
+    if (row2 < 1000) {
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const int col5 = col4 + j;
-        if (col5 < 777) {
-          C[row3 * 777 + col5] = acc[i][j];
+        const int col2 = col1 + j;
+        if (col2 < 777) {
+          C[row2 * 777 + col2] = acc[i][j];
         }
       }
     }

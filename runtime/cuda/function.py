@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ...interpreter.ir.functions import given_name, inputs_of, sizes_of, workgroup_buffers
+from ...interpreter.ir.functions import inputs_of, name_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
@@ -130,7 +130,8 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
     """Bind the function's arguments, then its workgroup and private attributions."""
     count, arguments = inputs_of(func), list(block.arguments)
     parameters: list[KernelParameter] = []
-    names = [kernel.fresh(identifier(given_name(func, number) or f"arg{number}", "arg")) for number in range(count)]
+    given = [name_of(argument) for argument in arguments]
+    names = [kernel.fresh(identifier(given[number] or f"arg{number}", "arg"), given=True) for number in range(count)]
     for number, (argument, variable) in enumerate(zip(arguments[:count], names, strict=True)):
         if isinstance(argument.type, ir.MemRefType):
             parameters += _bind_memref(kernel, number, argument, variable)
@@ -138,11 +139,10 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
         kind = scalar(argument.type, func)
         kernel.values[argument] = (name(variable, kind.cxx, kind.full_range),)
         parameters.append(KernelParameter(number, variable, kind.cxx))
-    for number, argument in enumerate(arguments[count:]):
-        shared = number < workgroup_buffers(func)
-        given = given_name(func, number, "workgroup_attrib_attrs") if shared else None
-        base = identifier(given or ("s" if shared else "r"), "arg")
-        kernel.values[argument] = memref.allocated(kernel, ir.MemRefType(argument.type), base, func, shared=shared)
+    for number, argument in enumerate(arguments[count:], count):
+        shared = number < count + workgroup_buffers(func)
+        anonymous = "s" if shared else "r"
+        kernel.values[argument] = memref.allocated(kernel, argument, anonymous, func, shared=shared)
     return parameters
 
 

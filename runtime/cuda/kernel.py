@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
 from ...interpreter.memory.effects import accesses
+from ...interpreter.memory.layouts import is_shared
+from ...interpreter.memory.views import behind
 from ..kernel_form import reader_of, refuse, registrar
 from .values.expression import Expr, NameScope, identifier, name
 from .values.types import Range, element
@@ -73,8 +76,9 @@ class KernelWriter:
     def line(self, text: str) -> None:
         self.frame.lines.append(text)
 
-    def fresh(self, base: str) -> str:
-        return self.frame.scope.fresh(identifier(base))
+    def fresh(self, base: str, *, given: bool = False) -> str:
+        """A name that is free here. `given`: it is the user's, and stays as it is if it can."""
+        return self.frame.scope.fresh(identifier(base), given=given)
 
     @contextmanager
     def nested(self) -> Iterator[TextBlock]:
@@ -197,7 +201,7 @@ class KernelWriter:
             return given
         kind = str(value.type)
         if kind == "index":
-            return self._index_name(value)
+            return _index_name(value)
         return "v" if kind != "i1" else self._condition_name(value)
 
     def _condition_name(self, value: ir.Value) -> str:
@@ -211,19 +215,6 @@ class KernelWriter:
             if first.isidentifier() and (first == compared[0].text or _offset(compared[0])):
                 return f"in_{first}"
         return "inside"
-
-    def _index_name(self, value: ir.Value, steps: int = 3) -> str:
-        for use in value.uses:
-            op = use.owner.operation
-            if op.name == "affine.apply" and steps:
-                found = self._index_name(op.results[0], steps - 1)
-                if found != "idx":
-                    return found
-            position = _index_position(op, use.operand_number)
-            if position is not None:
-                place, rank = position
-                return "idx" if rank == 1 else "row" if place == rank - 2 else "col" if place == rank - 1 else "plane"
-        return "idx"
 
     # ---- blocks -----------------------------------------------------------------------------------------------------
 
@@ -284,15 +275,51 @@ def first_index(op: ir.Operation) -> int | None:
     return found[0] if found else None
 
 
-def _index_position(op: ir.Operation, operand: int) -> tuple[int, int] | None:
-    """Which index of a memory access operand number `operand` is, and of how many."""
+_AXES = {1: ("idx",), 2: ("row", "col"), 3: ("plane", "row", "col")}
+"""What the indices of an access are called, by its rank; `d0`, `d1`, … where that is more: which axes of an image are its rows is
+not to be seen."""
+
+
+def _index_name(value: ir.Value) -> str:
+    """`row` for what is one in all accesses; `A_shared_col` in that array alone, which may hold its tile transposed."""
+    uses = set(_axes(value))
+    axes, buffers = {axis for axis, _ in uses}, {buffer for _, buffer in uses}
+    if len(axes) != 1:
+        return "idx"
+    (axis,) = axes
+    buffer = buffers.pop() if len(buffers) == 1 else None
+    own = name_of(behind(buffer)) if buffer is not None and axis not in _AXES[1] and is_shared(buffer.type) else None
+    return axis if own is None else f"{own}_{axis}"
+
+
+def _axes(value: ir.Value, steps: int = 3) -> Iterator[tuple[str, ir.Value | None]]:
+    """What each use of an index, or of a sum with it, would call it, and the buffer that it is used in."""
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name == "affine.apply" and steps:
+            yield from _axes(op.results[0], steps - 1) if use.operand_number in _summands(op) else (("idx", None),)
+        elif (position := _index_position(op, use.operand_number)) is not None:
+            place, rank, buffer = position
+            yield (_AXES[rank][place] if rank in _AXES else f"d{place}"), buffer
+
+
+def _summands(op: ir.Operation) -> set[int]:
+    """The operands of an `affine.apply` that its result is a sum of, taken once."""
+    mapping = ir.AffineMapAttr(op.attributes["map"]).value
+    operands = [{number} for number in range(len(op.operands))]
+    return results_of(mapping, operands, lambda _: set(), lambda kind, a, b: a | b if kind == "add" else set())[0]
+
+
+def _index_position(op: ir.Operation, operand: int) -> tuple[int, int, ir.Value] | None:
+    """Which index of a memory access operand number `operand` is, of how many, and into which buffer."""
     first = first_index(op)
     if op.name == "memref.subview":
         offsets = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
         dynamic = [d for d, value in enumerate(offsets) if value == DYNAMIC]
         rank = ir.MemRefType(op.operands[0].type).rank
-        return (dynamic[operand - 1], rank) if 1 <= operand <= len(dynamic) else None
+        return (dynamic[operand - 1], rank, op.operands[0]) if 1 <= operand <= len(dynamic) else None
     if first is None or operand < first:
         return None
-    rank = ir.MemRefType(op.operands[first - 1].type).rank
-    return (operand - first, rank) if operand - first < rank else None
+    buffer = op.operands[first - 1]
+    rank = ir.MemRefType(buffer.type).rank
+    return (operand - first, rank, buffer) if operand - first < rank else None

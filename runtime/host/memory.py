@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...interpreter.ir.functions import segments, symbol
+from ...interpreter.ir.functions import name_of, segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import kept_dimensions, mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
@@ -22,11 +22,7 @@ def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     dtype, shape = array_type(type_, describe(op))
     dynamic = iter([host.size(v, op) for v in segments(op)[-2]])
     sizes = tuple(next(dynamic) if s is None else s for s in shape or ())
-    name = f"temp{host.temporaries}"
-    while name in host.buffers:
-        host.temporaries += 1
-        name = f"temp{host.temporaries}"
-    host.temporaries += 1
+    name = host.fresh(name_of(op.results[0]))  # what a loop allocates is another buffer in each iteration
     host.buffers[name] = Buffer(name, dtype, sizes, "temp")
     return [BufferView(name, 0, sizes, row_major(sizes)), *host.issue(Alloc(buffer=name), op)]
 
@@ -88,11 +84,11 @@ def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     found = next(o for o in named if symbol(o) == wanted)
     dtype, shape = array_type(op.results[0].type, describe(op))
     sizes = tuple(s for s in shape or () if s is not None)
-    name = f"const_{wanted}"
-    if name not in host.buffers:
+    if (name := host.constants.get(wanted)) is None:
         array = constant_array(found.attributes.get("initial_value"), dtype)
         if array is None or "constant" not in found.attributes:
             raise refuse("W0731", f"the global @{wanted} is not a constant whose value is known", op)
+        name = host.constants[wanted] = host.fresh(wanted)
         host.buffers[name] = Buffer(name, dtype, sizes, "constant", array.tobytes())
     return [BufferView(name, 0, sizes, row_major(sizes))]
 

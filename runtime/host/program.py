@@ -12,6 +12,7 @@ from functools import partial, reduce
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ir
+from ...interpreter.memory.names import numbered
 from ...interpreter.session.rewriter import describe
 from ..kernel_form import refuse, registrar
 from ..plan.plan import (
@@ -103,7 +104,8 @@ class Host:
     launched: set[str] = field(default_factory=set)
     shapeless: set[str] = field(default_factory=set)
     """Results whose shape only the copy into them will tell."""
-    temporaries: int = 0
+    constants: dict[str, str] = field(default_factory=dict)
+    """Symbol → buffer."""
     values: Env = field(default_factory=dict)
 
     depth: int = 0
@@ -115,6 +117,10 @@ class Host:
     allocated: dict[str, int] = field(default_factory=dict)
     ordered: set[int] = field(default_factory=set)
     """The steps that have a token."""
+
+    def fresh(self, base: str | None) -> str:
+        """A name that no buffer has: `base`, `base_2`, …; `temp0`, `temp1`, … where it has none."""
+        return next(name for name in numbered(base) if name not in self.buffers)
 
     def run_function(
         self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation

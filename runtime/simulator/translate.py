@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...interpreter.ir.functions import given_name, inputs_of, workgroup_buffers
+from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import strided
 from ..kernel_form import reader_of, refuse, registrar, shape_of
@@ -290,7 +290,7 @@ class Translator:
         inputs = inputs_of(op)
         arguments = list(op.regions[0].blocks[0].arguments)
         for number, argument in enumerate(arguments[:inputs]):
-            called = given_name(op, number) or f"arg{number}"
+            called = name_of(argument) or f"arg{number}"
             if not isinstance(argument.type, ir.MemRefType):
                 dtype, shape = value_type(argument.type, op)
                 if shape:
@@ -308,9 +308,8 @@ class Translator:
         workgroup = workgroup_buffers(op)
         for number, attribution in enumerate(arguments[inputs:]):
             shared = number < workgroup
-            name = given_name(op, number, "workgroup_attrib_attrs") if shared else None
             prefix, index = ("shared", number) if shared else ("private", number - workgroup)
-            self.values[attribution] = self.allocate(attribution.type, shared, name or f"{prefix}{index}", op)
+            self.values[attribution] = self.allocate(attribution.type, shared, name_of(attribution) or f"{prefix}{index}", op)
         return names
 
     def allocate(self, kind: ir.Type, shared: bool, name: str, op: ir.Operation) -> Mem:

@@ -125,10 +125,10 @@ def test_weights_travel_with_the_bundle(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "bundle", done.plan, done.cuda, done.applied.text)
     constants = {b.name: np.frombuffer(b.data or b"", np.float32) for b in read_bundle(folder).plan.buffers if b.role == "constant"}
     assert {name: (len(v), set(v.tolist())) for name, v in constants.items()} == {
-        "const_constant_0": (27, {1.0}),
-        "const_constant_1": (3, {float(np.float32(0.1))}),
-        "const_constant_2": (27, {0.5}),
-        "const_constant_3": (3, {float(np.float32(0.2))}),
+        "constant_0": (27, {1.0}),
+        "constant_1": (3, {float(np.float32(0.1))}),
+        "constant_2": (27, {0.5}),
+        "constant_3": (3, {float(np.float32(0.2))}),
     }
     assert run_bundle(folder, RunOptions("sim", 0, None, None, "none")).report.races == ()
 

@@ -178,7 +178,7 @@ def test_constants(text: str, element: str, expected: np.ndarray) -> None:
         %k = memref.get_global @k : {type_}
         memref.copy %k, %o : {type_} to {type_} return }}"""
     )
-    assert {b.name: b.data for b in plan.buffers}["const_k"] == expected.tobytes()
+    assert {b.name: b.data for b in plan.buffers}["k"] == expected.tobytes()
 
 
 def test_async_tokens_need_nothing() -> None:

@@ -52,18 +52,24 @@ class WrittenNames:
             names = self.arguments(op) if op.name in ("func.func", "gpu.func", "gpu.launch") else []
             number -= _LAUNCH_IDS if op.name == "gpu.launch" else 0
         else:
-            at = self._offset(value.owner.operation)
+            at = self._offset(value.owner.operation.location)
             names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
             number = ir.OpResult(value).result_number
         return names[number] if 0 <= number < len(names) else None
 
+    def at(self, place: ir.Location) -> list[str]:
+        """The names that the text gives to the results of the op at a place, as identifiers; nothing where they are numbers."""
+        at = self._offset(place)
+        names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
+        return [re.sub(r"\W", "_", name, flags=re.ASCII) for name in names if not name[0].isdigit()]
+
     def arguments(self, op: ir.Operation) -> list[str]:
         """Those of a function's arguments, or of what a `gpu.launch` allocates."""
-        at = self._offset(op)
+        at = self._offset(op.location)
         return argument_names(self.source.text, at) if at is not None else []
 
-    def _offset(self, op: ir.Operation) -> int | None:
-        span = span_of(op.location, self.source) if self.source.name in str(op.location) else None
+    def _offset(self, place: ir.Location) -> int | None:
+        span = span_of(place, self.source) if self.source.name in str(place) else None
         there = span is not None and 1 <= span.line <= len(self.source.starts)
         return self.source.offset(span.line, span.column) if span is not None and there else None
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
-from ..interpreter.ir.functions import attributes_of
+from ..interpreter.ir.functions import ATTRIBUTIONS, attributes_of, workgroup_buffers
 from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.memory.names import name_buffers
 from ..recipes.builder import Value
 from .naming import WrittenNames, span_of
 from .settings import Layer, builder_of, builder_values
@@ -62,7 +63,9 @@ def parse_payload(source: Source) -> ir.Module:
     module = parse_module(source)
     if not any(mlir.operations(module.operation, "func.func")):
         raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
-    _name_values(module, source)
+    written = WrittenNames(source)
+    _name_values(module, written)
+    name_buffers(module, written.at)
     return module
 
 
@@ -132,7 +135,7 @@ _OF_FINISHED_MODULES = {
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
 judges kernels without a look at `weft.unproven`."""
 
-_OF_ARGUMENTS = ("arg_attrs", "res_attrs", "workgroup_attrib_attrs", "private_attrib_attrs")
+_OF_ARGUMENTS = ("arg_attrs", "res_attrs", *ATTRIBUTIONS)
 
 
 def _expect_no_marks(module: ir.Module) -> None:
@@ -172,30 +175,33 @@ def _says(name: str, value: ir.Attribute) -> bool:
     return number or (name == "weft.unroll" and isinstance(value, ir.UnitAttr))
 
 
-def _name_values(module: ir.Module, source: Source) -> None:
-    """Set `weft.name` on the arguments and results of every function that does not have it.
+def _name_values(module: ir.Module, written: WrittenNames) -> None:
+    """Set `weft.name` on the arguments and results of every function, and on what kernels declare, that does not have it.
 
     An argument's is its SSA name in the text (`%lhs` → `lhs`), where that shows it, else it is `arg0`, `arg1`, …; a result is
     `result0`, `result1`, ….
     """
-    written = WrittenNames(source)
-    for op in operations(module.operation, "func.func"):
+    for op in operations(module.operation, "func.func", "gpu.func"):
         types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
         counts = {"arg_attrs": len(types.inputs), "res_attrs": len(types.results)}
+        if op.name == "gpu.func":
+            shared, declared = workgroup_buffers(op), len(op.regions[0].blocks[0].arguments) - len(types.inputs)
+            counts = {"arg_attrs": len(types.inputs), **dict(zip(ATTRIBUTIONS, (shared, declared - shared), strict=True))}
+        named = sum(counts.values()) - counts.get("res_attrs", 0)
         names = [re.sub(r"\W", "_", name, flags=re.ASCII) for name in written.arguments(op)]
-        if len(set(names)) != counts["arg_attrs"] or not op.regions[0].blocks:
-            names = [str(i) for i in range(counts["arg_attrs"])]
+        if len(set(names)) != named or not op.regions[0].blocks:
+            names = [str(i) for i in range(named)]
         names = [f"arg{name}" if name[0].isdigit() else name for name in names]
-        names += [f"result{i}" for i in range(counts["res_attrs"])]
+        names += [f"result{i}" for i in range(counts.get("res_attrs", 0))]
         given = {key: [dict(attributes_of(op, i, key)) for i in range(count)] for key, count in counts.items()}
-        every = [*given["arg_attrs"], *given["res_attrs"]]
+        every = [attributes for part in given.values() for attributes in part]
         taken = {ir.StringAttr(attributes["weft.name"]).value for attributes in every if "weft.name" in attributes}
         for name, attributes in zip(names, every, strict=True):
             while "weft.name" not in attributes and name in taken:
                 name += "_"
             attributes.setdefault("weft.name", ir.StringAttr.get(name, module.context))
             taken.add(name)
-        for attributes in given["res_attrs"]:  # bufferization would set it, but not beside other attributes
+        for attributes in given.get("res_attrs", ()):  # bufferization would set it, but not beside other attributes
             attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
         for key, part in given.items():
             if part:

@@ -16,6 +16,7 @@ from ..interpreter.session.environment import Environment, named_handles
 from ..interpreter.session.session import Session, tell_statements
 from ..interpreter.session.state import SKIP, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
+from ..payloads.naming import WrittenNames
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
 
@@ -44,7 +45,8 @@ class Workbench:
         tell_statements(doing)
         recipe = choice.open()
         payload = parse_payload(recipe.payload)
-        return cls(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=choice.unproven))
+        written = WrittenNames(recipe.payload).at
+        return cls(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=choice.unproven, written=written))
 
     @property
     def choice(self) -> Choice:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ....dsl.diagnostics import fail
 from ...indices.linear import Linear
-from ...ir.functions import argument_attributes, symbol
+from ...ir.functions import argument_attributes, name_of, symbol
 from ...ir.mlir import ir, maker, operations
 from ...memory.effects import is_memref
 
@@ -40,9 +40,8 @@ class HostBuffer:
         """How messages call it: `A` by its `weft.name`, else `%alloc_0`, `@table`."""
         if isinstance(self.key, str):
             return f"@{self.key}"
-        own = argument_attributes(self.key)
-        if "weft.name" in own:
-            return ir.StringAttr(own["weft.name"]).value
+        if (name := name_of(self.key)) is not None:
+            return name
         if isinstance(self.key.owner, ir.Block) and maker(self.key).name == "func.func":
             return f"%arg{ir.BlockArgument(self.key).arg_number}"  # as MLIR prints it: to number all values for it takes long
         return self.key.get_name(use_local_scope=True)

@@ -13,9 +13,9 @@ from ...indices.linear import NOTHING
 from ...indices.values import Values
 from ...ir.functions import (
     arguments,
-    given_name,
     inputs_of,
     launch_sizes,
+    name_of,
     segments,
     sizes_of,
     symbol,
@@ -86,8 +86,7 @@ def kernel_model(
                 _scalar(reader.values, argument)
         elif isinstance(argument.type, ir.MemRefType):
             space = None if number < count else "workgroup" if number < count + shared else "private"
-            place = (number, "arg_attrs") if number < count else (number - count, "workgroup_attrib_attrs")
-            reader.views.root(argument, given_name(op, *place), space, foreign=number < count)
+            reader.views.root(argument, name_of(argument), space, foreign=number < count)
         else:
             _scalar(reader.values, argument)
     reader.find_written(op)

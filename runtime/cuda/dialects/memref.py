@@ -13,7 +13,7 @@ from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions
 from ...kernel_form import integers, refuse
 from ..kernel import LOOPS, KernelWriter, Lanes, writes
 from ..loops import assignment
-from ..values.expression import Expr, call, cast
+from ..values.expression import Expr, call, cast, identifier
 from ..values.integers import add, literal, multiply
 from ..values.types import scalar
 from ..values.views import Axis, NamedMemory, NamedView, Space, access
@@ -46,16 +46,18 @@ def allocation(kernel: KernelWriter, op: ir.Operation) -> NamedView:
     if op.name == "memref.alloc" and not shared:
         raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
     base = "s" if shared else "acc" if single and _stored_in_a_loop(op) else "r"
-    return allocated(kernel, type, name_of(op.results[0]) or base, op, shared=shared, single=single)
+    return allocated(kernel, op.results[0], base, op, shared=shared, single=single)
 
 
 def allocated(
-    kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation, *, shared: bool, single: bool = False
+    kernel: KernelWriter, value: ir.Value, anonymous: str, op: ir.Operation, *, shared: bool, single: bool = False
 ) -> NamedView:
     """Memory that the kernel declares: the block's at its top, a thread's own where it stands."""
+    type, given = ir.MemRefType(value.type), name_of(value)
+    base = identifier(given or anonymous, "arg")
     if shared:
-        return NamedView.whole(_shared_array(kernel, type, base, op), type.rank)
-    buffer = replace(_array(type, "private", kernel.fresh(base), op), single=single)
+        return NamedView.whole(_shared_array(kernel, type, base, op, given=given is not None), type.rank)
+    buffer = replace(_array(type, "private", kernel.fresh(base, given=given is not None), op), single=single)
     kernel.arrays[buffer.name] = f"{declaration(buffer)};"
     kernel.line(kernel.arrays[buffer.name])
     return NamedView.whole(buffer, type.rank)
@@ -68,10 +70,10 @@ def _stored_in_a_loop(op: ir.Operation) -> bool:
     return any(loop not in ancestors(op) for loop in around)
 
 
-def _shared_array(kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation) -> NamedMemory:
+def _shared_array(kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation, *, given: bool) -> NamedMemory:
     """An array in shared memory. It is declared at the top of the kernel, whose scope therefore holds its name."""
     scope = kernel.frames[0].scope
-    variable = scope.fresh(base)
+    variable = scope.fresh(base, given=given)
     while any(frame.scope.has(variable) for frame in kernel.frames[1:] if variable in frame.scope.taken):
         variable = scope.fresh(base)
     buffer = _array(type, "shared", variable, op)

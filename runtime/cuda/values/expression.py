@@ -147,9 +147,10 @@ class NameScope:
     def has(self, name: str) -> bool:
         return name in self.taken or (self.parent is not None and self.parent.has(name))
 
-    def fresh(self, base: str) -> str:
-        """`base` if it is free, else `base1`, `base2`, …; `v`, `s` (shared) and `r` (registers) are always numbered."""
-        candidate, number = (f"{base}0", 0) if base in ("v", "s", "r") else (base, 0)
+    def fresh(self, base: str, *, given: bool = False) -> str:
+        """`base` if it is free, else `base1`, `base2`, …; `v`, `s` (shared) and `r` (registers) are always numbered, unless the
+        user has `given` them."""
+        candidate, number = (f"{base}0", 0) if base in ("v", "s", "r") and not given else (base, 0)
         while self.has(candidate) or candidate in KEYWORDS:
             number += 1
             candidate = f"{base}_{number}" if base[-1].isdigit() else f"{base}{number}"

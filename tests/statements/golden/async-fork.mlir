@@ -1,6 +1,6 @@
 module attributes {gpu.container_module} {
   gpu.module @left_kernel {
-    gpu.func @left(%arg0: memref<64xf32>, %arg1: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    gpu.func @left(%arg0: memref<64xf32> {weft.name = "x"}, %arg1: memref<64xf32> {weft.name = "y"}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       %thread_id_x = gpu.thread_id x
       %0 = memref.load %arg0[%thread_id_x] : memref<64xf32>
       %1 = arith.addf %0, %0 : f32
@@ -9,7 +9,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @right_kernel {
-    gpu.func @right(%arg0: memref<64xf32>, %arg1: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    gpu.func @right(%arg0: memref<64xf32> {weft.name = "x"}, %arg1: memref<64xf32> {weft.name = "y"}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       %thread_id_x = gpu.thread_id x
       %0 = memref.load %arg0[%thread_id_x] : memref<64xf32>
       %1 = arith.mulf %0, %0 : f32
@@ -18,7 +18,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @sum_kernel {
-    gpu.func @sum(%arg0: memref<64xf32>, %arg1: memref<64xf32>, %arg2: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    gpu.func @sum(%arg0: memref<64xf32> {weft.name = "x"}, %arg1: memref<64xf32> {weft.name = "y"}, %arg2: memref<64xf32> {weft.name = "z"}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       %thread_id_x = gpu.thread_id x
       %0 = memref.load %arg0[%thread_id_x] : memref<64xf32>
       %1 = memref.load %arg1[%thread_id_x] : memref<64xf32>
@@ -30,10 +30,10 @@ module attributes {gpu.container_module} {
   func.func @both(%arg0: memref<64xf32> {weft.name = "x"}, %arg1: memref<64xf32> {weft.name = "z"}) {
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
-    %alloc = memref.alloc() : memref<64xf32>
+    %alloc = memref.alloc() {weft.name = "l"} : memref<64xf32>
     %0 = gpu.wait async
     %1 = gpu.launch_func async [%0] @left_kernel::@left blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)  args(%arg0 : memref<64xf32>, %alloc : memref<64xf32>)
-    %alloc_0 = memref.alloc() : memref<64xf32>
+    %alloc_0 = memref.alloc() {weft.name = "r"} : memref<64xf32>
     %2 = gpu.wait async
     %3 = gpu.launch_func async [%2] @right_kernel::@right blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)  args(%arg0 : memref<64xf32>, %alloc_0 : memref<64xf32>)
     %4 = gpu.wait async [%1, %3]
