@@ -243,11 +243,15 @@ def test_what_is_timed() -> None:
     assert refused(bench.cases, conv, {}, ("conv1",), sizes, gpu=True).code == "W0491"
 
 
-def test_layers_are_timed(capsys: pytest.CaptureFixture[str], here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("target", "unit"), [((), "GFLOP/s"), (("--target", "sim"), "simulator")])
+def test_layers_are_timed(
+    capsys: pytest.CaptureFixture[str], here: Path, monkeypatch: pytest.MonkeyPatch, target: tuple[str, ...], unit: str
+) -> None:
     monkeypatch.setattr(bench, "schedules", lambda: {"conv": here / "conv.weft"})
     (here / "conv").write_text(SCHEDULE)
     monkeypatch.setenv("COLUMNS", "160")
     chosen = ("--layer", LAYER, "--layer", "resnet50.layer4.0.conv1", "--set", "n=2", *SMALL, "--repeat", "1")
-    _, err = run(capsys, "bench", "conv2d", *chosen)
+    _, err = run(capsys, "bench", "conv2d", *chosen, *target)
+    assert unit in err
     (one, other) = (line for line in err.splitlines() if line.startswith("conv "))
     assert f"{LAYER} n=2 c=8 k=8 type=f32" in one and "resnet50.layer4.0.conv1 n=2 c=8 k=8 type=f32" in other

@@ -1,7 +1,7 @@
-"""`weft bench`: the recipes of a payload against the array library's own function, on a GPU; without one, what can be timed.
+"""`weft bench`: the recipes of a payload against the array library's own function, on a GPU or natively on the CPU.
 
 Kernels are timed with the device's clock over several runs after one that is not counted; the baseline likewise, in the
-same process, so that ratios hold whatever the machine.
+same process, so that ratios hold whatever the machine. On the simulator what the host does is timed: it is not a stopwatch.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder, Value
+from ..runtime.run.device import DeviceTarget
 from ..runtime.run.execution import Arrays, open_device
 
 
@@ -62,7 +63,7 @@ def cases(
     return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
 
 
-def bench(builder: Builder, case: Case, repeat: int, *, gpu: bool) -> Iterator[Timing]:
+def bench(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing]:
     """Time every recipe of `builder` in one case."""
     for name, path in schedules().items():
         file = read_schedule(str(path))
@@ -71,29 +72,29 @@ def bench(builder: Builder, case: Case, repeat: int, *, gpu: bool) -> Iterator[T
         known = {p.name for p in (*file.main.parameters, *builder.parameters)}
         settings = {n: v for n, v in case.settings.items() if n in known}
         recipe = Choice(name, None, settings, case.layer).open()
-        yield _timed(builder, planned(applied(recipe)), case, repeat, gpu)
+        yield _timed(builder, planned(applied(recipe)), case, repeat, target)
 
 
-def _timed(builder: Builder, made: Planned, case: Case, repeat: int, gpu: bool) -> Timing:
+def _timed(builder: Builder, made: Planned, case: Case, repeat: int, target: DeviceTarget) -> Timing:
     from ..runtime.files.inputs import random_inputs
     from ..runtime.host.functions import signature
     from ..runtime.run.runner import run_plan
 
     recipe = made.applied.recipe
-    device, values = open_device("cuda" if gpu else "sim"), recipe.payload_values
+    device, values = open_device(target), recipe.payload_values
     arrays = random_inputs(signature(made.applied.payload, made.plan.entry))
-    text = made.cuda if gpu else made.applied.text
+    text = made.cuda if device.wants == "cuda" else made.applied.text
     result = run_plan(made.plan, device, arrays, text=text, repeat=repeat)
     best = min(result.repeats)
     phases = {**recipe.clock.seconds, "load": result.seconds["load"]}
     operations = builder.operations(**values)
     named = builder.layers[case.layer] if case.layer is not None else {}
     others = {n: v for n, v in values.items() if n not in named or n in case.settings}
-    library = _library(builder, values, arrays, repeat, gpu)
+    library = _library(builder, values, arrays, repeat, gpu=target == "cuda")
     return Timing(recipe.choice.file, case.layer, others, best, library, operations, phases)
 
 
-def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repeat: int, gpu: bool) -> float:
+def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repeat: int, *, gpu: bool) -> float:
     """Seconds of the fastest of several calls of the library's function, after one that is not counted."""
     import numpy
 
@@ -119,16 +120,21 @@ def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repe
     return min(once() for _ in range(repeat))
 
 
-def table(timings: list[Timing], *, gpu: bool) -> Table:
-    """The timings as a table: on a GPU TFLOP/s against the library, else milliseconds of each phase."""
+SPEED = {"cuda": ("TFLOP/s", 1e12, 2), "cpu": ("GFLOP/s", 1e9, 1)}
+"""By target: the unit of the kernels' speed, how many operations per second it is, and digits."""
+
+
+def table(timings: list[Timing], target: DeviceTarget) -> Table:
+    """The timings as a table: their speed against the library; of the simulator milliseconds of each phase."""
     from .report import columns, duration
 
-    heads = ("kernel", "TFLOP/s", "library", "of the library") if gpu else ("schedule", "emit", "simulator", "NumPy")
+    unit, size, digits = SPEED.get(target, ("", 1, 0))
+    heads = ("kernel", unit, "library", "of the library") if unit else ("schedule", "emit", "simulator", "NumPy")
     made = columns("recipe", "payload", *(f">{head}" for head in heads))
     for t in timings:
         payload = " ".join([*filter(None, [t.layer]), *(f"{name}={value}" for name, value in t.values.items())])
-        if gpu:
-            speed = f"{t.operations / t.seconds / 1e12:.2f}"
+        if unit:
+            speed = f"{t.operations / t.seconds / size:.{digits}f}"
             cells = (duration(t.seconds), speed, duration(t.baseline), f"{t.ratio:.1%}")
         else:
             cells = (*(duration(t.phases[p]) for p in ("schedule", "emit")), duration(t.seconds), duration(t.baseline))

@@ -5,23 +5,27 @@ from __future__ import annotations
 import rich_click as click
 
 from ...dsl.diagnostics import fail
+from ...runtime.run.execution import TARGETS, Target
 from .schedules import set_option
 
-SIZES = ("1024", "2048", "4096")
-SMALL_SIZES = ("64", "128", "256")
-"""On the simulator, which is not a stopwatch for kernels."""
+SIZES = {"cuda": ("1024", "2048", "4096"), "cpu": ("256", "512", "1024"), "sim": ("64", "128", "256")}
+"""By target."""
 
 
-@click.command(short_help="Time the recipes against CuPy's own function.")
+@click.command(short_help="Time the recipes against CuPy's or NumPy's own function.")
 @click.argument("payload", default="matmul")
 @set_option(help="A parameter of recipes or payload.")
 @click.option("--layer", "layers", multiple=True, metavar="NAME", help="Sizes of the payload by name; may be repeated.")
 @click.option("--repeat", type=click.IntRange(1), default=5, metavar="N", help="Runs of each recipe; the best counts.")
-def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int) -> None:
-    """Time every recipe of PAYLOAD on the GPU against CuPy's own function; without one, only the CPU work.
+@click.option(
+    "--target", type=click.Choice(TARGETS), default="auto", help="Where to run; without a GPU, natively on the CPU."
+)
+def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int, target: Target) -> None:
+    """Time every recipe of PAYLOAD against the library's own function: CuPy's on a GPU, NumPy's on the CPU.
 
-    Integer parameters of the payload that are not set take several sizes, all the same value. If the payload has
-    layers, there is a GPU and no size is set, each layer is timed instead.
+    With `--target sim` only what the host does is timed, and the simulation. Integer parameters of the payload that are
+    not set take several sizes, all the same value. If the payload has layers, there is a GPU and no size is set, each
+    layer is timed instead.
     """
     from ...payloads.settings import builder_named, parse_settings
     from ...runtime.run.cupy_device import cuda_problem
@@ -30,16 +34,18 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     from ..console import progress, say, stderr
 
     builder, given = builder_named(payload), parse_settings(settings)
-    problem = cuda_problem()
-    chosen = cases(builder, given, layers, SMALL_SIZES if problem is not None else SIZES, gpu=problem is None)
-    if problem is not None:
-        say(f"no GPU here ({problem}): schedule, emission and simulation are timed, the kernels are not")
+    if target == "auto":
+        problem = cuda_problem()
+        target = "cpu" if problem is not None else "cuda"
+        if problem is not None:
+            say(f"no GPU here ({problem}): the kernels run natively on the CPU")
+    chosen = cases(builder, given, layers, SIZES[target], gpu=target == "cuda")
     timings = []
     with progress(f"weft bench {payload}") as clock:
         for case in chosen:
             with clock.watched(case.title):
-                timings += timed(builder, case, repeat, gpu=problem is None)
-    stderr().print(table(timings, gpu=problem is None))
+                timings += timed(builder, case, repeat, target)
+    stderr().print(table(timings, target))
 
 
 @click.command(short_help="Search a schedule's parameters (not in this version).")

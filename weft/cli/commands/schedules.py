@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from ...runtime.run.execution import TARGETS
+
 if TYPE_CHECKING:
     from ...pipeline import Applied, Choice
     from ...runtime.run.execution import Reference, Target
@@ -56,7 +58,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
 @schedule_options(FILE, unproven_option, entry_option)
-@click.option("--target", type=click.Choice(["auto", "sim", "cuda", "cpu"]), default="auto", help="Where to run.")
+@click.option("--target", type=click.Choice(TARGETS), default="auto", help="Where to run.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, metavar="N",
     help="Seed of the random inputs; on the simulator, also of the order of streams.",
