@@ -37,6 +37,17 @@ def resolve_schedule(name: str) -> Path:
     raise fail("W0050", f"there is no file and no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
+def shipped_schedule(name: str) -> Path:
+    """The path of a recipe that ships. Raises W0050."""
+    from .dsl.diagnostics import did_you_mean
+    from .recipes import schedules
+
+    if (path := schedules().get(name)) is None:
+        notes = (f"recipes that ship: {', '.join(schedules())}",)
+        raise fail("W0050", f"there is no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
+    return path
+
+
 def read_schedule(name: str | Source) -> tree.File:
     """Parse and check a schedule by path or recipe name, or its text. Raises all that is wrong with it at once."""
     from .dsl.checker import expect_right

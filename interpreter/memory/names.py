@@ -26,7 +26,7 @@ from ..ir.mlir import ancestors, ir, operations
 from .effects import ALLOCATIONS, accesses, is_memref
 from .views import behind, stored_name
 
-Written = Callable[[ir.Location], Sequence[str]]
+Written = Callable[["ir.Location"], Sequence[str]]
 """What the payload's text calls the results of the op at a place; nothing where it has none, or numbers."""
 Elsewhere = Callable[[str], Set[str]]
 """What is called how in a function of which the module at hand has a part."""

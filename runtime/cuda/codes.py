@@ -37,4 +37,10 @@ W0506 a kernel needs more shared memory than a GPU has
 W0507 a constant that is too large for the text
     Constants of a kernel (memref.global) are written into the text as initializers, up to 65,536 elements. Pass
     larger ones as an argument of the function.
+W0509 no kernel of this name
+    `weft emit FILE --kernel NAME` prints one of the kernels that the schedule makes. The notes list them; a kernel is
+    named after the payload's function, a second one of it with `_1`.
+
+    wrong:  weft emit concurrent_convs --kernel test
+    right:  weft emit concurrent_convs --kernel test_parallel_1
 """)

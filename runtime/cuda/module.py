@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import did_you_mean, fail
 from ...interpreter.ir import functions
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
 from ...interpreter.ir.structured import element_type
@@ -116,6 +116,15 @@ def kernel_module(text: str, symbols: Sequence[str]) -> ir.Module:
     return module
 
 
+def _named(name: str, kernels: Sequence[KernelFunction]) -> KernelFunction:
+    """The kernel of this name. Raises W0509."""
+    known = {kernel.name: kernel for kernel in kernels}
+    if (found := known.get(name)) is None:
+        notes = (f"kernels: {', '.join(known) or 'none'}",)
+        raise fail("W0509", f"there is no kernel `{name}`", notes=notes, hint=did_you_mean(name, known))
+    return found
+
+
 def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
     """By kernel symbol, `module::function`: the sets of arguments that may have one buffer in some launch."""
     found: dict[str, list[set[int]]] = {}
@@ -126,13 +135,15 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
     return found
 
 
-def emit(module: ir.Module) -> str:
-    """All kernels of all `gpu.module`s as one text. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
-    unit, overlapping = Unit(), overlapping_arguments(module)
+def emit(module: ir.Module, *, only: str | None = None) -> str:
+    """All kernels of all `gpu.module`s as one text, or one of them. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
+    unit, overlapping, kernels = Unit(), overlapping_arguments(module), kernel_functions(module)
+    if only is not None:
+        kernels = [_named(only, kernels)]
     body = "\n\n".join(
-        write_function(kernel.op, kernel.name, unit.constant, overlapping.get(kernel.symbol, []))
-        for kernel in kernel_functions(module)
+        write_function(kernel.op, kernel.name, unit.constant, overlapping.get(kernel.symbol, [])) for kernel in kernels
     )
-    fused = {f"fma.{element_type(op.results[0])}" for op in operations(module.operation, "math.fma", "vector.fma")}
+    fma = (op for kernel in kernels for op in operations(kernel.op, "math.fma", "vector.fma"))
+    fused = {f"fma.{element_type(op.results[0])}" for op in fma}
     constants = [text for _, text in unit.constants.values()]
     return "\n\n".join(part for part in (*prelude(body, fused), *constants, body) if part) + "\n"

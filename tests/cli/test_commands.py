@@ -206,3 +206,81 @@ def test_closed_streams_are_as_good_as_none(closed: str, here: Path) -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert (here / "b" / "plan.json").is_file()
+
+
+# ---- emit, recipes, completion -------------------------------------------------------------------------------------------
+
+
+def test_emit_prints_the_text_that_a_bundle_has(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    weft(capsys, "build", "concurrent_convs", "-o", "bundle")
+    whole, err = weft(capsys, "emit", "concurrent_convs")
+    assert whole == (here / "bundle" / "kernels.cu").read_text() and err == ""
+    one, _ = weft(capsys, "emit", "concurrent_convs", "--kernel", "test_parallel_1")
+    assert one.count("__global__") == 1 and "test_parallel_1(" in one and one in whole
+    out, err = weft(capsys, "emit", "concurrent_convs", "--kernel", "test_paralel_1", exit_code=1)
+    assert out == "" and "W0509" in err and "did you mean `test_parallel_1`" in err
+
+
+def test_one_kernel_brings_the_functions_that_it_uses_and_no_others(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    programs = Path(__file__).parent.parent / "programs"
+    whole, _ = weft(capsys, "emit", str(programs / "softmax.weft"))
+    one, _ = weft(capsys, "emit", str(programs / "softmax.weft"), "--kernel", "softmax")
+    assert one == whole and "float maximum(" in one
+
+
+def test_recipes_are_listed_printed_and_copied(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    listed, _ = weft(capsys, "recipes")
+    assert [line.partition(":")[0] for line in listed.splitlines() if line and line[0] != " "] == list(schedules())
+    assert "  bm: int = 16 in [8, 16, 32]" in listed and "  payload matmul(m = 512, n = 512, k = 512, type = f32)" in listed
+    text = schedules()["shared"].read_text()
+    assert weft(capsys, "recipes", "shared") == (text, "")
+    weft(capsys, "recipes", "shared", "--copy", "mine.weft")
+    assert (here / "mine.weft").read_text() == text
+    weft(capsys, "run", "mine.weft", *SMALL, "--target", "sim")
+    (here / "mine.weft").write_text("// mine")
+    _, err = weft(capsys, "recipes", "shared", "--copy", "mine.weft", exit_code=1)
+    assert "W0064" in err and (here / "mine.weft").read_text() == "// mine"
+    weft(capsys, "recipes", "shared", "--copy", "mine.weft", "--overwrite")
+    assert (here / "mine.weft").read_text() == text
+    (here / "folder").mkdir()
+    weft(capsys, "recipes", "naive", "--copy", "folder")
+    assert (here / "folder" / "naive.weft").exists()
+    assert "W0050" in weft(capsys, "recipes", "shraed", exit_code=1)[1]
+    weft(capsys, "recipes", "--copy", "mine.weft", exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("rec", ["recipes"]),
+        ("run sim", ["simt", "simt_pipelined"]),
+        ("emit igemm_", ["igemm_bias_relu", "igemm_nchw", "igemm_split_k"]),
+        ("recipes na", ["naive"]),
+        ("run shared --set bm=", ["bm=8", "bm=16", "bm=32"]),
+        ("run shared --set m", ["m=512"]),
+        ("apply igemm --layer resnet50.conv", ["resnet50.conv1"]),
+        ("explain w048", [code for code in all_codes() if code.startswith("W048")]),
+        ("statements pro", ["promote-to-registers", "promote-to-shared"]),
+        ("payloads conv2d_", ["conv2d_nchw", "conv2d_bias_relu"]),
+        ("run nosuch --set b", []),
+        ("run tests/ --layer x", []),
+    ],
+)
+def test_a_shell_completes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str, wanted: list[str]
+) -> None:
+    monkeypatch.setenv("_WEFT_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"weft {line}")
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
+    with pytest.raises(SystemExit) as end:
+        cli.run([])
+    found = [row.partition(",") for row in capsys.readouterr().out.splitlines()]
+    assert end.value.code == 0 and [name for kind, _, name in found if kind == "plain"] == wanted
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_line_that_turns_completion_on_is_said_and_works(shell: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
+    assert f"_WEFT_COMPLETE={shell}_source weft" in page
+    done = process(env={**os.environ, "_WEFT_COMPLETE": f"{shell}_source"})
+    assert done.returncode == 0 and f"_WEFT_COMPLETE={shell}_complete" in done.stdout and done.stderr == ""

@@ -30,7 +30,7 @@ def test_refused(case: str, update: bool) -> None:
 
 def test_every_code_of_the_emitter_has_a_case() -> None:
     pinned_codes = {(FOLDER / f"{case}.txt").read_text()[6:11] for case in CASES}
-    assert pinned_codes | {"W0505"} == set(CODES) | {"W0398"}
+    assert pinned_codes | {"W0505", "W0509"} == set(CODES) | {"W0398"}  # one needs NVRTC, one a command line
 
 
 def test_nvrtc_refuses_with_its_log() -> None:

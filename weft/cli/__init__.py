@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -17,6 +18,7 @@ COMMANDS = {
     "apply": "schedules",
     "check": "schedules",
     "build": "schedules",
+    "emit": "emit",
     "verify": "verify",
     "show-map": "schedules",
     "repl": "schedules",
@@ -25,10 +27,15 @@ COMMANDS = {
     "explain": "reference",
     "statements": "reference",
     "payloads": "reference",
+    "recipes": "reference",
     "bench": "bench",
     "tune": "bench",
 }
 """Command → its module. The order is that of `weft --help`."""
+
+
+COMPLETING = "_WEFT_COMPLETE"
+"""The variable by which a shell asks Click what a line could go on with, or how it is to ask."""
 
 
 class LazyGroup(click.RichGroup):
@@ -62,4 +69,4 @@ def run(arguments: Sequence[str]) -> int:
             cli.main(args=["--help"], prog_name="weft", standalone_mode=False)
         return 2
 
-    return guarded(command if arguments else usage)
+    return guarded(command if arguments or COMPLETING in os.environ else usage)

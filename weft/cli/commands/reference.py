@@ -1,18 +1,26 @@
-"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`: what there is, and what it means."""
+"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`: what there is, and what it
+means."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from .. import completion
+
 if TYPE_CHECKING:
+    from ...dsl import tree
     from ...recipes.builder import Builder
+
+PATH = click.Path(path_type=Path)
 
 
 @click.command(short_help="Explain the code of a diagnostic.")
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=completion.codes)
 def explain(code: str | None) -> None:
     """Print what a diagnostic's code means, why, and a wrong → right example; without CODE, list all codes."""
     from ..console import emit
@@ -35,7 +43,7 @@ def explanation(code: str | None) -> str:
 
 
 @click.command(short_help="List the statements, or show one with its example.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.statements)
 def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
     from ...dsl.diagnostics import did_you_mean, fail
@@ -54,7 +62,7 @@ def statements(name: str | None) -> None:
 
 
 @click.command(short_help="List the built-in payloads, or the parameters and layers of one.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.payloads)
 def payloads(name: str | None) -> None:
     """List the payloads that a schedule can name; with NAME, list its parameters, and its layers for `--layer`."""
     from ...payloads.settings import builder_named
@@ -65,6 +73,46 @@ def payloads(name: str | None) -> None:
         emit(_columns((b.name, b.summary, f"{len(b.layers)} layers" if b.layers else "") for b in builders().values()))
     else:
         emit(_described(builder_named(name)))
+
+
+@click.command(short_help="List the built-in schedules, print one, or copy it.")
+@click.argument("name", required=False, shell_complete=completion.recipes)
+@click.option("--copy", "target", type=PATH, metavar="FILE", help="Copy it to this file, or into this folder, to change it.")
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
+def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
+    """List the built-in schedules with their parameters; with NAME, print one, or copy it to a file of your own."""
+    from ...dsl.diagnostics import fail, read_source
+    from ...dsl.parser import parse_file
+    from ...pipeline import shipped_schedule
+    from ...recipes import schedules
+    from ...runtime.files.writing import write_file
+    from ..console import emit, say
+
+    if name is None:
+        if target is not None or overwrite:
+            raise click.UsageError("--copy and --overwrite are for one recipe: name it")
+        emit("\n\n".join(_summary(name, parse_file(path)) for name, path in schedules().items()))
+        return
+    if overwrite and target is None:
+        raise click.UsageError("--overwrite is for the file of --copy, which is not given")
+    text = read_source(shipped_schedule(name)).text
+    if target is None:
+        emit(text)
+        return
+    target = target / f"{name}.weft" if target.is_dir() else target
+    if (target.exists() or target.is_symlink()) and not overwrite:
+        raise fail("W0064", f"`{target}` exists already", hint=f"`weft recipes {name} --copy {target} --overwrite` replaces it")
+    write_file(target, text.encode())
+    say(f"{target}: written")
+
+
+def _summary(name: str, file: tree.File) -> str:
+    """Name and the first sentence of its comment, then payload and parameters, each as it is written."""
+    lines = itertools.takewhile(lambda line: line.startswith("//"), file.source.text.splitlines())
+    comment = " ".join(line.removeprefix("//").strip() for line in lines).partition(". ")[0].rstrip(".")
+    parameters = [" ".join(parameter.span.text.split()) for parameter in file.main.parameters]
+    payload = file.payload.span.text if file.payload is not None else "payload: `--payload P.mlir`"
+    return "\n".join([f"{name}: {comment}", f"  {payload}", *(f"  {parameter}" for parameter in parameters)])
 
 
 def _described(builder: Builder) -> str:

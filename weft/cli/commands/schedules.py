@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ...runtime.run.execution import TARGETS
+from .. import completion
 
 if TYPE_CHECKING:
     from ...pipeline import Applied, Choice
@@ -24,10 +25,13 @@ Function = Callable[..., Any]
 
 PATH = click.Path(path_type=Path)
 
-FILE = click.argument("file", metavar="FILE")
+FILE = click.argument("file", metavar="FILE", shell_complete=completion.schedules)
 
 unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels not proven race-free, and mark them.")
-set_option = functools.partial(click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE")
+LAYER = "A named set of sizes; `weft payloads NAME` lists them."
+set_option = functools.partial(
+    click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE", shell_complete=completion.settings
+)
 entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
@@ -48,7 +52,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
         options = (
             click.option("--payload", type=PATH, metavar="P.mlir", help="The program, instead of the schedule's own."),
             set_option(help="A parameter of schedule or payload."),
-            click.option("--layer", metavar="NAME", help="A named set of sizes; `weft payloads NAME` lists them."),
+            click.option("--layer", metavar="NAME", help=LAYER, shell_complete=completion.layers),
             *more,
         )
         return functools.reduce(lambda made, decorate: decorate(made), reversed(options), gathered)
@@ -121,7 +125,7 @@ def run(
     return 1 if done.report.ok is False else 0
 
 
-def _applied(chosen: Choice, command: str, output: Path | None, kind: str) -> Applied:
+def applied_with_progress(chosen: Choice, command: str, output: Path | None = None, kind: str = "") -> Applied:
     """Apply a schedule, once it is certain that what is made of it can be written."""
     from ...pipeline import applied
     from ...runtime.files.writing import Output, expect_outputs
@@ -144,7 +148,7 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
     from ...runtime.files.writing import write_file
     from ..console import emit, say, stderr
 
-    done = _applied(chosen, "apply", output, ".mlir")
+    done = applied_with_progress(chosen, "apply", output, ".mlir")
     if every or diff:
         from ..report import show_steps
 
@@ -202,7 +206,7 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     from ...maps.ownership import live_maps, ownership
     from ...runtime.files.writing import write_file
 
-    done = _applied(replace(chosen, unproven=True), "show-map", output, ".svg")  # what is shown is not built
+    done = applied_with_progress(replace(chosen, unproven=True), "show-map", output, ".svg")  # what is shown is not built
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     if thread is not None and all(thread >= one.processors for one in shown):
         known = ", ".join(f"`{one.name}` is mapped to {count(one.processors, one.processor)}" for one in shown)
@@ -218,7 +222,7 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
 
 
 @click.command(short_help="Step through a schedule, back and forth.")
-@schedule_options(click.argument("file", metavar="[FILE]", default=""), unproven_option)
+@schedule_options(click.argument("file", metavar="[FILE]", default="", shell_complete=completion.schedules), unproven_option)
 @click.option(
     "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",
     help="Resume an interrupted session: the last one, or that of JOURNAL.",
@@ -243,7 +247,7 @@ def repl(chosen: Choice, resume: str | None) -> int:
 
 
 @click.command(short_help="Parse and check a schedule; no payload needed.")
-@click.argument("files", metavar="FILE…", nargs=-1, required=True)
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, shell_complete=completion.schedules)
 def check(files: tuple[str, ...]) -> int:
     """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed.
 
@@ -265,7 +269,7 @@ def check(files: tuple[str, ...]) -> int:
 
 
 @click.command(short_help="Format schedules in place.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", shell_complete=completion.schedules)
 @click.option("--check", is_flag=True, help="Do not write; exit 1 if a file would change.")
 def fmt(files: tuple[str, ...], check: bool) -> int:
     """Format schedules in place and keep comments. A file that does not parse is reported and not changed.
