@@ -224,8 +224,8 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
     how = f"{lanes}-wide under one guard" if structured.gathered(lanes) else "scalar (masked one by one)"
     in_body = [] if any(structured.used(n) for n in buffers) else [f"loads {how}"]
-    base = behind(structured.operands[structured.output_numbers().start])  # called by the named buffer that it fills
-    name = None if isinstance(base.owner, ir.Block) else name_of(base)
+    filled = [behind(structured.operands[n]) for n in structured.output_numbers()]  # it is called by the named one of these
+    name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)
     called = describe(op) if name is None else f"{name} ({describe(op)})"
     return f"{called}: " + ", ".join([*(loads or in_body), *stores])
 

@@ -24,6 +24,8 @@ from ..indices.linear import Floor, Formula, Linear, Symbol, Term
 
 MOST_ALTERNATIVES = 32
 """Alternatives that are multiplied out; those of further formulas are left to ISL's intersection."""
+MOST_PIECES = 1024
+"""Of a set: ISL's operations take longer the more it has, and such a set is hardly ever found out about in the end."""
 MOST_WAYS = 4096
 """Alternatives of one formula, of all its parts together: beyond, nothing is made of it."""
 
@@ -136,10 +138,13 @@ def _column(term: Term, columns: dict[Term, int], rows: dict[tuple[int, Row, int
     return place
 
 
-BUDGET = 16_000_000
+BUDGET = 8_000_000
 """Operations of ISL that the questions of one analysis may take."""
 LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
 """Operations of ISL allowed to a question, one after the other."""
+LOST, MODEST = 2_000_000, 25_000
+"""After so many operations on sets that were too hard in the end, no question is allowed more than these: where several are, others
+are likely to be, and each of them takes about a second."""
 
 T = TypeVar("T")
 
@@ -155,7 +160,9 @@ class Solver:
     def __init__(self, limit: int = LIMITS[-1], budget: int = BUDGET) -> None:
         self.context = isl.Context()
         self.limits = [*(n for n in LIMITS if n < limit), limit]
+        self.modest = [n for n in self.limits if n <= MODEST]
         self.left = budget
+        self.lost = 0
         self.questions = 0
         self._sets: dict[str, isl.Set] = {}
 
@@ -170,11 +177,17 @@ class Solver:
     def set(self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()) -> isl.Set:
         """The points that meet all formulas; `ranged`: dimensions that are in their symbol's range, too."""
         alternatives, more = conjunctions(formulas)
-        ranged = tuple(ranged)
-        out = self._union(dimensions, alternatives, ranged)
-        for choice in more:
-            other = self._union(dimensions, choice, ())
-            out = self._ask(lambda out=out, other=other: out.intersect(other))
+        ranged, before = tuple(ranged), self.left
+        try:
+            out = self._union(dimensions, alternatives, ranged)
+            for choice in more:
+                other = self._union(dimensions, choice, ())
+                if out.n_basic_set() * other.n_basic_set() > MOST_PIECES:
+                    raise Unknown
+                out = self._ask(lambda out=out, other=other: out.intersect(other))
+        except Unknown:
+            self.lost += before - self.left
+            raise
         return out
 
     def nothing(self, dimensions: Sequence[Symbol]) -> isl.Set:
@@ -227,7 +240,7 @@ class Solver:
         return self.nothing(dimensions) if out is None else out
 
     def _ask(self, question: Callable[[], T]) -> T:
-        for limit in self.limits:
+        for limit in self.limits if self.lost < LOST else self.modest:
             self.spend(limit)
             self.questions += limit == self.limits[0]
             self.context.reset_operations()

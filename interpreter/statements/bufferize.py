@@ -19,7 +19,8 @@ class Bufferize(Statement):
 
     Errors:
         W0336: upstream cannot bufferize an op.
-            One-shot bufferization rejected an op; its message is in the notes.
+            One-shot bufferization rejected an op; its message is in the notes. Or the function is in a module within the
+            module.
 
     Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
 
@@ -46,5 +47,8 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         raise rewrite.error("W0336", "upstream cannot bufferize this module", notes=upstream_messages(error)) from error
+    if not is_bufferized(rewrite.module):
+        what, hint = "upstream bufferizes the functions of the outermost module alone", "write the function there"
+        raise rewrite.error("W0336", what, hint=hint)
     rewrite.name_buffers()
     rewrite.remark("bufferized: tensors became memrefs")

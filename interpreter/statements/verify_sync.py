@@ -57,9 +57,14 @@ class VerifySync(Statement):
             )
         for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
             stands = proof.stands(rewrite.module, root)
-            findings = None if stands else Findings(trial.model, independent=independent(root))
-            self._verify(rewrite, trial.model, findings)
-            if findings is not None and findings.believed:
+            judged = trial.info.found.get(proof.Judgement)
+            if not stands and (judged is None or judged.found):
+                findings = Findings(trial.model, independent=independent(root))
+                self._verify(rewrite, trial.model, findings)
+                judged = trial.info.found[proof.Judgement] = proof.Judgement((), findings.believed)
+            else:
+                self._verify(rewrite, trial.model, None)
+            if judged is not None and not stands and judged.believed:
                 rewrite.remark(proof.BELIEVED)
             else:
                 proof.state_proof(rewrite.module, root)

@@ -181,3 +181,46 @@ func.func @ranks_forgotten(%a: memref<6x4xf32>, %s: memref<?xindex>) -> f32 {
   %v = memref.load %b[%c0] : memref<24xf32>
   return %v : f32
 }
+// -----
+// verify: W0611
+#line = affine_map<(d0) -> (d0)>
+func.func @nothing_is_written(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %one = arith.constant 1.0 : f32
+  %0 = linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%b : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<8xf32>
+  linalg.generic {indexing_maps = [#line], iterator_types = ["parallel"]} ins(%0 : tensor<8xf32>) {
+  ^bb0(%in: f32):
+    %2 = arith.cmpf one, %in, %one : f32
+    cf.assert %2, "not one"
+    linalg.yield
+  }
+  return %0 : tensor<8xf32>
+}
+// -----
+// verify: W0611
+module {
+  module {
+    func.func @in_a_module_within(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
+      %zero = arith.constant 0.0 : f32
+      %0 = linalg.fill ins(%zero : f32) outs(%a : tensor<8x6xf32>) -> tensor<8x6xf32>
+      return %0 : tensor<8x6xf32>
+    }
+  }
+}
+// -----
+// verify: W0611
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#turned = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
+#again = affine_map<(d0, d1, d2) -> (d2, d0, d1)>
+func.func @turned_outputs(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x?xf32>)
+    -> (tensor<?x?x?xf32>, tensor<?x?x?xf32>) {
+  %0:2 = linalg.generic {indexing_maps = [#all, #turned, #again], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : tensor<?x?x?xf32>) outs(%b, %c : tensor<?x?x?xf32>, tensor<?x?x?xf32>) {
+  ^bb0(%in: f32, %x: f32, %y: f32):
+    linalg.yield %in, %y : f32, f32
+  } -> (tensor<?x?x?xf32>, tensor<?x?x?xf32>)
+  return %0#0, %0#1 : tensor<?x?x?xf32>, tensor<?x?x?xf32>
+}
