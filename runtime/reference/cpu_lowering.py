@@ -57,6 +57,11 @@ def lower(module: ir.Module) -> None:
     copies_to_linalg(module)
     run_passes(module, GENERALIZE)
     tile_contractions(module)
+    lower_ops(module)
+
+
+def lower_ops(module: ir.Module) -> None:
+    """Loops, arithmetic and memory become the LLVM dialect, in place."""
     lower_functions(module)
     run_passes(module, FLOATS)
     round_always(module)

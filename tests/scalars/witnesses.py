@@ -16,7 +16,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda.module import emit
-from weft.runtime.reference.cpu_lowering import LOWER, lower_functions
+from weft.runtime.reference.cpu_lowering import lower_ops
 from weft.runtime.simulator.kernel import SimKernel
 
 Outcome = list[np.ndarray] | str
@@ -106,8 +106,7 @@ def jitted(programs: Sequence[Program]) -> dict[str, Outcome]:
 def _engine(programs: Sequence[Program]) -> Any:
     try:
         module = mlir.parse("\n".join(p.function for p in programs), _context())
-        lower_functions(module)
-        mlir.run_passes(module, LOWER)
+        lower_ops(module)
         engine = mlir.execution_engine(module)
     except ir.MLIRError:
         return "W0800"
