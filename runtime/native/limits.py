@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.memory.effects import combiner
 from ...interpreter.session.rewriter import describe
 from ..reference.rounding import own_rounding
 from .threads import BLOCK_IDS, THREAD_IDS
@@ -43,5 +44,13 @@ def expect_loops(kernel: ir.Operation) -> None:
             raise NotLoopsError(op, message)
         if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
+        if op.name == "memref.atomic_rmw":
+            _expect_atomic(op, combiner(op), str(op.results[0].type))
         if op.name in ("func.call", "func.call_indirect"):
             raise NotLoopsError(op, "the kernel calls a function: inline it, or the CPU cannot run it")
+
+
+def _expect_atomic(op: ir.Operation, kind: str, element: str) -> None:
+    """Refuse what LLVM has no atomic op for."""
+    if kind in ("muli", "mulf") or element == "i1" or (element == "bf16" and kind != "assign"):
+        raise NotLoopsError(op, f"on the CPU there is no atomic `{kind}` on {element}")

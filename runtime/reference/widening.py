@@ -86,9 +86,10 @@ def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
 
 def bfloats_as_bits(module: ir.Module) -> None:
     """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have to
-    convert by functions which a JIT does not have."""
+    convert by functions which a JIT does not have. Raises `ir.MLIRError` where something still computes with it."""
     with module.context, ir.Location.unknown():
         change_types(module, lambda kind: _replaced(kind, BFLOAT, "i16"))
+    module.operation.verify()
 
 
 def wide_type(type_: ir.Type) -> ir.Type:

@@ -357,3 +357,5 @@ def test_the_target(tmp_path: Path) -> None:
     assert report.ok and report.target == "cpu" and report.device == "CPU"
     assert (report.races, report.faults, report.barriers, report.bank_conflicts) == (None, None, None, None)
     assert "counted as one" not in (tmp_path / "t.svg").read_text()
+    captured = run_schedule("naive", None, small("naive"), None, RunOptions("cpu", graph=True)).report
+    assert captured.ok and captured.races is None and captured.graphs_created == 1

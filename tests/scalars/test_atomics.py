@@ -18,6 +18,9 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts
 from weft.runtime.cuda.module import emit
+from weft.runtime.native.device import CpuDevice
+from weft.runtime.plan.plan import KernelEntry
+from weft.runtime.run.device import DeviceView
 from weft.runtime.simulator.kernel import SimKernel
 
 THREADS, ELEMENTS = 24, 5
@@ -90,6 +93,35 @@ def test_every_kind_on_every_type(kind: str, element: str) -> None:
     got = start.copy()
     run_native(emit(module), "k", (1,), (THREADS,), [given, got], mode="quick")
     assert all(v in given[i::ELEMENTS] for i, v in enumerate(got)) if kind == "assign" else np.array_equal(got, wanted), "text"
+
+
+def is_native(kind: str, element: str) -> bool:
+    return not kind.startswith("mul") and element != "i1" and (element != "bf16" or kind == "assign")
+
+
+def test_natively() -> None:
+    """On the CPU, in one text, on several threads."""
+    cases = [case for case in CASES if is_native(*case)]
+    text = "\n".join(kernel(*case).replace("@m", f"@m{number}") for number, case in enumerate(cases))
+    kernels = [KernelEntry("k", f"m{number}::k", ()) for number in range(len(cases))]
+    device = CpuDevice(2)
+    device.load(text, kernels)
+    for entry, (kind, element) in zip(kernels, cases, strict=True):
+        r = random.Random(f"{kind} {element}")
+        given, start = numbers(r, element, THREADS), numbers(r, element, ELEMENTS)
+        wanted = folded(kind, element, given, start)
+        views = [DeviceView(device.adopt(a.ctypes.data, a.nbytes), "x", element, 0, a.shape, (1,)) for a in (given, start)]
+        device.launcher(entry, (1, 1, 1), (THREADS, 1, 1), 0, views, None)()
+        if kind == "assign":
+            assert all(v in given[i::ELEMENTS] for i, v in enumerate(start)), element
+        else:
+            assert np.array_equal(start, wanted), (kind, element)
+
+
+@pytest.mark.parametrize(("kind", "element"), [case for case in CASES if not is_native(*case)])
+def test_refused_natively(kind: str, element: str) -> None:
+    with pytest.raises(WeftError, match=f"W0725: on the CPU there is no atomic `{kind}` on {element}"):
+        CpuDevice().load(kernel(kind, element), [KernelEntry("k", "m::k", ())])
 
 
 @pytest.mark.parametrize(("kind", "element"), CASES)
