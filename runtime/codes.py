@@ -67,10 +67,18 @@ W0715 not an .npz file of plain arrays
     wrong:  np.savez("x.npz", a=np.array([{}], dtype=object))
     right:  np.savez("x.npz", a=np.zeros((4, 4), np.float32))
 W0716 arrays with the wrong names
-    There must be one array per argument of the function, and no other. An argument's name is its `weft.name`
-    attribute, else `arg0`, `arg1`, …; the message lists the expected names.
+    Each array is for an argument of the function, by its name: its `weft.name` attribute, else `arg0`, `arg1`, …; the
+    message lists the expected names. Where an array is not given, `weft run` makes a random one.
 W0717 an array of the wrong type or shape
     Arrays are never converted: f32 needs float32. bf16 is passed as uint16, its 16 bits.
+W0718 an input that cannot be made as asked
+    `--input NAME=LOW:HIGH` asks for random numbers from LOW to below HIGH, `--input NAME=2.5` for that number in every
+    element, `--input NAME=x.npy` for the array in a file. The numbers must fit the argument's element type, and there
+    must be one from LOW to below HIGH.
+
+    wrong:  --input ids=1000:0
+    wrong:  --input ids=0:0.5
+    right:  --input ids=0:1000
 W0719 random inputs need shapes
     The function has dynamic dimensions (`?`), so the shapes of random arrays are not known. Supply the arrays:
     `--inputs x.npz`.

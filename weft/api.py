@@ -20,7 +20,7 @@ from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
 from .recipes import builders
 from .runtime.call.targets import Where
-from .runtime.run.execution import Reference, Report, RunOptions, Target, run_bundle
+from .runtime.run.execution import Arrays, Reference, Report, RunOptions, Target, run_bundle
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -84,13 +84,20 @@ def run(
     entry: str | None = None,
     target: Target = "auto",
     seed: int = 0,
-    inputs: Name | None = None,
+    inputs: Name | Arrays | None = None,
     save: Name | None = None,
     reference: Reference = "jit",
     **choice: Unpack[Choices],
 ) -> Report:
-    """Run a schedule, or a bundle's folder, and compare with the untouched payload."""
-    options = RunOptions(target, seed, _path(inputs), _path(save), reference)
+    """Run a schedule, or a bundle's folder, and compare with the untouched payload.
+
+    Args:
+        seed: of the random inputs; on the simulator, also of the order of streams.
+        inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed. What is not among them is random.
+        save: an `.npz` file for the outputs, which `report.outputs` has as well, each in its `array`.
+    """
+    given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
+    options = RunOptions(target, seed, given, _path(save), reference)
     if Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
     return run_recipe(load(schedule, **choice), entry, options).report

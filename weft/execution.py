@@ -12,7 +12,7 @@ from .recipes import shortened
 from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .interpreter.session.session import Step
     from .runtime.run.device import Device
@@ -102,10 +102,18 @@ def _expected(made: Planned, arrays: Arrays, how: Reference, result: RunResult) 
         return reference(payload, made.plan.entry, dict(arrays))
 
 
-def build_bundle(recipe: Recipe, entry: str | None, output: Path, data_seed: int | None) -> Applied:
-    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along."""
+def build_bundle(
+    recipe: Recipe,
+    entry: str | None,
+    output: Path,
+    data_seed: int | None,
+    inputs: Path | Arrays | None = None,
+    asked: Mapping[str, str] | None = None,
+) -> Applied:
+    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along. `inputs`, `asked`: as in
+    `RunOptions`."""
     from .runtime.files.bundle import expect_place, write_bundle
-    from .runtime.files.inputs import random_inputs
+    from .runtime.files.inputs import chosen_inputs
     from .runtime.files.writing import Output, expect_apart
     from .runtime.host.functions import signature
     from .runtime.reference.reference import reference
@@ -117,12 +125,12 @@ def build_bundle(recipe: Recipe, entry: str | None, output: Path, data_seed: int
         _prepare_reference(clock)
     done = applied(recipe)
     made = planned(done, entry)
-    inputs = expected = None
+    arrays = expected = None
     if data_seed is not None:
         expect_memory(made.plan)
-        inputs = random_inputs(signature(done.payload, made.plan.entry), data_seed)
+        arrays = chosen_inputs(signature(done.payload, made.plan.entry), data_seed, inputs, asked)
         with clock.phase("reference"):
-            expected = reference(done.payload, made.plan.entry, inputs)
+            expected = reference(done.payload, made.plan.entry, arrays)
     with clock.phase("write"):
-        write_bundle(output, made.plan, made.cuda, done.text, inputs=inputs, expected=expected)
+        write_bundle(output, made.plan, made.cuda, done.text, inputs=arrays, expected=expected)
     return done

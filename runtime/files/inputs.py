@@ -7,13 +7,13 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
-from ..plan.dtypes import BF16, NUMPY, is_float, narrow
+from ...dsl.diagnostics import Diagnostic, WeftError, did_you_mean, fail, quoted
+from ..plan.dtypes import BF16, NUMPY, is_float, narrow, widen
 from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
 
@@ -30,11 +30,87 @@ def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.n
     return {a.name: _random(a, generator) for a in signature.arguments}
 
 
-def _random(argument: Argument, generator: np.random.Generator) -> np.ndarray:
+def chosen_inputs(
+    signature: FunctionSignature,
+    seed: int = 0,
+    given: Path | Mapping[str, np.ndarray] | None = None,
+    asked: Mapping[str, str] | None = None,
+) -> dict[str, np.ndarray]:
+    """An array per argument: those that are given, those that are asked for, and random ones, as `random_inputs` makes them, for
+    the rest. What is given of some changes no number of the others.
+
+    Args:
+        given: arrays by name, or an `.npz` file with them.
+        asked: of an argument `0:1000`, a range whose upper end is excluded; `2.5`, a constant; or `x.npy`, a file.
+
+    Errors: W0715 to W0719.
+    """
+    asked = asked or {}
+    arrays = read_npz(given) if isinstance(given, Path) else {name: np.asarray(array) for name, array in (given or {}).items()}
+    if twice := sorted(arrays.keys() & asked.keys()):
+        raise fail("W0718", f"{quoted(twice)}: given as an array, and asked for as `{asked[twice[0]]}`", hint="leave one out")
+    arguments = {a.name: a for a in signature.arguments}
+    arrays |= {name: read_npy(Path(text)) for name, text in asked.items() if text.endswith(".npy") and name in arguments}
+    arrays = check_inputs(signature, _as_bf16(arrays, signature), part=tuple(asked))
+    generator = np.random.default_rng(seed)
+    made: dict[str, np.ndarray] = {}
+    for name, argument in arguments.items():
+        known = None not in (argument.shape or ())
+        drawn = _random(argument, generator) if known or not (name in arrays or name in asked) else None
+        if name in arrays:
+            made[name] = arrays[name]
+        elif name in asked:
+            made[name] = _asked(argument, asked[name], np.random.default_rng([seed, len(made)]))
+        elif drawn is not None:
+            made[name] = drawn
+    return made
+
+
+def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.ndarray:
+    """A range of random numbers, or a constant. Raises W0718."""
+    sizes, option = _sizes(argument), f"`{argument.name}={text}`"
+    ends = [_number(argument, end, option) for end in text.split(":")] if text.count(":") < 2 else []
+    if not ends:
+        raise fail("W0718", f"{option} is not a range, a number or a file", hint=f"write `{argument.name}=0:1000`")
+    if len(ends) == 1:
+        return narrow(np.full(sizes, ends[0]), argument.dtype)
+    low, high = ends
+    if not low < high:
+        raise fail("W0718", f"the range of {option} is empty", hint="its upper end is excluded: `0:2` is 0 and 1")
+    if is_float(argument.dtype):
+        return narrow(generator.uniform(low, high, sizes), argument.dtype)
+    return narrow(np.asarray(generator.integers(int(low), int(high) - 1, sizes, np.int64, endpoint=True)), argument.dtype)
+
+
+def _number(argument: Argument, text: str, option: str) -> int | float:
+    """An end of a range, or a constant, as a number of the argument's type. The upper end of a range may be one beyond."""
+    dtype = argument.dtype
+    try:
+        number = float(text) if is_float(dtype) else int({"true": "1", "false": "0"}.get(text.strip(), text))
+    except ValueError:
+        what = "a number" if is_float(dtype) else "an integer"
+        raise fail("W0718", f"{option}: `{text}` is not {what}, and `{argument}`", hint=f"write `{argument.name}=0:8`") from None
+    if isinstance(number, float):
+        with np.errstate(over="ignore"):
+            fits = ":" not in option or bool(np.isfinite(widen(narrow(np.array(number), dtype), dtype)))
+    else:
+        low, high = (0, 1) if dtype == "i1" else (np.iinfo(NUMPY[dtype]).min, np.iinfo(NUMPY[dtype]).max)
+        fits = low <= number <= high + (":" in option)
+    if not fits:
+        raise fail("W0718", f"{option}: {text.strip()} does not fit {dtype}")
+    return number
+
+
+def _sizes(argument: Argument) -> tuple[int, ...]:
     sizes = tuple(s for s in argument.shape or () if s is not None)
     if len(sizes) < len(argument.shape or ()):
-        hint = "give the inputs as a file (--inputs x.npz), or make the payload's shapes static"
+        hint = "give the array (--inputs x.npz), or make the payload's shapes static"
         raise fail("W0719", f"the shape of `{argument}` is not known", hint)
+    return sizes
+
+
+def _random(argument: Argument, generator: np.random.Generator) -> np.ndarray:
+    sizes = _sizes(argument)
     if is_float(argument.dtype):
         values = generator.standard_normal(sizes)
     elif argument.dtype == "i1":
@@ -46,15 +122,26 @@ def _random(argument: Argument, generator: np.random.Generator) -> np.ndarray:
     return narrow(np.asarray(values), argument.dtype)
 
 
-def check_inputs(signature: FunctionSignature, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays by name, fit for the signature. Errors: W0716 (names), W0717 (element types and shapes), all at once."""
+def check_inputs(
+    signature: FunctionSignature, inputs: Mapping[str, np.ndarray], *, part: Iterable[str] | None = None
+) -> dict[str, np.ndarray]:
+    """The arrays by name, fit for the signature. Errors: W0716 (names), W0717 (element types and shapes), all at once.
+
+    Args:
+        part: they may be some of them; names that are known to be others.
+    """
     wanted = {a.name: a for a in signature.arguments}
-    missing, extra = sorted(wanted.keys() - inputs.keys()), sorted(inputs.keys() - wanted.keys())
+    missing, extra = sorted(wanted.keys() - inputs.keys()), sorted({*inputs, *(part or ())} - wanted.keys())
+    if part is not None:
+        missing = []
+        wanted = {name: argument for name, argument in wanted.items() if name in inputs}
     if missing or extra:
         parts = [f"missing {quoted(missing)}"] if missing else []
         parts += [f"unknown {quoted(extra)}"] if extra else []
-        raise fail("W0716", f"the inputs do not fit: {'; '.join(parts)}", notes=(_expected(signature),))
-    wrong = [_misfit(a, inputs[a.name]) for a in signature.arguments]
+        known = [a.name for a in signature.arguments]
+        hint = did_you_mean(extra[0], known) if len(extra) == 1 else None
+        raise fail("W0716", f"the inputs do not fit: {'; '.join(parts)}", notes=(_expected(signature),), hint=hint)
+    wrong = [_misfit(a, inputs[name]) for name, a in wanted.items()]
     if any(wrong):
         notes = (_expected(signature),)
         raise WeftError(*(Diagnostic("W0717", text, notes=notes) for text in wrong if text is not None))
@@ -93,19 +180,36 @@ def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> di
     bf16 has no type in the file format: its 16 bits stand there as `uint16`.
     Errors: W0715 (not such a file), W0716, W0717.
     """
+    arrays = _loaded(path, ".npz of plain arrays")
+    if isinstance(arrays, np.ndarray):
+        hint = "save it with np.savez(path, name=array), or name it: `--input name=x.npy`"
+        raise fail("W0715", f"{path} holds a single array", hint=hint)
+    return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """The array of an `.npy` file. Errors: W0715."""
+    array = _loaded(path, ".npy of a plain array")
+    if not isinstance(array, np.ndarray):
+        raise fail("W0715", f"{path} holds several arrays", hint=f"`--inputs {path}` takes them by name")
+    return array
+
+
+def _loaded(path: Path | str, what: str) -> np.ndarray | dict[str, np.ndarray]:
+    """What a file of NumPy's holds. Raises W0715."""
     try:
         with open_regular(path) as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of headers written by Python 2, which a damaged one is taken for
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
-                raise fail("W0715", f"{path} holds a single array", hint="save it with np.savez(path, name=array)")
+                return archive
             with archive:
                 arrays = {name: archive[name] for name in archive.files}
             if foreign := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
                 raise ValueError(f"its member `{foreign[0]}` is not an array")
     except DAMAGED as error:
-        raise fail("W0715", f"{path} is no .npz of plain arrays: {_reason(error)}") from error
-    return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))
+        raise fail("W0715", f"{path} is not an {what}: {_reason(error)}") from error
+    return arrays
 
 
 def _reason(error: Exception) -> str:

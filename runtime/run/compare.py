@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from types import MappingProxyType
 
@@ -24,6 +24,7 @@ class OutputComparison:
         ok: None likewise.
         reason: why it is not ok; None if it is.
         worst: the index of the worst element, with what stands there and what should.
+        array: what was computed, on the host.
     """
 
     name: str
@@ -33,6 +34,7 @@ class OutputComparison:
     tolerance: float | None = None
     reason: str | None = None
     worst: tuple[int, ...] | None = None
+    array: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool | None:

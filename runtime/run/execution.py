@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -148,11 +148,11 @@ def _value(value: object) -> Any:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run: where, on which inputs (a file, else random ones of this seed), compared with what."""
+    """How to run: where, on which inputs (a file, or arrays by name; random ones of this seed for the rest), compared with what."""
 
     target: Target = "auto"
     seed: int = 0
-    inputs: Path | None = None
+    inputs: Path | Arrays | None = None
     save: Path | None = None
     reference: Reference = "jit"
     trace: Path | None = None
@@ -161,12 +161,15 @@ class RunOptions:
     """Capture the plan once, and replay it. There is no timeline of that."""
     repeat: int = 0
     """So many more runs, to measure."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """Inputs by name: a range of random numbers, a constant, a file (`files/inputs.py`)."""
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
         """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
         from ..trace.text import expect_results
 
-        expect_results(self.save, self.trace, self.inputs, read)
+        files = {Path(text): "--input" for text in self.asked.values() if text.endswith(".npy")}
+        expect_results(self.save, self.trace, self.inputs if isinstance(self.inputs, Path) else None, {**files, **read})
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,7 @@ class Program:
     def run(self, options: RunOptions, device: Device) -> Executed:
         """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts
         but none was compared."""
-        from ..files.inputs import random_inputs, read_npz, write_npz
+        from ..files.inputs import chosen_inputs, write_npz
         from .banks import bank_accesses
         from .compare import OutputComparison, compare
         from .runner import run_plan
@@ -219,10 +222,8 @@ class Program:
         with clock.phase("inputs"):
             expect_memory(plan)
             arrays = self.carried
-            if options.inputs is not None:
-                arrays = read_npz(options.inputs, self.signature)
-            elif arrays is None:
-                arrays = random_inputs(self.signature, options.seed)
+            if arrays is None or options.inputs is not None or options.asked:
+                arrays = chosen_inputs(self.signature, options.seed, options.inputs, options.asked)
         with clock.watched("run"):
             result = run_plan(
                 plan,
@@ -256,7 +257,7 @@ class Program:
             entry=plan.entry,
             reference=reference,
             max_rel_error=comparison.max_rel_error if comparison is not None else None,
-            outputs=compared,
+            outputs=tuple(replace(output, array=outputs.get(output.name)) for output in compared),
             races=result.races,
             faults=None if result.faults is None else tuple(map(str, result.faults)),
             fewest_streams=plan.fewest_streams,
@@ -282,7 +283,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
     with clock.phase("read"):
         bundle = read_bundle(folder)
     device = open_device(options.target)
-    own = options.inputs is None and bundle.inputs is not None and options.reference != "none"
+    own = options.inputs is None and not options.asked and bundle.inputs is not None and options.reference != "none"
     wanted = bundle.expected if own else None
     reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
     program = Program(

@@ -212,7 +212,6 @@ CASES = [
     # ---- inputs
     inputs("inputs that are not npz", b"PK junk"),
     inputs("pickled inputs", npz(lhs=np.array([{"a": 1}], dtype=object), rhs=ARRAY, out=ARRAY)),
-    inputs("a missing input", npz(lhs=ARRAY)),
     inputs("an input of a wrong shape", npz(lhs=ARRAY[:4], rhs=ARRAY, out=ARRAY)),
     inputs("an input of a wrong type", npz(lhs=ARRAY.astype("U3"), rhs=ARRAY, out=ARRAY)),
     inputs("an unknown input", npz(lhs=ARRAY, rhs=ARRAY, out=ARRAY, bias=ARRAY)),

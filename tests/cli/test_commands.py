@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weft import cli
+from weft import api, cli
 from weft.codes import CODES, all_codes
 from weft.recipes import schedules
 
@@ -284,3 +284,46 @@ def test_the_line_that_turns_completion_on_is_said_and_works(shell: str) -> None
     assert f"_WEFT_COMPLETE={shell}_source weft" in page
     done = process(env={**os.environ, "_WEFT_COMPLETE": f"{shell}_source"})
     assert done.returncode == 0 and f"_WEFT_COMPLETE={shell}_complete" in done.stdout and done.stderr == ""
+
+
+# ---- inputs --------------------------------------------------------------------------------------------------------------
+
+GATHER = """
+func.func @embed(%table: tensor<50x8xf32>, %ids: tensor<16xi32>) -> tensor<16x8xf32> {
+  %e = tensor.empty() : tensor<16x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<16xi32>) outs(%e : tensor<16x8xf32>) {
+    ^bb0(%id: i32, %o: f32):
+      %row = arith.index_cast %id : i32 to index
+      %j = linalg.index 1 : index
+      %v = tensor.extract %table[%row, %j] : tensor<50x8xf32>
+      linalg.yield %v : f32
+  } -> tensor<16x8xf32>
+  return %y : tensor<16x8xf32>
+}
+"""
+EMBED = 'payload "gather.mlir"\nschedule embed() {\n  let g = match linalg.generic\n  map g to grid(y, x)\n  launch g unproven\n}\n'
+
+
+def test_a_gather_runs_on_indices_in_its_range(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "gather.mlir").write_text(GATHER)
+    (here / "embed.weft").write_text(EMBED)
+    _, err = weft(capsys, "run", "embed.weft", "--target", "sim", exit_code=1)
+    assert "out-of-bounds read" in err
+    weft(capsys, "run", "embed.weft", "--target", "sim", "--input", "ids=0:50", "--input", "table=2.5", "--save", "y.npz")
+    assert (np.load(here / "y.npz")["result0"] == 2.5).all()
+    weft(capsys, "build", "embed.weft", "-o", "b", "--with-data", "--input", "ids=0:50")
+    ids = np.load(here / "b" / "inputs.npz")["ids"]
+    assert ids.min() >= 0 and 8 < ids.max() < 50
+    weft(capsys, "run", "b", "--target", "sim")
+    np.save(here / "ids.npy", ids)
+    _, err = weft(capsys, "run", "b", "--target", "sim", "--input", "ids=ids.npy", "--save", "ids.npy", exit_code=1)
+    assert "W0714" in err and np.array_equal(np.load(here / "ids.npy"), ids)
+    report = api.run("embed.weft", inputs={"ids": ids}, target="sim")
+    assert report.ok
+    (output,) = report.outputs
+    assert output.array is not None and output.array.shape == (16, 8)
+    assert "array" not in json.dumps(report.to_json())
+    weft(capsys, "build", "embed.weft", "-o", "c", "--input", "ids=0:50", exit_code=2)
+    assert "W0481" in weft(capsys, "run", "embed.weft", "--input", "ids=0", "--input", "ids=1", exit_code=1)[1]

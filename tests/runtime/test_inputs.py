@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.files.inputs import check_inputs, random_inputs, read_npz, write_npz
+from weft.runtime.files.inputs import check_inputs, chosen_inputs, random_inputs, read_npz, write_npz
 from weft.runtime.plan.dtypes import BF16, NUMPY, narrow, widen
 from weft.runtime.plan.signature import Argument, FunctionSignature
 
@@ -185,3 +185,83 @@ def test_bf16_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bits.dtype == np.uint16
     np.testing.assert_array_equal(bits[~np.isnan(values)], expected[~np.isnan(values)])
     np.testing.assert_array_equal(widen(bits, "bf16"), values.astype(BF16).astype(np.float32))
+
+
+# ---- inputs that are asked for ---------------------------------------------------------------------------------------------
+
+
+def test_ranges_hold_every_number_and_no_other() -> None:
+    made = chosen_inputs(ALL, 3, None, {name: "-2:3" for name in NUMPY if name != "i1"} | {"i1": "0:1"})
+    for name in ("i8", "i16", "i32", "i64"):
+        assert set(np.unique(made[name])) == {-2, -1, 0, 1, 2} and made[name].dtype == NUMPY[name]
+    for name in ("f64", "f32", "f16", "bf16"):
+        values = widen(made[name], name)
+        assert values.min() >= -2 and values.max() <= 3 and values.min() < -1.5 and values.max() > 2.5
+    assert not made["i1"].any()
+    again = chosen_inputs(ALL, 3, None, {"i32": "-2:3"})
+    plain = random_inputs(ALL, 3)
+    assert all(np.array_equal(again[name], plain[name]) for name in NUMPY if name != "i32")
+    assert not np.array_equal(chosen_inputs(ALL, 4, None, {"i32": "-2:3"})["i32"], again["i32"])
+
+
+def test_a_part_is_given_and_the_rest_is_random(tmp_path: Path) -> None:
+    mine = np.arange(192, dtype=np.float32).reshape(3, 64).T
+    write_npz(tmp_path / "x.npz", {"f32": mine})
+    np.save(tmp_path / "x.npy", mine)
+    plain = random_inputs(ALL, 3)
+    for made in (
+        chosen_inputs(ALL, 3, {"f32": mine}),
+        chosen_inputs(ALL, 3, tmp_path / "x.npz"),
+        chosen_inputs(ALL, 3, None, {"f32": str(tmp_path / "x.npy")}),
+    ):
+        assert np.array_equal(made["f32"], mine) and made["f32"].flags.c_contiguous
+        assert list(made) == list(plain) and all(np.array_equal(made[n], plain[n]) for n in NUMPY if n != "f32")
+    assert (chosen_inputs(ALL, 3, None, {"i64": "-7", "f64": "inf", "i1": "true"})["i64"] == -7).all()
+    given = chosen_inputs(TWO, 3, {"a": mine.T[:2]}, {"n": "5"})
+    assert given["a"].shape == (2, 64) and given["n"][()] == 5
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"x": "0:2"}, "W0716: the inputs do not fit: unknown `x`"),
+        ({"f32": "2:2"}, "W0718: the range of `f32=2:2` is empty"),
+        ({"i32": "5:-5"}, "W0718: the range of `i32=5:-5` is empty"),
+        ({"i32": "0:2.5"}, "W0718: `i32=0:2.5`: `2.5` is not an integer"),
+        ({"i32": "0:many"}, "`many` is not an integer"),
+        ({"f32": "a:b"}, "`a` is not a number"),
+        ({"f32": "0:1:2"}, "W0718: `f32=0:1:2` is not a range, a number or a file"),
+        ({"i8": "0:1000"}, "W0718: `i8=0:1000`: 1000 does not fit i8"),
+        ({"i8": "128"}, "W0718: `i8=128`: 128 does not fit i8"),
+        ({"i1": "0:3"}, "W0718: `i1=0:3`: 3 does not fit i1"),
+        ({"f16": "0:1e6"}, "W0718: `f16=0:1e6`: 1e6 does not fit f16"),
+        ({"f32": "nan:1"}, "W0718: `f32=nan:1`: nan does not fit f32"),
+        ({"f32": "nosuch.npy"}, "W0715: nosuch.npy is not an .npy of a plain array"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(asked: dict[str, str], said: str) -> None:
+    with pytest.raises(WeftError) as refused:
+        chosen_inputs(ALL, 0, None, asked)
+    assert said in str(refused.value)
+
+
+def test_ends_of_types_are_in_ranges() -> None:
+    made = chosen_inputs(ALL, 0, None, {"i8": "126:128", "i64": f"{2**63 - 2}:{2**63}"})
+    assert set(np.unique(made["i8"])) == {126, 127}
+    assert set(np.unique(made["i64"])) == {2**63 - 2, 2**63 - 1}
+
+
+def test_given_twice_and_given_wrongly() -> None:
+    right = np.zeros((64, 3), np.float32)
+    for arrays, asked, said in (
+        ({"f32": right}, {"f32": "0:1"}, "W0718: `f32`: given as an array"),
+        ({"f33": right}, {}, "W0716: the inputs do not fit: unknown `f33`"),
+        ({"f32": right[:2]}, {}, "W0717: `f32` is 2x3xfloat32, expected 64x3xf32"),
+        ({"f32": right.astype(np.float64)}, {}, "W0717: `f32` is 64x3xfloat64"),
+        ({"f32": [1, 2, 3]}, {}, "W0717: `f32` is 3xint64"),
+    ):
+        with pytest.raises(WeftError) as refused:
+            chosen_inputs(ALL, 0, arrays, asked)  # type: ignore[arg-type]
+        assert said in str(refused.value)
+    with pytest.raises(WeftError, match="W0719"):
+        chosen_inputs(TWO, 0, None, {"a": "0:1"})

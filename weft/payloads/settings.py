@@ -157,7 +157,7 @@ def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not name or not value:
-            raise fail("W0480", f"`{option} {pair}` is not of the form name=value", hint=f"write `{option} bm=32`")
+            raise fail("W0480", f"`{option} {pair}` is not of the form name=value", hint=f"write `{option} {name or 'bm'}=32`")
         if name in settings:
             raise fail("W0481", f"`{option} {name}` is given twice: {settings[name]} and {value}")
         settings[name] = value

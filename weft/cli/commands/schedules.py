@@ -33,6 +33,11 @@ set_option = functools.partial(
     click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE", shell_complete=completion.settings
 )
 entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
+inputs_option = click.option("--inputs", type=PATH, metavar="X.npz", help="Arrays by name; the others are random.")
+input_option = click.option(
+    "--input", "asked", multiple=True, metavar="NAME=LOW:HIGH",
+    help="Random numbers from LOW to below HIGH; or a constant (NAME=2.5), or a file (NAME=x.npy). May be repeated.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
 
@@ -67,7 +72,8 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
     "--seed", type=click.IntRange(0), default=0, metavar="N",
     help="Seed of the random inputs; on the simulator, also of the order of streams.",
 )  # fmt: skip
-@click.option("--inputs", type=PATH, metavar="X.npz", help="Inputs by name, instead of random ones.")
+@inputs_option
+@input_option
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
     "--trace", type=PATH, metavar="T.json",
@@ -85,6 +91,7 @@ def run(
     target: Target,
     seed: int,
     inputs: Path | None,
+    asked: tuple[str, ...],
     save: Path | None,
     trace: Path | None,
     graph: bool,
@@ -96,11 +103,13 @@ def run(
     The exit code is 0 if the outputs are right and nothing raced.
     """
     from ...execution import run_recipe
+    from ...payloads.settings import parse_settings
     from ...pipeline import Choice
     from ...runtime.run.execution import UNTRACED, RunOptions, run_bundle
     from ..console import emit, progress, say, show, stderr
 
-    options = RunOptions(target, seed, inputs, save, reference, trace, graph)
+    wanted = parse_settings(asked, "--input")
+    options = RunOptions(target, seed, inputs, save, reference, trace, graph, asked=wanted)
     if graph and trace is not None:
         raise click.UsageError(UNTRACED)
     with progress(f"weft run {chosen.file}") as clock:
@@ -170,18 +179,25 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
 @click.option("--with-data", is_flag=True, help="Add inputs and the outputs expected for them to the bundle.")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the inputs of `--with-data`.")
-def build(chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int | None) -> None:
+@inputs_option
+@input_option
+def build(
+    chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int | None, inputs: Path | None, asked: tuple[str, ...]
+) -> None:
     """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
 
     `weft run DIR` runs it; so does `python -m weft.runtime DIR`, which needs only NumPy and CuPy.
     """
     from ...execution import build_bundle
+    from ...payloads.settings import parse_settings
     from ..console import progress, say
 
-    if seed is not None and not with_data:
-        raise click.UsageError("--seed is that of the inputs of --with-data, which is not given")
+    if (seed is not None or inputs is not None or asked) and not with_data:
+        option = "--seed" if seed is not None else "--inputs" if inputs is not None else "--input"
+        raise click.UsageError(f"{option} is for the inputs of --with-data, which is not given")
+    wanted = parse_settings(asked, "--input")
     with progress(f"weft build {chosen.file}") as clock:
-        done = build_bundle(chosen.open(clock), entry, output, (seed or 0) if with_data else None)
+        done = build_bundle(chosen.open(clock), entry, output, (seed or 0) if with_data else None, inputs, wanted)
     for remark in done.unproven:
         say(remark)
     say(f"{output}: written")
