@@ -14,8 +14,10 @@ from ...interpreter.ir.functions import sizes_of, symbol
 from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir, operations
 from ...interpreter.session.rewriter import upstream_messages
 from ..cuda.module import kernel_functions, kernel_module
+from ..host.functions import array_type
 from ..plan.plan import KernelEntry
 from ..reference.cpu_lowering import lower
+from .kernel import LEADING
 from .launches import keep_kernels
 from .limits import NotLoopsError, expect_upstream
 
@@ -33,11 +35,13 @@ class MachineCode:
     Args:
         call: takes the address of an array of pointers to the arguments of `kernel.serial_function`, a memref's one by one
             (memory twice, offset, sizes, strides). While it runs, other Python threads do too.
+        arguments: the element type and the shape of each (None: a scalar; a None in it is any).
         block, grid: the sizes that it was compiled for; None: any.
         engine: holds the code.
     """
 
     call: Callable[[int], None]
+    arguments: tuple[tuple[str, tuple[int | None, ...] | None], ...]
     block: tuple[int, int, int] | None
     grid: tuple[int, int, int] | None
     engine: Any
@@ -69,6 +73,10 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         functions = keep_kernels(module, symbols)
         expect_upstream(module, "the kernel")
         names = [function.name.value for function in functions]
+        arguments = [
+            tuple(array_type(kind, "an argument of a kernel") for kind in function.type.inputs[LEADING:])
+            for function in functions
+        ]
         lower(module)
         _advise(module, names, distinct)
         engine = execution_engine(module)
@@ -83,8 +91,8 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
     if not all(addresses):
         raise fail("W0725", "the kernels call functions that this CPU's libraries lack", hint=WAY_OUT)
     return {
-        name: MachineCode(_prototype(address), *sizes[name], engine)
-        for name, address in zip(symbols, addresses, strict=True)
+        name: MachineCode(_prototype(address), taken, *sizes[name], engine)
+        for name, address, taken in zip(symbols, addresses, arguments, strict=True)
     }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.plan import KernelEntry
+from ..plan.signature import type_text
 from ..run.device import DeviceTarget, DeviceView, Stream
 from ..run.replay import Replay
 from ..simulator.report import Race
@@ -54,8 +55,8 @@ class CpuDevice(Replay):
         threads: so many do the blocks of a launch; None: as many as there are processors that this process may use.
 
     Raises:
-        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0753 (a launch of another size than the
-            kernel was made for), W0759 (a kernel that is not there).
+        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a
+            kernel does not take), W0753 (a launch of another size than it was made for), W0759 (a kernel that is not there).
     """
 
     name = "CPU"
@@ -91,6 +92,7 @@ class CpuDevice(Replay):
         for what, known, given in (("block", found.block, block), ("grid", found.grid, grid)):
             if known is not None and known != given:
                 raise fail("W0753", f"`{kernel.name}` is for a {what} of {known}, not of {given}")
+        _expect_arguments(kernel.name, found, args)
         launch = _Launch(found, (*grid, *block, shared_bytes), args, self.threads)
         return partial(self._issue, launch, kernel.name)
 
@@ -147,6 +149,29 @@ class CpuDevice(Replay):
         return end.reached - start.reached
 
     def synchronize(self) -> None: ...
+
+
+def _expect_arguments(name: str, kernel: MachineCode, args: Sequence[DeviceView | np.generic]) -> None:
+    """W0752 where the module's kernel takes others than the plan passes: an edited bundle."""
+    given = [(a.dtype, a.shape) if isinstance(a, DeviceView) else (a.dtype, None) for a in args]
+    fits = len(given) == len(kernel.arguments) and all(
+        _fits(dtype, shape, *wanted) for (dtype, shape), wanted in zip(given, kernel.arguments, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join(type_text(*argument) for argument in kernel.arguments)
+        raise fail("W0752", f"`{name}` takes ({wanted}), and not ({', '.join(type_text(str(d), s) for d, s in given)})")
+
+
+def _fits(
+    dtype: str | np.dtype, shape: tuple[int, ...] | None, wanted: str, extents: tuple[int | None, ...] | None
+) -> bool:
+    if shape is None or extents is None:
+        return shape is extents and dtype == NUMPY[wanted]
+    return (
+        dtype == wanted
+        and len(shape) == len(extents)
+        and all(e in (None, n) for e, n in zip(extents, shape, strict=True))
+    )
 
 
 def _record(event: CpuEvent) -> None:

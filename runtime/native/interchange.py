@@ -91,6 +91,13 @@ class _Judge:
         return known[0] * sum(part or 0 for part in parts) if op.name == "arith.muli" and len(known) == 1 else None
 
 
+def is_cheap(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether it is made again where it is used in another loop over the threads: a view, an index, a condition. Of arrays of these
+    LLVM would know nothing."""
+    cheap = isinstance(value.type, ir.MemRefType | ir.IndexType) or value.type == ir.IntegerType.get_signless(1)
+    return cheap and is_pure(op) and not op.regions
+
+
 def _may_cross(op: ir.Operation, value: ir.Value) -> bool:
     """Whether what an op of a thread makes can be had in another loop over the threads."""
     if not isinstance(value.type, ir.MemRefType):

@@ -17,12 +17,14 @@ from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, ir, is_within, memr
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.session.rewriter import describe
 from . import threads
-from .interchange import loops_in_step
+from .interchange import is_cheap, loops_in_step
 from .limits import NotLoopsError, expect_loops
-from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, loops, placeholders
+from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, known_or, loops, placeholders
 
 KEEP = "weft.keep"
 """Each thread stores half of the op's operands in its elements of the others, arrays."""
+SHARED = "weft.shared"
+"""On an allocation of constant size: all threads of a block have the same."""
 EDGE = "weft.edge"
 """Marks the kernel, its barriers, loops in step, and the ops that they are in: a piece ends at each."""
 
@@ -48,8 +50,8 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)
-        grid = _sizes(sizes_of(kernel, "known_grid_size"), arguments[2:5])
-        block = _sizes(sizes_of(kernel, "known_block_size"), arguments[5:8])
+        grid = known_or(sizes_of(kernel, "known_grid_size"), arguments[2:5])
+        block = known_or(sizes_of(kernel, "known_block_size"), arguments[5:8])
         one = NativeKernel(kernel, block)
         one.uniform.update((*arguments, *grid, *block))
         for old, new in zip(body.arguments, arguments[LEADING:], strict=False):
@@ -64,12 +66,6 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
             memref.dealloc(memory)
         func.ReturnOp([])
     return function
-
-
-def _sizes(known: tuple[int, int, int] | None, given: Sequence[ir.Value]) -> Triple:
-    """Constants where the kernel says what they are: loops over these unroll."""
-    x, y, z = given if known is None else map(constant, known)
-    return x, y, z
 
 
 class NativeKernel:
@@ -116,12 +112,15 @@ class NativeKernel:
     def blocks(self, grid: Triple, shared_bytes: ir.Value, place: Triple) -> None:
         """What is the same for all threads of the block at `place`, whatever they do."""
         self.place = place
-        for op in operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory"):
+        for op in operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory", "memref.alloc", "memref.alloca"):
             if op.name in BLOCK_IDS:
                 found = threads.block_id(op, grid, self.threads, place)
-            else:
+            elif op.name.startswith("gpu.") or SHARED in op.attributes:
                 with self._front:
-                    found = self._own(allocated(op.results[0].type, [shared_bytes]))
+                    sizes = [shared_bytes] if op.name.startswith("gpu.") else []
+                    found = self._own(allocated(op.results[0].type, sizes))
+            else:
+                continue
             self._share(op.results[0], found)
             op.erase()
 
@@ -238,7 +237,7 @@ class NativeKernel:
                 continue
             if op.name == "memref.alloca":
                 self._make_private(value, op)
-            elif op.name in THREAD_IDS or _is_cheap(op, value.type):
+            elif op.name in THREAD_IDS or is_cheap(op, value):
                 self._at(uses, lambda number=number: op.clone().results[number])
             else:
                 array = self._array(value)
@@ -287,12 +286,6 @@ class NativeKernel:
             return value
         message = f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: it is not certain "
         raise NotLoopsError(_barrier_in(op), message + "that all threads reach it")
-
-
-def _is_cheap(op: ir.Operation, kind: ir.Type) -> bool:
-    """Whether pieces make such a value again: a view, an index, a condition. Of arrays of these LLVM would know nothing."""
-    condition = ir.IntegerType.get_signless(1)
-    return is_pure(op) and not op.regions and (isinstance(kind, ir.MemRefType | ir.IndexType) or kind == condition)
 
 
 def _move(op: ir.Operation) -> None:

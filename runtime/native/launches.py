@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...interpreter.ir.functions import launch_sizes, symbol
-from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, operations, run_passes
+from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, operations, run_passes, users
+from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called
 from ..reference.widening import change_types
-from .kernel import serial_function
+from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
 
@@ -64,7 +65,28 @@ def _plain(module: ir.Module) -> None:
         run_passes(module, "gpu.module(lower-affine)")
     with module.context, ir.Location.unknown():
         _globals_outside(module)
+        for kernel in operations(module.operation, "gpu.func"):
+            _say_whose(kernel)
         _plain_types(module)
+
+
+def _say_whose(kernel: ir.Operation) -> None:
+    """Mark allocations of shared memory, before its kind is forgotten; others of constant size end with the thread."""
+    for op in operations(kernel, "memref.alloc", "memref.alloca"):
+        (memory,) = op.results
+        if is_shared(memory.type):
+            op.attributes[SHARED] = ir.UnitAttr.get()
+        if op.operands and SHARED in op.attributes:
+            raise NotLoopsError(op, "shared memory whose size is not constant: on the CPU it has to be")
+        if op.operands:
+            continue
+        for user in users(memory):
+            if user.name == "memref.dealloc":
+                user.erase()
+        if op.name == "memref.alloc" and SHARED not in op.attributes:
+            with ir.InsertionPoint(op), op.location:
+                memory.replace_all_uses_with(memref.alloca(memory.type, [], []))
+            op.erase()
 
 
 def _globals_outside(module: ir.Module) -> None:

@@ -25,6 +25,12 @@ def constant(value: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), value)
 
 
+def known_or(known: tuple[int, int, int] | None, given: Sequence[ir.Value]) -> Triple:
+    """Constants where the kernel says what its sizes are: loops over these unroll."""
+    x, y, z = given if known is None else map(constant, known)
+    return x, y, z
+
+
 def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir.Value:
     """The value of one of `BLOCK_IDS` in the block at `place`. A launch without clusters has clusters of one block."""
     if op.name == "gpu.subgroup_size":

@@ -343,6 +343,43 @@ def test_refused(case: str) -> None:
     assert said.code != "W0725" or "--target sim" in (said.hint or "")
 
 
+@pytest.mark.parametrize("op", ["alloc", "alloca"])
+@pytest.mark.parametrize(("space", "at", "wanted"), [(SHARED, "%other", range(7, -1, -1)), (PRIVATE, "%tx", range(8))])
+def test_memory_that_a_kernel_allocates(op: str, space: str, at: str, wanted: range) -> None:
+    """Of the block where it is shared, else of the thread; used across a barrier."""
+    text = kernel(
+        "%out: memref<8xi32>",
+        f"""%s = memref.{op}() : memref<8xi32, {space}>
+        %v = arith.index_cast %tx : index to i32
+        memref.store %v, %s[%tx] : memref<8xi32, {space}>
+        gpu.barrier
+        %last = arith.constant 7 : index
+        %other = arith.subi %last, %tx : index
+        %w = memref.load %s[{at}] : memref<8xi32, {space}>
+        memref.store %w, %out[%tx] : memref<8xi32>
+        {f"memref.dealloc %s : memref<8xi32, {space}>" if op == "alloc" else ""}""",
+    )
+    out = np.zeros(8, np.int32)
+    launch(text, 1, 8, out)
+    assert out.tolist() == list(wanted)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        (np.zeros(64, np.int32),),
+        (np.zeros(64, np.int32), np.float32(1)),
+        (np.zeros((8, 8), np.int32), np.int32(1)),
+        (np.zeros(64, np.float32), np.int32(1)),
+        (np.int32(1), np.int32(1)),
+    ],
+)
+def test_arguments_that_the_kernel_does_not_take(args: tuple[np.ndarray | np.generic, ...]) -> None:
+    with pytest.raises(WeftError, match=r"W0752: `k` takes \(\?xi32, i32\), and not \("):
+        launch(COUNT, 4, 16, *args)
+
+
 def test_a_launch_of_another_size_than_the_kernel_is_for() -> None:
     device = CpuDevice()
     device.load(kernel("", "", known="known_block_size = array<i32: 8, 1, 1>"), [KERNEL])
