@@ -120,13 +120,19 @@ class Verdict:
 
 
 def verify_source(
-    source: Source, *, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False
+    source: Source,
+    *,
+    block: Sizes | None = None,
+    grid: Sizes | None = None,
+    may_alias: bool = False,
+    share: Callable[[float], None] = lambda _: None,
 ) -> Verdict:
     """Judge every kernel of the module that `source` holds, and the tokens, streams and memory of its host functions.
 
     Args:
         block, grid: sizes for what neither the launch nor the kernel says.
         may_alias: buffers from outside may overlap; else they are taken as distinct, and the verdict says so.
+        share: is told how much of the launches is judged, 0 to 1.
 
     Raises:
         WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
@@ -145,7 +151,8 @@ def verify_source(
         refused += error.diagnostics
     launches = Counter(use.name for use in found)
     alike: dict[Hashable, Judged] = {}
-    for use in found:
+    for number, use in enumerate(found):
+        share(number / len(found))
         try:
             key = same_use(use)
             if key not in alike:

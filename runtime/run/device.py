@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -55,6 +55,13 @@ class DeviceView:
     def count(self) -> int:
         """How many elements it shows."""
         return int(np.prod(self.shape, dtype=np.int64))
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A device that knows how much of a launch is done while it does it, and tells that: 0 to 1."""
+
+    told: Callable[[float], None]
 
 
 class Device(Protocol):

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ...dsl.diagnostics import Diagnostic, fail
+from .clock import Clock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,42 +31,6 @@ Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
-
-
-class Clock:
-    """Seconds by phase, in the order in which the phases first began.
-
-    Args:
-        watch: called with a phase's name when it begins, and with None when it ends; the progress bar listens here.
-    """
-
-    def __init__(self, watch: Callable[[str | None], None] | None = None) -> None:
-        self.seconds: dict[str, float] = {}
-        self._watch = watch or (lambda _: None)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to `name`. Phases do not nest."""
-        start = time.perf_counter()
-        try:
-            with self.watched(name):
-                yield
-        finally:
-            self.add({name: time.perf_counter() - start})
-
-    @contextmanager
-    def watched(self, name: str) -> Iterator[None]:
-        """Tell the watcher of work that keeps its own time; `add` what it measured."""
-        self._watch(name)
-        try:
-            yield
-        finally:
-            self._watch(None)
-
-    def add(self, seconds: Mapping[str, float]) -> None:
-        """Add phases that were measured elsewhere."""
-        for name, more in seconds.items():
-            self.seconds[name] = self.seconds.get(name, 0.0) + more
 
 
 # ---- what a run found, as data -----------------------------------------------------------------------------------------
@@ -234,6 +197,7 @@ class Program:
                 order=options.seed if simulated else None,  # how streams take turns, which a GPU decides by itself
                 trace=options.trace is not None,
                 graph=options.graph,
+                share=clock.share,
             )
         clock.add(result.seconds)
         inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
 from ..simulator.report import BankUse, Fault, LaunchReport, Race
 from ..trace.timeline import Timed
-from .device import Device, Event, Replayed, Stream
+from .device import Device, Event, Replayed, Stream, Telling
 from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved, triple
 
 
@@ -80,6 +81,7 @@ def run_plan(
     order: int | None = None,
     trace: bool = False,
     graph: bool = False,
+    share: Callable[[float], None] = lambda _: None,
 ) -> RunResult:
     """Run the plan once on `inputs`, and `repeat` times more to measure.
 
@@ -91,6 +93,7 @@ def run_plan(
         trace: time every launch and copy, for `RunResult.timeline`: of this run on the simulator, of a second one on a GPU.
         graph: capture the steps once into a graph of the device's, and let it replay that, for this run and each repeat.
             Temporaries then stay allocated all the while.
+        share: is told how much of the first run is done, 0 to 1, each launch counted by its threads.
 
     Errors: W0724 for what a graph cannot do, W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound
         for these shapes, and what the device raises (W072x). Nothing stays allocated then.
@@ -106,7 +109,7 @@ def run_plan(
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
     shapes = {b.name: given[b.name].shape for b in plan.inputs}
     fixed = resolve(plan, shapes, scalars)
-    run = _Run(fixed, device, order)
+    run = _Run(fixed, device, order, share)
     with run.phase("load"):
         if text is not None:
             device.load(text, fixed.kernels)
@@ -130,8 +133,8 @@ def run_plan(
 
 
 class _Run:
-    def __init__(self, plan: Plan, device: Device, order: int | None) -> None:
-        self.plan, self.device = plan, device
+    def __init__(self, plan: Plan, device: Device, order: int | None, share: Callable[[float], None]) -> None:
+        self.plan, self.device, self.share = plan, device, share
         self.seconds: dict[str, float] = {}
         self.reports: list[tuple[str, LaunchReport | None]] = []
         self.timeline: tuple[Timed, ...] | None = None
@@ -176,13 +179,20 @@ class _Run:
 
     def steps(self, *, record: bool, trace: bool) -> None:
         """Do all steps. `record`: keep the reports, poison temporaries. `trace`: time them."""
+        sizes = {n: prod((*triple(s.grid), *triple(s.block))) for n, s in enumerate(self.plan.steps) if isinstance(s, Launch)}
+        done, total = 0, sum(sizes.values()) or 1
         start = self._stamp(WHOLE_DEVICE) if trace else None
         stamps: list[tuple[int, Launch | Copy | Fill, Event, Event]] = []
         for number, action in self.work.once(poison=record):
             step = self.plan.steps[number] if number is not None else None
             timed = step if trace and isinstance(step, Launch | Copy | Fill) else None
             begin = self._stamp(timed.stream) if timed is not None else None
+            size = sizes.get(number, 0) if number is not None else 0
+            if record and size and isinstance(self.device, Telling):
+                self.device.told = partial(_tell, self.share, done / total, size / total)
             report = action()
+            done += size
+            self.share(done / total)
             if record and isinstance(step, Launch):
                 self.reports.append((step.kernel, report))
             if number is not None and timed is not None:
@@ -279,6 +289,11 @@ class _Run:
             graphs_destroyed=destroyed["graphs"],
             banks=tuple(banks) if looked and all(r.banks is not None for r in found) else None,
         )
+
+
+def _tell(share: Callable[[float], None], done: float, more: float, part: float) -> None:
+    """Before a launch this share of all was done; it is that much more, and this part of it is done."""
+    share(done + more * part)
 
 
 def _all(actions: Sequence[Action]) -> tuple[()]:

@@ -57,6 +57,7 @@ class SimDevice(Replay):
     Attributes:
         alive: how many streams, events, graphs and allocations were made and not given back yet.
         reports: the full report of every launch, by kernel name, in order.
+        told: is told how much of a launch is done, 0 to 1.
     """
 
     name = "simulator"
@@ -67,6 +68,7 @@ class SimDevice(Replay):
         self.check = check
         self.seconds = seconds_allowed() if seconds is None else seconds
         self.order: Order = order
+        self.told: Callable[[float], None] = lambda _: None
         self.alive = Counter({"streams": 0, "events": 0, "graphs": 0, "allocations": 0})
         self.reports: list[tuple[str, LaunchReport]] = []
         self.streams = StreamOrder()
@@ -97,8 +99,9 @@ class SimDevice(Replay):
         known = [p.name for p in kernel.params] + [f"arg{number}" for number in range(len(kernel.params), len(args))]
         names = [a.name if isinstance(a, device.DeviceView) else name for a, name in zip(args, known, strict=False)]
         touched: list[Global] | None = [] if self._ordering else None
+        budget = Budget(self.seconds, told=self.told)
         made = found.launch(
-            grid, block, values, self.check, names, written, self.order, budget=Budget(self.seconds), touched=touched
+            grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched
         )
         if not self.check:
             _assume_written(args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -55,14 +55,17 @@ class Budget:
     Args:
         seconds: what it may take in all; infinity for any time.
         probe: no guess is made before that many seconds.
+        told: is told how much of the launch is done, 0 to 1, from time to time.
     """
 
     seconds: float = math.inf
     probe: float = PROBE
     start: float = field(default_factory=time.perf_counter)
+    told: Callable[[float], None] = lambda _: None
 
     def spent(self, done: int, total: int) -> float | None:
         """Seconds that the whole launch will take if it goes on as in its first `done` blocks; None while that is fine."""
+        self.told(done / total)
         elapsed = time.perf_counter() - self.start
         if done >= total or elapsed < min(self.probe, self.seconds):
             return None

@@ -11,6 +11,8 @@ import io
 import os
 import stat
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -121,25 +123,56 @@ def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Clock]:
-    """A progress line on stderr while long work runs: gives the clock whose phases it shows. Silent off a terminal."""
+def progress(title: str, *, console: Console | None = None, patience: float = 0.0) -> Iterator[Clock]:
+    """A progress line while long work runs: gives the clock whose phases it shows, with the share that is done and the time left,
+    where these are known. Silent off a terminal.
+
+    Args:
+        console: where it is shown; None: on stderr.
+        patience: seconds before it is shown.
+    """
     from ..runtime.run.execution import Clock
 
-    if not sys.stderr.isatty():
+    if not (sys.stderr.isatty() if console is None else console.is_terminal):
         yield Clock()
         return
+    from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     title_column, phase_column = TextColumn("[bold]{task.description}"), TextColumn("{task.fields[phase]}")
-    columns = title_column, BarColumn(), phase_column, TimeElapsedColumn()
-    with Progress(*columns, console=stderr(), transient=True) as bar:
-        task = bar.add_task(title, total=None, phase="")
+    columns = title_column, BarColumn(), phase_column, TextColumn("{task.fields[left]}"), TimeElapsedColumn()
+    bar = Progress(*columns, console=console or stderr(), transient=True)
+    task = bar.add_task(escape(title), total=None, phase="", left="")
+    began = time.monotonic()
 
-        def watch(phase: str | None) -> None:
-            if phase is not None:
-                bar.update(task, phase=phase)
+    def watch(phase: str | None) -> None:
+        nonlocal began
+        if phase is not None:
+            began = time.monotonic()
+            bar.update(task, phase=phase, total=None, completed=0, left="")
 
-        yield Clock(watch)
+    def share(done: float) -> None:
+        bar.update(task, total=1.0, completed=done, left=share_done(done, time.monotonic() - began))
+
+    timer = threading.Timer(patience, bar.start)
+    timer.daemon = True
+    timer.start() if patience else bar.start()
+    try:
+        yield Clock(watch, share)
+    finally:
+        if patience:
+            timer.cancel()
+            timer.join()
+        bar.stop()
+
+
+def share_done(done: float, seconds: float) -> str:
+    """`42 %`, and what is left at the same speed, where a second or more has shown how fast that is: `42 %, 12 s left`."""
+    text = f"{done:.0%}".replace("%", " %")
+    if seconds < 1 or done <= 0:
+        return text
+    left = round(seconds * (1 - done) / done)
+    return f"{text}, {left // 60} min {left % 60} s left" if left >= 60 else f"{text}, {left} s left"
 
 
 # ---- streams that are closed, that nobody reads any more, that take no more --------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -93,11 +94,13 @@ def _steps(steps: Sequence[Step]) -> Table:
 
 
 def _launches(report: Report) -> RenderableType:
-    table = columns("kernel", "grid", "block", ">threads", ">shared")
-    for kernel in report.kernels:
-        threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-        shared = size(kernel.shared_bytes) if kernel.shared_bytes else "–"
-        table.add_row(Text(kernel.name, "bold"), extent(kernel.grid), extent(kernel.block), f"{threads:,}", shared)
+    alike = Counter((k.name, k.grid, k.block, k.shared_bytes) for k in report.kernels)
+    repeated = (">launches",) if alike.total() > len(alike) else ()
+    table = columns("kernel", *repeated, "grid", "block", ">threads", ">shared")
+    for (name, grid, block, shared_bytes), times in alike.items():
+        threads = block[0] * block[1] * block[2]
+        shared = size(shared_bytes) if shared_bytes else "–"
+        table.add_row(Text(name, "bold"), *(str(times) for _ in repeated), extent(grid), extent(block), f"{threads:,}", shared)
     unproven = {k.name: f" is not proven race-free: {k.unproven}" for k in report.kernels if k.unproven is not None}
     return Group(table, *(Text.assemble((name, "bold"), why, style="yellow") for name, why in unproven.items()))
 

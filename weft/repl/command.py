@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,9 +12,10 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ..cli import colors
-from ..cli.console import rendered
+from ..cli.console import progress, rendered
 from ..dsl.diagnostics import Diagnostic, fail
 from ..interpreter.session.session import Session
+from ..runtime.run.execution import Clock
 from .workbench import Workbench
 
 Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "code", "target"]
@@ -23,6 +26,10 @@ ROOM = 9
 
 FOLDED = 26
 """Rows of a diff that are shown where there is no terminal."""
+
+
+MOMENT = 0.5
+"""Seconds that something takes before it is said what it is."""
 
 
 class Misuse(Exception):
@@ -113,6 +120,10 @@ class Desk:
             text = text.replace(elsewhere, here)
         self.console.file.write(text + "\n")
         self.console.file.flush()
+
+    def progress(self, title: str) -> AbstractContextManager[Clock]:
+        """A line while something takes longer than a moment; nothing may be written meanwhile."""
+        return progress(title, console=self.console if self.interactive else Console(file=io.StringIO()), patience=MOMENT)
 
     @property
     def session(self) -> Session:

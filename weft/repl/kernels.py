@@ -14,7 +14,7 @@ from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..pipeline import Applied
-from ..runtime.run.execution import TARGETS, Clock
+from ..runtime.run.execution import TARGETS
 from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line, live_handles
 
@@ -105,10 +105,11 @@ def run(desk: Desk, text: str) -> None:
     bench, target = desk.bench, cast("Target", text or "auto")
     if not _launched(bench.session):
         raise _nothing_launched(bench)
-    bench.session.expect_proven()
-    device = open_device(target)
-    applied = Applied(replace(bench.recipe, clock=Clock()), bench.payload, bench.session)
-    done = run_applied(applied, None, RunOptions(target), device)
+    with desk.progress("run") as clock:
+        bench.session.expect_proven()
+        device = open_device(target)
+        applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
+        done = run_applied(applied, None, RunOptions(target), device)
     show_report(desk.console, done.report, title=done.title)
 
 

@@ -22,8 +22,11 @@ AT_END = "the schedule is at its end"
 @command("step [n]", "execute the next statement, or n of them", "number")
 def step(desk: Desk, text: str) -> None:
     number = number_of(text, 1)
-    for _ in range(number):
-        if desk.session.step() is None:
+    for done in range(number):
+        with desk.progress(desk.bench.coming) as clock:
+            clock.share(done / number)
+            made = desk.session.step()
+        if made is None:
             desk.note(f"{AT_END}; type a statement, `run` it, or `save` what was done")
             return
         report(desk, desk.bench.position, brief=number > 1)
@@ -73,7 +76,8 @@ def reset(desk: Desk, text: str) -> None:
 
 def _jump(desk: Desk, number: int) -> None:
     before = desk.bench.position
-    desk.bench.goto(number)
+    with desk.progress(f"goto {number}"):
+        desk.bench.goto(number)
     now = desk.bench.position
     if now == before:
         desk.note(f"at {now} already")
@@ -87,7 +91,9 @@ def set_values(desk: Desk, text: str) -> None:
     pairs = re.sub(r"\s*=\s*", "=", text).split()
     if not pairs:
         raise Misuse("`set` needs a name and a value")
-    again = desk.bench.set(parse_settings(pairs, "set"))
+    values = parse_settings(pairs, "set")
+    with desk.progress(f"set {', '.join(pairs)}"):
+        again = desk.bench.set(values)
     done = f"; {count(again, 'statement')} done again with {'them' if len(pairs) > 1 else 'it'}" if again else ""
     desk.say(Text.assemble("set ", (", ".join(pairs), "bold"), (done, "dim")))
 
@@ -95,7 +101,8 @@ def set_values(desk: Desk, text: str) -> None:
 def typed(desk: Desk, text: str) -> None:
     """Do statements that were typed."""
     before = desk.bench.position
-    steps = desk.bench.type(text)
+    with desk.progress(text):
+        steps = desk.bench.type(text)
     for number in range(before + 1, before + len(steps) + 1):
         report(desk, number, brief=len(steps) > 1)
     if not steps and text.split("//")[0].strip():

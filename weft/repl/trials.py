@@ -46,7 +46,12 @@ def show_next(desk: Desk, text: str) -> None:
     elif desk.bench.coming:
         desk.say(Text("the schedule goes on with  ", "dim") + colors.statement(desk.bench.coming))
     table = listing()
-    for one in sorted(_Trials(session, text or None).all(), key=lambda t: not t.legal):
+    known, found = signatures(), list[Tried]()
+    with desk.progress(f"next {text}") as clock:
+        for one in _Trials(session, text or None).all():
+            found.append(one)
+            clock.share([*known].index(one.keyword) / len(known))
+    for one in sorted(found, key=lambda t: not t.legal):
         mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "nothing here to try it with", "dim")
         if one.legal:
             mark = (("✓ ", "bold green"), (one.keyword, "bold"))

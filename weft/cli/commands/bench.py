@@ -42,8 +42,9 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     chosen = cases(builder, given, layers, SIZES[target], gpu=target == "cuda")
     timings = []
     with progress(f"weft bench {payload}") as clock:
-        for case in chosen:
+        for number, case in enumerate(chosen):
             with clock.watched(case.title):
+                clock.share(number / len(chosen))
                 timings += timed(builder, case, repeat, target)
     stderr().print(table(timings, target))
 

@@ -48,8 +48,8 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     from ...verify import verify_source
     from ..console import emit, progress, show
 
-    with progress(f"weft verify {file}"):
-        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias)
+    with progress(f"weft verify {file}") as clock:
+        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, share=clock.share)
     if as_json:
         emit(json.dumps(verdict.to_json(), indent=2))
         return 0 if verdict.ok else 1
