@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dsl import tree
-from .dsl.diagnostics import Source, fail
+from .dsl.diagnostics import Source, WeftError, count, fail
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -197,8 +197,27 @@ def applied(recipe: Recipe) -> Applied:
         tell_statements(doing)
         written = WrittenNames(recipe.payload).at
         session = Session(payload, recipe.file, recipe.values, unproven=recipe.choice.unproven, written=written)
-        session.run()
+        try:
+            session.run()
+        except WeftError as error:
+            raise after_steps(error, session) from error
     return Applied(recipe, payload, session)
+
+
+LED_BY = 3
+"""How many steps are told of in front of one that fails."""
+
+
+def after_steps(error: WeftError, session: Session) -> WeftError:
+    """The error of a session's next statement, with a note of what the last steps before it did."""
+    steps = session.steps
+    if not steps or session.upcoming() is None:
+        return error
+    numbered = list(enumerate(steps, 1))[-LED_BY:]
+    lines = [f"{n} {'; '.join((step.text, *step.remarks[:1]))}" for n, step in numbered]
+    more = ", the last of them" if len(steps) > LED_BY else ""
+    before = "\n".join((f"{count(len(steps), 'step')} came before{more}:", *lines))
+    return WeftError(*(replace(d, notes=(*d.notes, before)) for d in error.diagnostics))
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from .state import (
     Step,
     after,
     bind,
+    called_from,
     enter,
     extended,
     left,
@@ -122,7 +123,8 @@ class Session:
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
             return None
-        self._record(self._statement(state, *found))
+        with called_from(state.frames):
+            self._record(self._statement(state, *found))
         return self.state.step
 
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
@@ -140,7 +142,8 @@ class Session:
                     break
                 if (found := statement_at(state)) is None:
                     break
-                self._record(self._statement(state, *found))
+                with called_from(state.frames):
+                    self._record(self._statement(state, *found))
                 state = self.state
         except BaseException:  # an interrupt, too, must leave nothing half done
             self._states, self._at = before, at
@@ -277,7 +280,8 @@ class Session:
             elif statement_at(state) is not None:
                 break
             else:
-                state = passed(state, frame.items[frame.index], self.schedules)
+                with called_from(state.frames):
+                    state = passed(state, frame.items[frame.index], self.schedules)
         return state
 
     def _statement(self, state: State, node: tree.StatementNode, let: tree.Let | None) -> State:

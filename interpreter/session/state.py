@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
@@ -48,14 +49,14 @@ class Turns:
 class Frame:
     """A list of items and how far the walk is in it, with the names it sees.
 
-    `let` is set on the frame of a called schedule: the `let` whose names its results get (None for a bare call); `turns` on that of
-    a `foreach`.
+    `call` and `let` are set on the frame of a called schedule: the call, and the `let` whose names its results get (None for a bare
+    call); `turns` on that of a `foreach`.
     """
 
     items: tuple[tree.Item, ...]
     env: Environment
     index: int = 0
-    call: bool = False
+    call: tree.Call | None = None
     let: tree.Let | None = None
     turns: Turns | None = None
 
@@ -67,7 +68,7 @@ class Frame:
 def enter(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """Leave the last frame, which is done; a `foreach` goes on with its next value."""
     last = frames[-1]
-    if last.call and last.let is not None:
+    if last.call is not None and last.let is not None:
         raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
     turns = last.turns
     return frames[:-1] if turns is None else turn(frames[:-1], replace(turns, number=turns.number + 1))
@@ -128,7 +129,7 @@ def call_frame(
             handles[parameter.name] = single(value, env, dead)[0]
         elif value is not None:
             settings[parameter.name] = evaluate(value, env)
-    return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=True, let=let)
+    return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=call, let=let)
 
 
 def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
@@ -136,11 +137,22 @@ def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Go
     env = frames[-1].env
     values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}
     depth = len(frames) - 1
-    while depth > 0 and not frames[depth].call:
+    while depth > 0 and frames[depth].call is None:
         depth -= 1
-    if not frames[depth].call:  # the main schedule's: this is its end
+    if frames[depth].call is None:  # the main schedule's: this is its end
         return (replace(frames[0], index=len(frames[0].items)),)
     return bind(frames[:depth], frames[depth].let, values)
+
+
+@contextmanager
+def called_from(frames: tuple[Frame, ...]) -> Iterator[None]:
+    """What is raised says by which calls the walk came here, the innermost first."""
+    try:
+        yield
+    except WeftError as error:
+        ways = [(frame.call, frame.let or frame.call) for frame in reversed(frames) if frame.call is not None]
+        notes = tuple(f"in `{call.schedule}`, called at {call.span}: {statement_text(item)}" for call, item in ways)
+        raise WeftError(*(replace(d, notes=(*d.notes, *notes)) for d in error.diagnostics)) from error
 
 
 SKIP = "skip"

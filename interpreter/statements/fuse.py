@@ -29,11 +29,17 @@ class Fuse(Statement):
         W0326: the loop does not read the producer's result.
             `fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that
             loop; to fuse into an inner loop, fuse into the outer one first.
-        W0327: the producer and the loop are on memrefs.
-            Fusion follows SSA values. On memrefs there is only memory, and moving an op would need a dependence check.
-            Fuse before `bufferize`.
+        W0327: the producer or the loop is on memrefs.
+            Fusion follows SSA values. A producer on memrefs is converted to tensors first, where that can be; a loop that
+            was bufferized stays on memrefs, where moving an op into it would need a dependence check. Fuse before
+            `bufferize`, and before the statements that bufferize: `promote-to-registers`, `vectorize`,
+            `insert-barriers`, `launch`.
         W0328: not a loop.
             `fuse P into L` needs a loop that `tile` returned.
+        W0329: what the producer reads is overwritten before the loop.
+            Between the producer and the loop stands a loop or a launch that is on memrefs already, and it may write the
+            buffer that the producer reads: the bufferization has given both results the same memory. Fused into the
+            loop, the producer would read the new contents. Fuse the two before any statement that bufferizes.
         W0458: an atomic sum that can't be fused.
             The sum of `split-k … atomic` is fused into the loop over the tiles of the parts: a `forall` that `tile`
             made, one part per iteration, with the zeros that `split-k` returned already fused into it, and nothing else
@@ -71,10 +77,7 @@ class Fuse(Statement):
             rewrite.remark("already inside")
             return {}
         if levels.on_memrefs(producer):
-            raise rewrite.error(
-                "W0327", "the producer is on memrefs already; fusion follows values, and memrefs have none", producer,
-                "fuse before `bufferize`, `map`s are kept",
-            )  # fmt: skip
+            producer, loop = self._raised(rewrite, loop)
         if ATOMIC in producer.attributes and loop.name == "scf.forall" and is_result_of(producer.operands[0], loop):
             from .split_k.parts import fuse_sum  # an atomic sum of what the loop makes
 
@@ -85,6 +88,7 @@ class Fuse(Statement):
             return {}
         self._is_read(rewrite, producer, loop)
         self._not_a_start(rewrite, producer, loop)
+        self._not_overwritten(rewrite, producer, loop)
         if is_structured(producer):
             for done in absorb_pads(producer):
                 rewrite.remark(done)
@@ -94,6 +98,25 @@ class Fuse(Statement):
         self._settle(rewrite)
         fuse_masked_loads(rewrite, self.loop)
         return {}
+
+    def _raised(self, rewrite: Rewriter, loop: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
+        """Producer and loop where the producer is on memrefs: it is raised for a loop that yields tensors."""
+        if not len(loop.results):
+            raise rewrite.error(
+                "W0327", "the loop is on memrefs; fusion follows values, and memrefs have none", loop,
+                "fuse before the statement that bufferizes it; its `map` is kept", at="loop",
+            )  # fmt: skip
+        producer = levels.expect_values(rewrite, self.producer, "W0327", "producer", for_readers=True)
+        return producer, rewrite.find(self.loop)
+
+    def _not_overwritten(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
+        """Between the producer and the loop nothing on memrefs writes what the producer reads: there it would read that."""
+        between = levels.overwritten_between(rewrite.module, producer, loop)
+        if between is not None:
+            raise rewrite.error(
+                "W0329", f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name} reads", producer,
+                "fuse before the statement that bufferizes what stands between",
+            )  # fmt: skip
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         """What iterations add to can't be made by each of them: the last one to start would undo what others added."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.mlir import ir
+from ..ir.mlir import ir, stands_in
 from ..ir.structured import ATOMIC, Structure, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
@@ -79,13 +79,15 @@ class Tile(Statement):
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         from ..padding.rounding import absorb_pads, pad, pad_extents
 
-        op = levels.on_tensors(rewrite, self.target)
+        extents = pad_extents(space, whole)
+        op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
         levels.refuse_overlap(rewrite, op, "target")
         if not levels.on_memrefs(op):
             over_tiles = any(n and kind == "parallel" for n, kind in zip(whole, space.iterators, strict=True))
             for done in absorb_pads(op, starts=over_tiles):
                 rewrite.remark(done)
-        extents = pad_extents(space, whole)
+            if stands_in(op, "func.func"):
+                levels.start_apart(op)
         if any(n is not None and n > LARGEST for n in extents):
             raise rewrite.error(
                 "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", op, at="sizes",

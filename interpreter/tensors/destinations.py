@@ -30,6 +30,7 @@ from ..ir.structured import (
 )
 from ..memory.layouts import as_tensor, is_plain
 from ..padding import masked_loads
+from .debufferization import start_apart
 
 
 def separate_destinations(module: ir.Module) -> None:
@@ -42,7 +43,9 @@ def separate_destinations(module: ir.Module) -> None:
                 _separate_slices(output)
     lengths: dict[ir.Value, int] = {}
     for op in operations(module.operation):
-        if is_structured(op):
+        if is_structured(op) and stands_in(op, "func.func") and "weft.map" not in op.attributes:
+            start_apart(op)  # it is not scheduled yet: it can be tiled and fused later as if nothing had been bufferized
+        elif is_structured(op):
             _write_over_an_input(op, lengths)
     for op in operations(module.operation, "tensor.empty"):
         _split(op)

@@ -80,3 +80,38 @@ map lanes to threads(y, x)
 launch tiles"""
     schedule = written(tmp_path, WINDOW_IN_A_WINDOW, body)
     assert run_schedule(schedule, None, {}, None, RunOptions("sim", 1)).report.ok
+
+
+AROUND_A_LOOP = """
+#id = affine_map<(i) -> (i)>
+func.func @f(%a: memref<8xf32>, %b: memref<8xf32>, %c: memref<8xf32>) {
+  %t = memref.alloc() : memref<8xf32>
+  %u = memref.alloc() : memref<8xf32>
+  linalg.exp ins(%a : memref<8xf32>) outs(%t : memref<8xf32>)
+  linalg.abs ins(%t : memref<8xf32>) outs(%u : memref<8xf32>)
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.parallel (%i) = (%c0) to (%c8) step (%c1) {
+    %x = memref.load %t[%i] : memref<8xf32>
+    memref.store %x, %b[%i] : memref<8xf32>
+    scf.reduce
+  }
+  linalg.add ins(%u, %b : memref<8xf32>, memref<8xf32>) outs(%c : memref<8xf32>)
+  memref.dealloc %t : memref<8xf32>
+  memref.dealloc %u : memref<8xf32>
+  return
+}
+"""
+
+
+def test_what_stands_around_a_loop_is_raised(tmp_path: Path) -> None:
+    """The loop needs `%t` in memory, and writes `%b`, which is read behind it; nobody needs `%u` in memory."""
+    body = "let a = match linalg.add\nlet b = match linalg.abs\nlet (t, i) = tile a [4]\nfuse b into t"
+    done = applied(Choice(written(tmp_path, AROUND_A_LOOP, body), None, {}).open())
+    lines = [line.strip() for line in done.text.splitlines()]
+    loop = next(n for n, line in enumerate(lines) if line.startswith("scf.parallel"))
+    assert sum("memref.alloc" in line for line in lines) == 1
+    assert sum("materialize_in_destination" in line for line in lines) == 1
+    assert any("linalg.exp" in line and "memref" in line for line in lines[:loop])
+    assert any("to_tensor %arg1" in line for line in lines[loop:])

@@ -15,6 +15,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
+from weft.pipeline import Choice, applied
 
 MATMUL = (Path(__file__).parent.parent / "statements" / "examples" / "matmul.mlir").read_text()
 GENERICS = (Path(__file__).parent.parent / "statements" / "examples" / "two_generics.mlir").read_text()
@@ -197,3 +198,34 @@ def test_an_unknown_result_name() -> None:
         Path(__file__).parent.parent / "statements" / "examples",
     )
     assert "lop" in said
+
+
+NESTED = """
+schedule inner(op: handle, size: int) {
+  require size > 1, "tiles of more than one element"
+  let (tiles, one) = tile op [size]
+  tile one [1, 1, 1, 1]
+}
+
+schedule outer(op: handle, size: int = 8) {
+  inner(op, size)
+}
+
+schedule main() {
+  let gemm = match linalg.matmul
+  outer(gemm CALL)
+}
+"""
+
+
+@pytest.mark.parametrize(("given", "steps"), [("", 2), (", size = 1", 1)])
+def test_an_error_in_a_called_schedule_says_how_it_came_there(given: str, steps: int, tmp_path: Path) -> None:
+    text = NESTED.replace(" CALL", given)
+    (tmp_path / "s.weft").write_text("payload matmul(m = 16, n = 16, k = 16)\n" + text)
+    with pytest.raises(WeftError) as caught:
+        applied(Choice(str(tmp_path / "s.weft")).open())
+    (said,) = caught.value.diagnostics
+    *_, inner, outer, before = said.notes
+    assert inner.startswith("in `inner`, called at ") and inner.endswith("s.weft:10:3: inner(op, size)")
+    assert outer.startswith("in `outer`, called at ") and outer.endswith(f"s.weft:15:3: outer(gemm{given})")
+    assert before.startswith(f"{steps} step") and before.count("\n") == steps

@@ -170,16 +170,18 @@ class Effects:
 
     Args:
         module: a module; it must not change while this is used.
+        through_tensors: a tensor that shows a buffer is that buffer; else it is a value.
     """
 
     module: ir.Module
+    through_tensors: bool = True
     _callables: dict[str, ir.Operation] = field(default_factory=dict)
     _binaries: set[str] = field(default_factory=set)
     _summaries: dict[str, tuple[tuple[Done, int | HostBuffer], ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.host = HostValues(self.module.operation)
-        self._shows_tensors = any(operations(self.module.operation, "bufferization.to_tensor"))
+        self._shows_tensors = self.through_tensors and any(operations(self.module.operation, "bufferization.to_tensor"))
         for op in self.module.body.operations:
             if op.operation.name == "func.func":
                 self._callables[symbol(op.operation)] = op.operation

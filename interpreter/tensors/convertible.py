@@ -1,0 +1,101 @@
+"""Which ops on memrefs can be raised to tensors: structured ops and copies on whole buffers, or on static windows of them."""
+
+from __future__ import annotations
+
+from ..ir.mlir import ir, made_by, stands_in
+from ..ir.structured import is_structured, operand_names, structure
+from ..memory.effects import is_memref
+from ..memory.layouts import is_plain
+
+ALLOCATIONS = ("memref.alloc", "memref.alloca")
+_PLAIN = ("arith.", "math.", "index.")
+
+
+def on_memrefs(op: ir.Operation) -> bool:
+    """Whether an op works on memrefs."""
+    return any(map(is_memref, op.operands))
+
+
+def is_convertible(op: ir.Operation) -> bool:
+    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers."""
+    if op.name == "func.return":
+        return not on_memrefs(op)
+    if op.name in ALLOCATIONS:
+        return not len(op.operands) and all(is_plain(r.type) for r in op.results)  # static sizes
+    if op.name == "memref.dealloc" or op.name.startswith(_PLAIN):
+        return True
+    if op.name == "memref.subview":
+        return is_window(op)
+    if op.name == "memref.copy":
+        return all(_has_value(v) for v in op.operands) and root_of(op.operands[0]) != root_of(op.operands[1])
+    if not is_structured(op) or overwrites_its_inputs(op):
+        return False
+    return all(not is_memref(v) or _has_value(v) for v in op.operands)
+
+
+def has_known_buffers(op: ir.Operation) -> bool:
+    """Whether the op's buffers are arguments and allocations: two of these are the same, or share nothing."""
+    roots = [root_of(v) for v in op.operands if is_memref(v)]
+    return all(isinstance(root.owner, ir.Block) or made_by(root, *ALLOCATIONS) is not None for root in roots)
+
+
+def is_window(op: ir.Operation) -> bool:
+    """Whether a subview is a window of known place and size of a whole buffer, of the buffer's rank."""
+    kinds = [v.type for v in (op.operands[0], op.results[0])]
+    ranks = {k.rank for k in kinds if isinstance(k, ir.MemRefType)}
+    return len(op.operands) == 1 and is_plain(op.operands[0].type) and len(ranks) == 1
+
+
+def window_of(value: ir.Value) -> ir.Operation | None:
+    """The subview that makes `value`."""
+    return made_by(value, "memref.subview")
+
+
+def root_of(value: ir.Value) -> ir.Value:
+    window = window_of(value)
+    return value if window is None else root_of(window.operands[0])
+
+
+def _has_value(value: ir.Value) -> bool:
+    """Whether a buffer, or a window of one, can have a current value."""
+    window = window_of(value)
+    return is_plain(value.type) if window is None else is_window(window)
+
+
+def overwrites_its_inputs(op: ir.Operation) -> bool:
+    """Whether an output is also an input that is read elsewhere than where it is written: values can't say what that does."""
+    space = structure(op)
+    operands = list(op.operands)
+    return any(
+        root_of(operands[o]) == root_of(operands[i]) and (operands[o] != operands[i] or space.maps[o] != space.maps[i])
+        for o in range(space.inputs, len(operands))
+        for i in range(len(operands))
+        if i != o
+    )
+
+
+def obstacle(op: ir.Operation) -> tuple[str, str]:
+    """Why an op on memrefs stays there, and what to do about it."""
+    names = operand_names(op)
+    for name, buffer in zip(names, op.operands, strict=True):
+        root = root_of(buffer)
+        if is_memref(root) and not is_plain(root.type):
+            what = f"`{name}` is {root.type}" if root == buffer else f"`{name}` is a window of {root.type}"
+            return (
+                f"{what}, a buffer with a layout, which no tensor has",
+                "take a buffer without a layout, and its window with `memref.subview` in the function",
+            )
+        window = window_of(buffer)
+        if window is not None and not is_window(window):
+            return (
+                f"`{name}` is a window of no known place and size, or of fewer axes than its buffer",
+                "give its `memref.subview` numbers, and keep every axis",
+            )
+    if stands_in(op, "func.func") and overwrites_its_inputs(op):
+        return (
+            "it reads a buffer elsewhere than where it writes it",
+            "give it a result of its own, or copy the input first",
+        )
+    if not stands_in(op, "func.func"):
+        return "stands in a loop or a branch, so that it can't be converted to tensors", "use it before `bufferize`"
+    return "can't be converted to tensors", "use it before `bufferize`"
