@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError, did_you_mean, fail
-from .expressions import NAMES, UNKNOWN, Kind, UnknownValue, fits, kind_of
+from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of
 from .parameters import RESERVED, check_arguments, check_parameters
 from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
 from .signature import Signature, check_count, check_statement
@@ -144,6 +145,9 @@ class _Checker:
             shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
             what = f"`{let.value.keyword}`"
             results, variadic = (signature.results, signature.variadic) if signature else ((), True)
+        elif not isinstance(let.value, tree.Call):
+            self._bind_value(let.targets[0], check.value(let.value), check)
+            return
         else:
             interface = self._call(let.value, let, check)
             shape, what = "one", f"schedule `{let.value.schedule}`"
@@ -164,6 +168,14 @@ class _Checker:
             bound = BoundName(next(self.numbers), target.span, shape, results, variadic, check.scope.loops)
             check.scope.names[target.name] = bound
 
+    def _bind_value(self, target: tree.Binding, value: Any, check: ScopeCheck) -> None:
+        """Bind a name to a value, which it keeps."""
+        if target.name in ELEMENT_TYPES:
+            check.error("W0205", f"`{target.name}` is an element type and can't name a value", target.span)
+        self._free(target, check)
+        known = value if isinstance(value, UnknownValue) else KnownValue(kind_of(value), value)
+        check.scope.names[target.name] = known
+
     def _free(self, target: tree.Binding, check: ScopeCheck) -> None:
         name = target.name
         old = check.scope.names.get(name)
@@ -171,7 +183,7 @@ class _Checker:
             check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
         elif isinstance(old, UnknownValue):
             check.error(
-                "W0206", f"`{name}` is a parameter or a loop variable already", target.span, "take another name"
+                "W0206", f"`{name}` names a value already", target.span, "take another name: a value keeps its name"
             )
         elif isinstance(old, BoundName) and check.scope.alive(old):
             message = f"`{name}` still names the handle of line {old.span.line}"

@@ -47,6 +47,13 @@ class UnknownValue:
 UNKNOWN = UnknownValue()
 
 
+@dataclass(frozen=True)
+class KnownValue(UnknownValue):
+    """A value that does not have to wait for the run: what a name is bound to by `let`, or a parameter by its default."""
+
+    value: Any = None
+
+
 def evaluate(expr: tree.Expr | tree.HandleRef, values: Mapping[str, Any]) -> Any:
     """The value of an expression. `values`: what the names in scope stand for.
 
@@ -88,7 +95,7 @@ class Evaluator:
     report: Callable[[WeftError], None]
     lazy: bool = False
 
-    def value(self, expr: tree.Expr | tree.HandleRef) -> Any:
+    def value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
         try:
             return self._value(expr)
         except WeftError as error:
@@ -104,7 +111,7 @@ class Evaluator:
             self.report(fail("W0231", f"{what} is {value}; it must be at least {minimum}", span=expr.span))
         return value
 
-    def _value(self, expr: tree.Expr | tree.HandleRef) -> Any:
+    def _value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
         match expr:
             case tree.Literal():
                 return expr.value
@@ -124,6 +131,9 @@ class Evaluator:
                 return UnknownValue("list") if any(isinstance(item, UnknownValue) for item in items) else items
             case tree.Skip():
                 raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
+            case tree.Call():
+                message = f"`{expr.schedule}` stands in an expression, and functions take values by position"
+                raise fail("W0237", message, span=expr.span, notes=(f"functions: {quoted(FUNCTIONS)}",))
             case tree.HandleRef():
                 raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
 

@@ -16,7 +16,7 @@ from lark import Token, Tree
 
 from . import tree
 from .diagnostics import MAX_SCHEDULE_BYTES, Source, Span, fail, read_source, schedule_text
-from .expressions import INT_LIMIT
+from .expressions import FUNCTIONS, INT_LIMIT
 from .syntax import Start, read
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
@@ -50,7 +50,6 @@ class TreeBuilder:
 
     _GATHERING: ClassVar[dict[str, tuple[Any, int]]] = {
         "call": (tree.Call, 1),
-        "call_expr": (tree.CallExpr, 1),
         "handle": (tree.HandleRef, 1),
         "list": (tree.ListExpr, 0),
         "names": (tree.ListExpr, 0),
@@ -128,8 +127,18 @@ class TreeBuilder:
 
     # ---- items ------------------------------------------------------------------------------------------------------------
 
-    def _let_one(self, span: Span, target: tree.Binding, value: tree.StatementNode | tree.Call) -> tree.Let:
+    def _let_one(self, span: Span, target: tree.Binding, value: Any) -> tree.Let:
+        if isinstance(value, tree.CallExpr) and value.function not in FUNCTIONS:
+            given = tuple(tree.CallArgument(argument.span, None, argument) for argument in value.arguments)
+            value = tree.Call(value.span, value.function, given)
         return tree.Let(span, (target,), False, value)
+
+    def _call_expr(self, span: Span, name: str, *given: tree.CallArgument) -> tree.CallExpr | tree.Call:
+        """A function of values; of a schedule where what is given is not what a function takes."""
+        values = [argument.value for argument in given if argument.name is None]
+        expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef))
+        whole = len(expressions) == len(given)
+        return tree.CallExpr(span, name, expressions) if whole else tree.Call(span, name, given)
 
     def _let_many(self, span: Span, *parts: Any) -> tree.Let:
         return tree.Let(span, parts[:-1], True, parts[-1])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
-from .expressions import ELEMENT_TYPES, NAMES, Evaluator, UnknownValue
+from .expressions import ELEMENT_TYPES, NAMES, Evaluator, KnownValue, UnknownValue
 
 Shape = Literal["one", "several", "list", "any"]
 
@@ -136,7 +136,7 @@ class ScopeCheck:
         self.scope = scope
         self.report = report
         self.keyword = keyword
-        self.evaluator = Evaluator(self._lookup, self._report_all)
+        self.evaluator = Evaluator(self._lookup, self._report_all, lazy=True)
         self.value = self.evaluator.value
 
     def error(self, code: str, message: str, span: Span, hint: str | None = None, notes: tuple[str, ...] = ()) -> None:
@@ -156,10 +156,10 @@ class ScopeCheck:
 
     # ---- look-ups, which raise ----------------------------------------------------------------------------------------------
 
-    def _lookup(self, ref: tree.NameRef) -> UnknownValue | str:
+    def _lookup(self, ref: tree.NameRef) -> Any:
         found = self.scope.names.get(ref.name)
         if isinstance(found, UnknownValue):
-            return found
+            return found.value if isinstance(found, KnownValue) else found
         if isinstance(found, BoundName):
             hint = "`if h { … }` alone asks whether a handle is there; it can't be part of an expression"
             raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)

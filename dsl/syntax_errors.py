@@ -15,6 +15,7 @@ from .tree import ITEMS
 _NAMED = {
     "NAME": "a name",
     "WORD": "a name",
+    "CALLED": "a name",
     "OP": "an op name such as `linalg.matmul`",
     "FUNCTION": "a function such as `@main`",
     "INT": "a number",
@@ -25,7 +26,7 @@ _NAMED = {
     "_NL": "a new line",
     "$END": "the end of the file",
 }
-_EXPRESSION = frozenset({"NAME", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
+_EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
 OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 BRACKETS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _FOUND = re.compile(r'[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?|[0-9][\w.]*|"[^"\n]*"?|==|!=|<=|>=|&&|\|\||\S')
@@ -92,8 +93,8 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
     names = set(failure.accepts)
     groups: list[str] = []
     keywords = {name for name in names if failure.spellings.get(name) in statements}
-    if "WORD" in names and keywords:
-        groups.append("a statement" if "LET" in names else "a statement or the call of a schedule")
+    if names & {"WORD", "CALLED"} and keywords:
+        groups += ["a statement"] if "LET" in names else ["a statement", "the call of a schedule"]
         names -= keywords | {"WORD", "LET", "REQUIRE", "IF", "FOREACH", "RETURN"}
         names.discard("_NL")
     if names >= _EXPRESSION - {"NOT"}:
@@ -180,11 +181,14 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
 
 def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnostic | None:
     """A statement's place, a word that is none, and no `(` behind it that would make it a call."""
-    if failure.kind(1) != "WORD" or failure.kind(2) in {"SCHEDULE", "PAYLOAD"}:
+    text, _ = _found(failure)
+    named = failure.kind(1) == "NAME" and (failure.kind(2), failure.kind(4)) == ("EQUAL", "LET")
+    if named and not re.match(r"`(?:[\w@\[\"]|the end)", text):
+        return None  # a value that goes on wrong
+    if not named and (failure.kind(1) != "WORD" or failure.kind(2) in {"SCHEDULE", "PAYLOAD"}):
         return None
     word = failure.tokens[-1]
     span = failure.source.span(word.start_pos or 0, len(word))
-    text, _ = _found(failure)
     if text == "`=`":
         hint = f"bind a name with `let {word} = …`"
         return Diagnostic("W0102", f"`{word}` is not a statement", span, hint=hint)

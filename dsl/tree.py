@@ -175,11 +175,11 @@ class Binding(Node):
 
 @dataclass(frozen=True)
 class Let(Node):
-    """`let x = …` (destructured False: x is the only result, or all of them: `x.loop`), `let (a, b) = …` (True)."""
+    """`let x = …` (destructured False: x is the only result, or all of them: `x.loop`), `let (a, b) = …` (True); or a value."""
 
     targets: tuple[Binding, ...]
     destructured: bool
-    value: StatementNode | Call
+    value: StatementNode | Call | Expr
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,8 @@ def applied(recipe: Recipe) -> Applied:
     with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
         from .cli.supervisor import doing
         from .interpreter.ir import mlir
-        from .interpreter.session.session import Session, tell_statements
+        from .interpreter.session.listeners import tell_statements
+        from .interpreter.session.session import Session
         from .payloads.naming import WrittenNames
         from .payloads.payload import parse_payload
 

@@ -23,6 +23,7 @@ from ..ir.mlir import NotLocalError, ir
 from ..memory.names import Written, nameless
 from ..tensors.bufferization import tidy
 from .environment import Environment, evaluate_fields
+from .listeners import tell
 from .rewriter import Rewriter, handles_of, upstream_messages
 from .state import (
     SKIP,
@@ -36,6 +37,7 @@ from .state import (
     enter,
     extended,
     left,
+    named,
     passed,
     statement_at,
     statement_text,
@@ -44,18 +46,6 @@ from .statement import Handle, Statement, registry
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""
-
-_listeners: list[Callable[[str], None]] = []
-
-
-def tell_statements(told: Callable[[str], None]) -> None:
-    """Have `told` called with each statement that begins, and with an empty text when it is done: for last words."""
-    _listeners[:] = [told]
-
-
-def _tell(text: str) -> None:
-    for told in _listeners:
-        told(text)
 
 
 class Session:
@@ -284,7 +274,10 @@ class Session:
                     state = passed(state, frame.items[frame.index], self.schedules)
         return state
 
-    def _statement(self, state: State, node: tree.StatementNode, let: tree.Let | None) -> State:
+    def _statement(self, state: State, node: tree.StatementNode | tree.Expr, let: tree.Let | None) -> State:
+        if not isinstance(node, tree.StatementNode):
+            assert let is not None
+            return named(state, node, let)
         started, rest = time.perf_counter(), after(state.frames)
         cls = registry().get(node.keyword)
         if cls is None:
@@ -297,11 +290,11 @@ class Session:
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
             return replace(state, frames=bind(rest, let, results), step=step)
         statement = cls(node=node, **values)
-        _tell(f"`{text}` ({node.span})")
+        tell(f"`{text}` ({node.span})")
         try:
             rewrite, results, version = self._applied(state, statement)
         finally:
-            _tell("")
+            tell("")
         seconds = time.perf_counter() - started
         step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
         names = names_of(let, tuple(results))

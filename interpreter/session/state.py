@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
-from ...dsl.expressions import evaluate
+from ...dsl.expressions import evaluate, show
 from ...dsl.parameters import bind_parameters
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
@@ -223,13 +223,23 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
 
 
-def statement_at(state: State) -> tuple[tree.StatementNode, tree.Let | None] | None:
-    """The statement that stands next, with the `let` around it; None where it is something else, or the end."""
+def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let | None] | None:
+    """The statement that stands next, or the value that is named, with the `let` around it; None where it is something else, or
+    the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
-    if isinstance(item, tree.Let) and isinstance(item.value, tree.StatementNode):
+    if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
     return (item, None) if isinstance(item, tree.StatementNode) else None
+
+
+def named(state: State, value: tree.Expr, let: tree.Let) -> State:
+    """The state behind a `let` that names a value: a step that changes nothing else."""
+    rest = after(state.frames)
+    found, name = evaluate(value, rest[-1].env), let.targets[0].name
+    frames = bind(rest, let, {name: found})
+    step = Step(statement_text(let), let.span, "let", (f"{name} = {show(found)}",), 0.0, state.version)
+    return replace(state, frames=frames, step=step)
 
 
 def statement_text(item: tree.Node) -> str:

@@ -10,7 +10,7 @@ from scheduled import diagnostics_of
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.parameters import bind_parameters
-from weft.dsl.parser import parse_text
+from weft.dsl.parser import parse_items, parse_text
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.session.session import Session
@@ -198,6 +198,23 @@ def test_an_unknown_result_name() -> None:
         Path(__file__).parent.parent / "statements" / "examples",
     )
     assert "lop" in said
+
+
+def test_a_name_for_a_value_is_seen_where_it_is_bound() -> None:
+    made = session(
+        "let half = size / 2\nlet sizes = [half, size]\n"
+        "foreach n in sizes {\nlet twice = 2 * n\nlet gemm = match linalg.matmul #0\nlet (l, one) = tile gemm [twice]\n}",
+        parameters="size: int = 8",
+    )
+    made.run()
+    said = [step.remarks[-1] for step in made.steps if step.keyword == "let"]
+    assert said == ["half = 4", "sizes = [4, 8]", "twice = 8", "twice = 16"]
+    tiles = [step.remarks[-1] for step in made.steps if step.keyword == "tile"]
+    assert [text.split(" over ")[0] for text in tiles] == ["tiles: 8 × 8", "tiles: 1 × 16"]
+    made.goto(2)
+    assert made.environment["sizes"] == (4, 8) and "twice" not in made.environment
+    assert not made.do(parse_items("let more = half * 3", "typed"))[0].skipped and made.environment["more"] == 12
+    assert made.undo() and "more" not in made.environment
 
 
 NESTED = """

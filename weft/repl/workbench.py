@@ -13,7 +13,8 @@ from ..dsl.parser import parse_items
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
-from ..interpreter.session.session import Session, tell_statements
+from ..interpreter.session.listeners import tell_statements
+from ..interpreter.session.session import Session
 from ..interpreter.session.state import SKIP, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..payloads.naming import WrittenNames
