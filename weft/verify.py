@@ -44,6 +44,9 @@ class _Part:
         return [_diagnostic_json(d) for d in self.diagnostics]
 
 
+UNKNOWN: Sizes = (None, None, None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judged(_Part):
     """One kernel, as one launch uses it.
@@ -60,6 +63,17 @@ class Judged(_Part):
     barriers: int
     superfluous: tuple[str, ...]
     races: tuple[dict[str, Any], ...]
+    judged: bool = True
+    """False where it cannot be judged: the diagnostics say why."""
+
+    @staticmethod
+    def refused(use: KernelUse, diagnostics: tuple[Diagnostic, ...]) -> Judged:
+        """A kernel that cannot be judged, which hides nothing of the others."""
+        placed = tuple(replace(d, payload=d.payload or use.place) for d in diagnostics)
+        return Judged(
+            name=use.name, place=use.place, diagnostics=placed, distinct=(), block=UNKNOWN, grid=UNKNOWN, barriers=0,
+            superfluous=(), races=(), judged=False,
+        )  # fmt: skip
 
     def launched_by(self, place: str, said: bool) -> Judged:
         """The same of another launch. `said`: each diagnostic names it, because the kernel is launched more than once."""
@@ -94,6 +108,8 @@ class Verdict:
     hosts: tuple[JudgedHost, ...] = ()
     compiled: tuple[str, ...] = ()
     """Kernels that are launched and compiled already (`gpu.binary`): assumed to read and write what they get, and nothing else."""
+    refused: tuple[Diagnostic, ...] = ()
+    """What cannot be judged beside kernels and functions: a launch of a kernel that is not there."""
 
     @property
     def ok(self) -> bool:
@@ -101,7 +117,7 @@ class Verdict:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(d for part in (*self.kernels, *self.hosts) for d in part.diagnostics)
+        return (*(d for part in (*self.kernels, *self.hosts) for d in part.diagnostics), *self.refused)
 
     @property
     def distinct(self) -> tuple[str, ...]:
@@ -111,7 +127,7 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         return {
             "ok": self.ok,
-            "kernels": plain(self.kernels, "name place block grid barriers superfluous ok races"),
+            "kernels": plain(self.kernels, "name place judged block grid barriers superfluous ok races"),
             "functions": plain(self.hosts, "name place operations tokens ok faults"),
             "assumed_distinct": list(self.distinct),
             "assumed_compiled": list(self.compiled),
@@ -135,8 +151,8 @@ def verify_source(
         share: is told how much of the launches is judged, 0 to 1.
 
     Raises:
-        WeftError: W0487, W0625 to W0628 where it does not parse; W0611 to W0613, W0634, W0640 where there is nothing that can
-            be judged.
+        WeftError: W0487, W0625 to W0628 where it does not parse. What of it cannot be judged (W0611 to W0613, W0634, W0640) is in
+            the verdict.
     """
     module = parse_module(source)
     called = _inline_launchers(module)
@@ -160,7 +176,7 @@ def verify_source(
                 alike[key] = _judge(use, model, source, may_alias)
             judged.append(alike[key].launched_by(use.place, said=launches[use.name] > 1))
         except WeftError as error:
-            refused += (replace(d, payload=d.payload or use.place) for d in error.diagnostics)
+            judged.append(Judged.refused(use, error.diagnostics))
     try:
         hosts = list(_judge_hosts(module, source, names, may_alias, called))
     except WeftError as error:
@@ -168,9 +184,7 @@ def verify_source(
     if not (found or hosts or refused or compiled_kernels(module)):
         hint = "`weft verify` judges `gpu.launch`, `gpu.func … kernel` in a `gpu.module`, and tokens and frees of host functions"
         refused.append(Diagnostic("W0611", "the module has no kernel", hint=hint))
-    if refused:
-        raise WeftError(*(*(d for part in (*judged, *hosts) for d in part.diagnostics), *refused))
-    return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module))
+    return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module), tuple(refused))
 
 
 def _judge_hosts(

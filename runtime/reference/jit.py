@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ...interpreter.ir.mlir import JitError, descriptors, execution_engine, ir
+from ...dsl.diagnostics import quoted
+from ...interpreter.ir.functions import symbol
+from ...interpreter.ir.mlir import JitError, descriptors, execution_engine, ir, operations
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.signature import Argument
 
 STATIC_MEMORY = 0xDEADBEEF
 """What upstream writes as the allocated pointer of a `memref.get_global`: memory that is nobody's to free."""
+
+
+def _missing(module: ir.Module) -> list[str]:
+    """The functions that are declared, and that this process has not."""
+    there = ctypes.CDLL(None)
+    declared = (op for op in operations(module.operation, "llvm.func") if not len(op.regions[0].blocks))
+    return [name for op in declared if not hasattr(there, name := symbol(op))]
 
 
 def _bits(dtype: str) -> Any:
@@ -46,7 +55,8 @@ def invoke(
     """
     engine = execution_engine(module)
     if not engine.raw_lookup(f"_mlir_ciface_{function}"):
-        raise JitError(f"it calls functions that are not there, or @{function} is not compiled")
+        missing = _missing(module)
+        raise JitError(f"it calls {quoted(missing)}, and nothing here has that name" if missing else "LLVM has not compiled it")
     compiled()
     packed: list[Any] = []
     returned = _result_struct(results)

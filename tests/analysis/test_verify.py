@@ -554,13 +554,51 @@ def test_what_a_conflict_needs(body: tuple[str, ...], hint: str) -> None:
 
 def test_sizes_that_a_kernel_says_otherwise() -> None:
     text = OUTLINED.format(host="", attributes=KNOWN)
-    with pytest.raises(WeftError) as caught:
-        judge(text, (32, 1, 1), (1, 1, 1))
-    assert caught.value.diagnostics[0].notes[0] == "the kernel's attribute says 64"
+    (found,) = judge(text, (32, 1, 1), (1, 1, 1)).diagnostics
+    assert found.notes[0] == "the kernel's attribute says 64"
+
+
+def test_a_kernel_that_cannot_be_judged_hides_no_verdict_of_another() -> None:
+    """Each has its verdict, in their order; the JSON is whole."""
+    unsized = "gpu.func @unsized(%x: memref<4xf32>) kernel { gpu.return }"
+    right = "gpu.func @right(%x: memref<4xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} { gpu.return }"
+    verdict = verify_source(Source("m.mlir", f"gpu.module @k {{ {unsized} {right} }}"))
+    assert [(k.name, k.judged, k.ok) for k in verdict.kernels] == [("@unsized", False, False), ("@right", True, True)]
+    made = verdict.to_json()
+    assert json.loads(json.dumps(made))["ok"] is False
+    assert [k["judged"] for k in made["kernels"]] == [False, True]
+    assert [d["code"] for d in made["diagnostics"]] == ["W0612"]
 
 
 def test_a_collective_that_some_threads_do_not_reach() -> None:
     body = lines("%first = arith.cmpi eq, %tx, %c0 : index", "%v = arith.constant 0 : i32", "scf.if %first {",
                  "%m = gpu.all_reduce add %v uniform {} : (i32) -> (i32)", "}")  # fmt: skip
-    with pytest.raises(WeftError, match=r"W0603: some threads of a block may not reach gpu.all_reduce"):
-        judge(host(body))
+    assert "some threads of a block may not reach gpu.all_reduce" in judge(host(body)).diagnostics[0].message
+
+
+def test_what_swapped_buffers_carry_to_the_next_iteration_is_read_after_it_is_written() -> None:
+    """Even iterations read p and write q, odd ones the other way round: of p the read comes first, of q the write."""
+    shared = "memref<64xf32, #gpu.address_space<workgroup>>"
+    text = f"""
+    gpu.module @k {{
+      gpu.func @swap() workgroup(%p: {shared}, %q: {shared}) kernel attributes {{known_block_size = array<i32: 64, 1, 1>}} {{
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c8 = arith.constant 8 : index
+        %c63 = arith.constant 63 : index
+        %f = arith.constant 1.0 : f32
+        %t = gpu.thread_id x
+        %r = arith.subi %c63, %t : index
+        memref.store %f, %p[%t] : {shared}
+        gpu.barrier
+        %a:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%from = %p, %to = %q) -> ({shared}, {shared}) {{
+          %v = memref.load %from[%r] : {shared}
+          memref.store %v, %to[%t] : {shared}
+          scf.yield %to, %from : {shared}, {shared}
+        }}
+        gpu.return
+      }}
+    }}"""
+    p, q = (r for r in verify_source(Source("m.mlir", text)).kernels[0].races)
+    assert (p["kind"], p["buffer"], q["kind"], q["buffer"]) == ("WAR", "p", "RAW", "q")
+    assert "iteration 0: memref.store" in q["first"] and "iteration 1: memref.load" in q["second"]

@@ -29,7 +29,7 @@ def codes(body: str, kernels: str = "") -> list[str]:
         (ALLOC, "", ["W0620"]),
         ("%t = gpu.wait async", "", ["W0621"]),
         ("", "", ["W0611"]),
-        (ALLOC + AGAIN, UNUSED, ["W0632", "W0612"]),
+        (ALLOC + AGAIN, UNUSED, ["W0612", "W0632"]),
         (ALLOC + "gpu.wait [%f]", UNUSED, ["W0612"]),
     ],
 )

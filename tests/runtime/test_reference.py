@@ -294,6 +294,10 @@ def test_large_contractions_are_tiled_and_keep_their_order(monkeypatch: pytest.M
 
 
 REFUSED = {
+    "a function that is not there": (
+        "W0801: the CPU reference cannot link @main: it calls `nowhere`, and nothing here has that name",
+        "llvm.func @nowhere()\nfunc.func @main(%x: memref<4xindex>) { llvm.call @nowhere() : () -> ()\nreturn }",
+    ),
     "an op without a lowering": (
         "W0800: the CPU reference cannot lower @main",
         "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %r = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>\n"

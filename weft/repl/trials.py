@@ -174,4 +174,5 @@ def _rank(op: ir.Operation | None) -> int:
 
 
 def operands_of(op: ir.Operation) -> tuple[str, ...]:
-    return operand_names(op) if is_structured(op) else ("in0",)
+    """The operands that have names: those of structured ops."""
+    return operand_names(op) if is_structured(op) else ()

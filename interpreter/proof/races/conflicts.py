@@ -236,8 +236,24 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     numbers = tuple(e for e in element if e is not None)
     whole = numbers if len(numbers) == len(element) else ()
     first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
+    if loop is None and not across_blocks and (earlier := _carrier(a, b, first, second)) is not None:
+        # no barrier is in the loop, so that all its iterations are one question; in the witness the one below comes first
+        a, b, first, second, loop = b, a, second, first, earlier
+        kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     together = a.place is b.place and first.iterations == second.iterations and len(first.iterations) == len(a.place.loops)
     return Conflict(kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, _unfenced(pair))
+
+
+def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | None:
+    """The loop around both of which `second` is in an earlier iteration than `first`; None where it comes behind."""
+    loops, _ = meeting(a.place, b.place)
+    mine, its = dict(first.iterations), dict(second.iterations)
+    for label in (loop.label for loop in loops):
+        if label not in mine or label not in its:
+            return None
+        if mine[label] != its[label]:
+            return label if its[label] < mine[label] else None
+    return None
 
 
 def _unfenced(pair: PairClass) -> str | None:

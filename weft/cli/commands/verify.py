@@ -55,7 +55,8 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
         return 0 if verdict.ok else 1
     groups = _alike(verdict.kernels)
     if not verdict.ok:
-        show((*(d for group in groups for d in _said(group)), *(d for host in verdict.hosts for d in host.diagnostics)))
+        kernels, hosts = (d for group in groups for d in _said(group)), (d for host in verdict.hosts for d in host.diagnostics)
+        show((*kernels, *hosts, *verdict.refused))
     _summary(verdict, groups)
     return 0 if verdict.ok else 1
 
@@ -93,6 +94,8 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
 
 def _line(kernel: Judged, more: Sequence[Judged]) -> str:
     place = f"{kernel.place} and {count(len(more), 'more launch')}" if more else kernel.place
+    if not kernel.judged:
+        return f"✗ {kernel.name}: not judged ({place})"
     verdict = f"✗ {kernel.name}: not race-free" if kernel.diagnostics else f"✓ {kernel.name}: race-free"
     barriers = count(kernel.barriers, "barrier")
     return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place})"
