@@ -12,6 +12,7 @@ from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
+from weft.runtime.native.device import CpuDevice
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
@@ -33,7 +34,7 @@ def verdict(payload: str, body: str, folder: Path, seed: int, *, native: bool = 
     """`right`, or the codes of the refusal. Fails where witnesses disagree, or the result is wrong.
 
     Args:
-        native: run the text, too, compiled for the CPU.
+        native: run on the CPU, too: the text, compiled, and the module's kernels as loops.
     """
     try:
         made = scheduled(payload, body, folder)
@@ -61,6 +62,9 @@ def expect_right(made: Planned, seed: int, shown: str, *, native: bool = False) 
         ran = run_plan(made.plan, NativeDevice(reverse=seed % 2 == 0), inputs, text=made.cuda)
         compared = compare(signature, ran.outputs, expected)
         assert compared.ok, f"text: {compared}{shown}"
+        ran = run_plan(made.plan, CpuDevice(threads=2), inputs, text=made.applied.text)
+        compared = compare(signature, ran.outputs, expected)
+        assert compared.ok, f"loops: {compared}{shown}"
 
 
 def assert_barriers_needed(made: Planned, seed: int, shown: str) -> None:
