@@ -17,11 +17,12 @@ from ..cuda.module import kernel_functions, kernel_module
 from ..host.functions import array_type
 from ..plan.plan import KernelEntry
 from ..reference.cpu_lowering import lower
+from ..reference.jit import not_linked
 from .kernel import LEADING
 from .launches import keep_kernels
 from .limits import NotLoopsError, expect_upstream
 
-WAY_OUT = "the simulator runs it: `--target sim`"
+WAY_OUT = "the simulator may run it: `weft run … --target sim`"
 KEPT = 128
 """Compiled texts that are kept in memory, for whoever loads one again."""
 
@@ -81,6 +82,8 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         _advise(module, names, distinct)
         engine = execution_engine(module)
         addresses = [engine.raw_lookup(name) for name in names]
+        if not all(addresses):
+            raise not_linked(module)
     except NotLoopsError as error:
         raise WeftError(Diagnostic("W0725", error.message, hint=WAY_OUT, payload=error.place)) from error
     except (ir.MLIRError, TransformError) as error:
@@ -88,8 +91,6 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         raise fail("W0725", "the kernels cannot be compiled for the CPU", notes=notes, hint=WAY_OUT) from error
     except JitError as error:
         raise fail("W0725", f"the kernels cannot be compiled for the CPU: {error}", hint=WAY_OUT) from error
-    if not all(addresses):
-        raise fail("W0725", "the kernels call functions that this CPU's libraries lack", hint=WAY_OUT)
     return {
         name: MachineCode(_prototype(address), taken, *sizes[name], engine)
         for name, address, taken in zip(symbols, addresses, arguments, strict=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import combiner
 from ...interpreter.session.rewriter import describe
 from ..reference.rounding import own_rounding
+from ..reference.widening import HALVES
 from .threads import BLOCK_IDS, THREAD_IDS
 
 _OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
@@ -44,6 +46,10 @@ def expect_loops(kernel: ir.Operation) -> None:
             raise NotLoopsError(op, message)
         if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
+        if op.name in ("arith.truncf", "math.fma"):
+            given, made = (str(element_type(value)) for value in (op.operands[0], op.results[0]))
+            if made in HALVES and (op.name == "math.fma" or given == "f64"):
+                raise NotLoopsError(op, f"on the CPU there is no `{op.name}` of {given} that gives {made}")
         if op.name == "memref.atomic_rmw":
             _expect_atomic(op, combiner(op), str(op.results[0].type))
         if op.name in ("func.call", "func.call_indirect"):

@@ -18,11 +18,12 @@ STATIC_MEMORY = 0xDEADBEEF
 """What upstream writes as the allocated pointer of a `memref.get_global`: memory that is nobody's to free."""
 
 
-def _missing(module: ir.Module) -> list[str]:
-    """The functions that are declared, and that this process has not."""
+def not_linked(module: ir.Module) -> JitError:
+    """Why LLVM has no code for a lowered module: most often functions that are declared, and that this process has not."""
     there = ctypes.CDLL(None)
     declared = (op for op in operations(module.operation, "llvm.func") if not len(op.regions[0].blocks))
-    return [name for op in declared if not hasattr(there, name := symbol(op))]
+    missing = [name for op in declared if not hasattr(there, name := symbol(op))]
+    return JitError(f"it calls {quoted(missing)}, and nothing here has that name" if missing else "LLVM has not compiled it")
 
 
 def _bits(dtype: str) -> Any:
@@ -55,8 +56,7 @@ def invoke(
     """
     engine = execution_engine(module)
     if not engine.raw_lookup(f"_mlir_ciface_{function}"):
-        missing = _missing(module)
-        raise JitError(f"it calls {quoted(missing)}, and nothing here has that name" if missing else "LLVM has not compiled it")
+        raise not_linked(module)
     compiled()
     packed: list[Any] = []
     returned = _result_struct(results)

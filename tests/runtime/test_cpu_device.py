@@ -328,6 +328,10 @@ REFUSED = {
         "W0725: .*whose condition may differ from thread to thread",
         kernel("", "%f = arith.cmpi eq, %tx, %c0 : index\nscf.if %f { gpu.barrier }"),
     ),
+    "a conversion that LLVM has no code for": (
+        "W0725: on the CPU there is no `arith.truncf` of f64 that gives f16",
+        kernel("%x: f64, %a: memref<f16>", "%h = arith.truncf %x : f64 to f16\nmemref.store %h, %a[] : memref<f16>"),
+    ),
     "an op of an unknown dialect": ("W0725: the kernel has `its.own`", kernel("", '"its.own"() : () -> ()')),
     "no MLIR": ("W0759: .*does not parse", "func.func {"),
     "another kernel": ("W0759: the module has no kernel `m::k`", COUNT.replace("@k", "@other")),

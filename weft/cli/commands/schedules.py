@@ -67,7 +67,10 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 
 @click.command(short_help="Apply, run, compare with the reference, report.")
 @schedule_options(FILE, unproven_option, entry_option)
-@click.option("--target", type=click.Choice(TARGETS), default="auto", help="Where to run.")
+@click.option(
+    "--target", type=click.Choice(TARGETS), default="auto",
+    help="Where to run: the GPU (without one, the simulator), the simulator, which checks, the GPU, or natively on the CPU.",
+)  # fmt: skip
 @click.option(
     "--seed", type=click.IntRange(0), default=0, metavar="N",
     help="Seed of the random inputs; on the simulator, also of the order of streams.",
