@@ -12,7 +12,9 @@ STAMP  := $(VENV)/.installed
 ARGS   ?= shared
 # Where there is an NVIDIA driver, CuPy for its CUDA version comes along.
 CUDA   := $(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9]*\).*/\1/p')
-EXTRAS := dev$(if $(filter 12,$(CUDA)),$(comma)cuda12)$(if $(filter-out 12,$(CUDA)),$(comma)cuda13)
+GPU    := $(if $(filter 12,$(CUDA)),cuda12)$(if $(filter-out 12,$(CUDA)),cuda13)
+# `make run` installs what Weft itself needs; what the tests need comes with the first other target.
+RUNS   := $(VENV)/.runs
 WORKERS ?= 2
 # The tests start hundreds of processes: where Python keeps nothing that it has compiled, each would compile Weft anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -20,7 +22,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: run test check soak lint clean
 .DEFAULT_GOAL := run
 
-run: $(STAMP)
+run: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))
 	@$(BIN)/weft run $(ARGS)
 
 # The types are checked beside the tests: on two cores that takes half a minute less than one after the other.
@@ -52,14 +54,16 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
-$(STAMP): pyproject.toml
+$(STAMP): EXTRAS := dev$(GPU:%=$(comma)%)
+$(RUNS): EXTRAS := $(GPU)
+$(STAMP) $(RUNS): pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then echo "weft needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "weft needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "cannot make a virtual environment: is the venv module installed (Debian: python3-venv)?" >&2; exit 1; }
 	@echo "installing weft and what it needs into $(VENV) (once)" >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.$(EXTRAS:%=[%])'
 	@touch $@
 
 clean:

@@ -195,7 +195,7 @@ class _Checker:
         check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
         if signature is None:
-            hint = did_you_mean(node.keyword, self.signatures) or "`weft statements` lists those that are"
+            hint = "the word is kept for a later version; `weft statements` lists those that are there"
             check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
             return None
         check_statement(node, signature, check, names_of(let, signature.results))
@@ -213,7 +213,7 @@ class _Checker:
         if schedule.name in self.path:
             circle = " → ".join(f"`{name}`" for name in (*self.path[self.path.index(schedule.name) :], schedule.name))
             check.error(
-                "W0202", f"schedules call each other in a circle: {circle}", call.span, "schedules don't recurse"
+                "W0202", f"a schedule calls itself, directly or through others: {circle}", call.span, "recursion is not supported"
             )
             return None
         interface = self.interface(schedule)

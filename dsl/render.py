@@ -5,6 +5,7 @@ The plain form needs nothing; colors are ANSI codes by rich. Control characters 
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterable
 
@@ -18,9 +19,9 @@ _FRAME = "blue"
 _WIDTH = 140
 
 
-def render(diagnostic: Diagnostic, color: bool = False) -> str:
-    """The text of a diagnostic, without a line end at its end."""
-    lines = list(_lines(diagnostic))
+def render(diagnostic: Diagnostic, color: bool = False, width: int | None = None) -> str:
+    """The text of a diagnostic, without a line end at its end; message, notes and hint in lines of at most `width` columns."""
+    lines = list(_lines(diagnostic, width))
     if not color:
         return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
     import io
@@ -35,9 +36,9 @@ def render(diagnostic: Diagnostic, color: bool = False) -> str:
     return stream.getvalue().rstrip("\n")
 
 
-def render_all(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
+def render_all(diagnostics: Iterable[Diagnostic], color: bool = False, width: int | None = None) -> str:
     """Several diagnostics, an empty line between them."""
-    return "\n\n".join(render(diagnostic, color) for diagnostic in diagnostics)
+    return "\n\n".join(render(diagnostic, color, width) for diagnostic in diagnostics)
 
 
 def printable(text: str) -> str:
@@ -68,9 +69,9 @@ def _columns(text: str) -> int:
     return width
 
 
-def _lines(diagnostic: Diagnostic) -> Iterable[list[Piece]]:
+def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
     style = _COLORS[diagnostic.severity]
-    message = _paragraph(diagnostic.message)
+    message = _paragraph(diagnostic.message, width, len(diagnostic.severity) + 9)
     yield [(f"{diagnostic.severity}[{diagnostic.code}]", style), (": " + message[0], "bold")]
     yield from ([("  " + line, "bold")] for line in message[1:])
     span = diagnostic.span
@@ -79,11 +80,11 @@ def _lines(diagnostic: Diagnostic) -> Iterable[list[Piece]]:
         yield from _place(span, margin, style)
     indent = " " * (margin + 2)
     if diagnostic.payload is not None:
-        yield from _entry(indent, "payload", diagnostic.payload)
+        yield from _entry(indent, "payload", diagnostic.payload, width)
     for note in diagnostic.notes:
-        yield from _entry(indent, "note", note)
+        yield from _entry(indent, "note", note, width)
     if diagnostic.hint is not None:
-        yield from _entry(indent, "hint", diagnostic.hint)
+        yield from _entry(indent, "hint", diagnostic.hint, width)
 
 
 def _place(span: Span, margin: int, style: str) -> Iterable[list[Piece]]:
@@ -113,11 +114,22 @@ def _excerpt(span: Span) -> tuple[str, int, int]:
     return front + marked + rest, _columns(front), max(_columns(marked), 1)
 
 
-def _entry(indent: str, title: str, text: str) -> Iterable[list[Piece]]:
-    first, *rest = _paragraph(text)
+def _entry(indent: str, title: str, text: str, width: int | None) -> Iterable[list[Piece]]:
+    first, *rest = _paragraph(text, width, len(indent) + len(title) + 4)
     yield [(f"{indent}= ", _FRAME), (f"{title}: ", "bold"), (first, "")]
     yield from ([(indent + " " * (len(title) + 4) + line, "")] for line in rest)
 
 
-def _paragraph(text: str) -> list[str]:
-    return [printable(line) for line in text.split("\n")]
+def _paragraph(text: str, width: int | None, before: int) -> list[str]:
+    """The lines of a text that begins behind `before` columns, broken between words where one has more than `width`."""
+    lines = [printable(line) for line in text.split("\n")]
+    if width is None:
+        return lines
+    room = max(width - before, 20)
+    return [part for line in lines for part in (in_lines(line, room) if len(line) > room else [line])]
+
+
+def in_lines(text: str, width: int) -> list[str]:
+    """A line in several of at most `width` columns, broken between words, each as far to the right as the first."""
+    indent = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(text.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]

@@ -98,7 +98,7 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
     where = f"in line {line}" if gone.span.source == span.source else f"at {gone.span}"
     if not gone.certain:
         message = f"`{spelling}` may be gone: {gone.by} {where} consumes it on one way through the schedule"
-        hint = f"use `{spelling}` only where it is not consumed, or consume it on every way"
+        hint = f"use `{spelling}` only where it is not consumed, or consume it in every branch"
         return fail("W0227", message, span=span, hint=hint)
     notes: tuple[str, ...] = ()
     hint = None

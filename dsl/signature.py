@@ -76,8 +76,11 @@ class Signature:
 
     @property
     def page(self) -> str:
-        """The docstring as a reader sees it, and the results."""
-        return inspect.cleandoc(self.doc) + (f"\n\nResults: {', '.join(self.results)}" if self.results else "")
+        """How it is written, the docstring as a reader sees it, and the results."""
+        from .usage import written
+
+        results = f"\n\nResults: {', '.join(self.results)}" if self.results else ""
+        return f"{written(self.keyword)}\n\n{inspect.cleandoc(self.doc)}{results}"
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name == name), None)

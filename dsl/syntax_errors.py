@@ -35,8 +35,8 @@ _MEANT = {
     "||": "write `or`",
     "!": "write `not`",
     ";": "a line holds one statement; end it with a new line",
-    "'": 'texts stand in double quotes: "text"',
-    "`": 'texts stand in double quotes: "text"',
+    "'": 'a string is written in double quotes: "text"',
+    "`": 'a string is written in double quotes: "text"',
 }
 
 
@@ -83,9 +83,8 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     opening = _innermost(failure.tokens)
     if opening is not None and opening.line != span.line and opening.type != "LBRACE":
         notes = (f"the `{opening}` of line {opening.line} is still open",)
-    return Diagnostic(
-        "W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=_hint(failure, text, statements)
-    )
+    hint = "a comment begins with `//`" if text == "`#`" else _hint(failure, text, statements)
+    return Diagnostic("W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=hint)
 
 
 def expected(failure: Failure, statements: frozenset[str]) -> str:

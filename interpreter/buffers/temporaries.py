@@ -163,8 +163,10 @@ def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
     """What is allocated in a loop over threads is one thread's, unless the loop hands it on to several."""
     sharers = handed_on(alloc)
     if sharers is None and not is_shared(kind):
+        large = bytes_of(kind) > MOST_BYTES
+        remark = f"{_called(alloc, kind)}: each thread keeps all of it, {bytes_of(kind)} bytes, which registers do not hold"
         _per_thread(alloc, kind)
-        return []
+        return [remark] if large else []
     if REGISTERS in alloc.attributes:
         raise _not_in_registers(kind, f"`{sharers}` hands it to several")
     return [share(alloc)]

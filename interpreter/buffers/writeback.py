@@ -185,7 +185,7 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
     copy.erase()
     for operand in operands:
         drop_dead_view(operand)
-    return f"{where} follows its temporary's owner: {owner}"
+    return f"{where} is done by the threads that own its temporary: {owner}"
 
 
 def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...dsl.diagnostics import count
 from ..ir.mlir import ir, operations
 from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement, string, word
@@ -54,10 +55,10 @@ class _Match(Statement):
         if enough and self.index >= len(ops):
             raise rewrite.error(
                 "W0402",
-                f"#{self.index} of `{self.op}` is wanted, but there {'is' if len(ops) == 1 else 'are'} {len(ops)}",
+                f"there is no `{self.op}` #{self.index}: {count(len(ops), 'op')} of that name found",
                 at="index",
                 notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
-                hint="numbers start at 0",
+                hint="numbers start at 0; equal ops of a payload are merged into one",
             )
         return ops[self.index : self.index + 1]
 

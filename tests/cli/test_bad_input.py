@@ -117,8 +117,8 @@ CASES = [
     Case("explain an unknown code", ("explain", "W9999")),
     Case("an unknown statement", ("statements", "tle")),
     # ---- settings
-    Case("a setting without a value", ("run", "shared", "--set", "bm")),
-    Case("a setting given twice", ("run", "shared", "--set", "bm=8", "--set", "bm=16")),
+    Case("a setting without a value", ("run", "shared", "--set", "bm"), 2),
+    Case("a setting given twice", ("run", "shared", "--set", "bm=8", "--set", "bm=16"), 2),
     Case("an unknown parameter", ("run", "shared", "--set", "bmm=8")),
     Case("a parameter outside its domain", ("run", "shared", "--set", "bm=12")),
     Case("a parameter that is not an integer", ("run", "shared", "--set", "bm=wide")),

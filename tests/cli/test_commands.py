@@ -326,4 +326,4 @@ def test_a_gather_runs_on_indices_in_its_range(capsys: pytest.CaptureFixture[str
     assert output.array is not None and output.array.shape == (16, 8)
     assert "array" not in json.dumps(report.to_json())
     weft(capsys, "build", "embed.weft", "-o", "c", "--input", "ids=0:50", exit_code=2)
-    assert "W0481" in weft(capsys, "run", "embed.weft", "--input", "ids=0", "--input", "ids=1", exit_code=1)[1]
+    assert "W0481" in weft(capsys, "run", "embed.weft", "--input", "ids=0", "--input", "ids=1", exit_code=2)[1]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pinned import pinned
 
+from weft.dsl.usage import written
 from weft.interpreter.session.statement import signatures
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "statements.md"
@@ -20,7 +21,7 @@ SECTIONS = ("Args:", "Returns:", "Errors:", "Source:", "Example:")
 def section(keyword: str) -> str:
     """The docstring as Markdown: prose, then each part as a list or a code block."""
     lines = inspect.cleandoc(signatures()[keyword].doc).splitlines()
-    out = [f"## `{keyword}`", ""]
+    out = [f"## `{keyword}`", "", "```", *written(keyword).splitlines(), "```", ""]
     part = ""
     for line in lines:
         if line.startswith(SECTIONS):

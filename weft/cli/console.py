@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import stat
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INTERRUPTED = 130
+
+OF_USAGE = ("W0480", "W0481")
+"""Diagnostics of a command line that is not written as it should be: `--set m`, or `--set m=1 --set m=2`."""
 
 
 def emit(text: str) -> None:
@@ -56,7 +60,21 @@ def say(text: str) -> None:
 
 def show(diagnostics: tuple[Diagnostic, ...]) -> None:
     """Render diagnostics on stderr."""
-    say(rendered(diagnostics, colored()))
+    say(rendered(diagnostics, colored(), columns_of(sys.stderr)))
+
+
+def columns_of(stream: TextIO) -> int | None:
+    """How wide a terminal is; None for what is none, whose lines nobody breaks."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def page(text: str) -> None:
+    """Emit a text to be read: on a terminal its lines are broken between words."""
+    from ..dsl.render import in_lines
+
+    width = columns_of(sys.stdout)
+    lines = text.splitlines()
+    emit("\n".join(lines if width is None else [part for line in lines for part in in_lines(line, max(width, 40))]))
 
 
 def colored() -> bool:
@@ -64,12 +82,12 @@ def colored() -> bool:
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
 
 
-def rendered(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
-    """As every command shows them."""
+def rendered(diagnostics: tuple[Diagnostic, ...], color: bool, width: int | None = None) -> str:
+    """As every command shows them; in lines of at most `width` columns."""
     from ..dsl.render import render_all
     from ..recipes import shortened
 
-    return shortened(render_all(diagnostics, color))
+    return shortened(render_all(diagnostics, color, width))
 
 
 def guarded(command: Callable[[], int | None]) -> int:
@@ -79,7 +97,7 @@ def guarded(command: Callable[[], int | None]) -> int:
             return command() or 0
     except WeftError as error:
         show(error.diagnostics)
-        return 1
+        return 2 if error.diagnostics[0].code in OF_USAGE else 1
     except click.UsageError as error:
         error.show()
         return error.exit_code

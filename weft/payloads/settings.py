@@ -5,6 +5,7 @@ A value that is not given is the parameter's default; `--set` wins over `--layer
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import re
 from collections import ChainMap
@@ -45,7 +46,9 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
     payload = file.payload
     if override is not None or payload is None or payload.builder is None:
         return None
-    return builder_named(payload.builder, payload.span, 'name one of them, or an MLIR text: `payload "model.mlir"`')
+    start = payload.span.text.index(payload.builder, len("payload")) + payload.span.column
+    span = dataclasses.replace(payload.span, column=start, end_line=payload.span.line, end_column=start + len(payload.builder))
+    return builder_named(payload.builder, span, 'name one of them, or an MLIR text: `payload "model.mlir"`')
 
 
 def find_layer(name: str, builder: Builder | None) -> Layer:

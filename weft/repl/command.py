@@ -14,6 +14,7 @@ from rich.text import Text
 from ..cli import colors
 from ..cli.console import progress, rendered
 from ..dsl.diagnostics import Diagnostic, fail
+from ..dsl.render import in_lines
 from ..interpreter.session.session import Session
 from ..runtime.run.execution import Clock
 from .workbench import Workbench
@@ -101,6 +102,11 @@ class Desk:
         """Write a line that may take several rows; all but the first are indented."""
         self.say(*colors.wrapped(text, self.width, indent))
 
+    def page(self, text: str) -> None:
+        """Write a text to be read: on a terminal its lines are broken between words."""
+        lines = text.splitlines()
+        self.say("\n".join(part for line in lines for part in in_lines(line, self.width)) if self.interactive else text)
+
     def note(self, text: str) -> None:
         """Write a line of less weight."""
         self.say(Text(text, "dim"))
@@ -115,7 +121,7 @@ class Desk:
 
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Write diagnostics as every command does; what explains itself on a command line does so here by the same words."""
-        text = rendered(diagnostics, not self.plain)
+        text = rendered(diagnostics, not self.plain, self.width if self.interactive else None)
         for elsewhere, here in (("`weft statements", "`help"), ("`weft explain", "`explain")):
             text = text.replace(elsewhere, here)
         self.console.file.write(text + "\n")

@@ -18,7 +18,7 @@ from rich.text import Text
 from ..cli import colors
 from ..cli.console import exhausted
 from ..cli.supervisor import answered, stays
-from ..dsl.diagnostics import WeftError, count, fail
+from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail
 from ..dsl.parser import parse_items
 from ..interpreter.ir.mlir import load
 from ..pipeline import Choice
@@ -42,6 +42,14 @@ def command_of(text: str) -> tuple[str, str] | None:
         return None
     word = found[1] if found[1] in COMMANDS else ALIASES.get(found[1], "")
     return (word, (found[2] or "").strip()) if word in COMMANDS else None
+
+
+def _with_commands(diagnostic: Diagnostic) -> Diagnostic:
+    """Of a word that is no statement: here it may be a command, misspelled."""
+    if diagnostic.code != "W0102" or diagnostic.span is None or diagnostic.span.line > 1:
+        return diagnostic
+    hint = did_you_mean(diagnostic.span.text, COMMANDS)
+    return diagnostic if hint is None else replace(diagnostic, hint=hint)
 
 
 def incomplete(text: str) -> bool:
@@ -99,7 +107,7 @@ class Shell:
                 COMMANDS[found[0]].act(self.desk, found[1])
             return True
         except WeftError as error:
-            self.desk.show(error.diagnostics)
+            self.desk.show(tuple(_with_commands(d) for d in error.diagnostics))
         except KeyboardInterrupt:
             answered()
             now = self.desk.bench.position

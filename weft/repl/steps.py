@@ -82,8 +82,8 @@ def _jump(desk: Desk, number: int) -> None:
     if now == before:
         desk.note(f"at {now} already")
     else:
-        way = "back" if now < before else "on"
-        desk.say(Text.assemble(f"{way} to ", (str(now), "bold"), (f" from {before}", "dim")))
+        way = "back" if now < before else "forward"
+        desk.say(Text.assemble(f"{way} from {before} to ", (str(now), "bold")))
 
 
 @command("set name=value …", "set parameters; what was done is redone with them", "parameter")

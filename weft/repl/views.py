@@ -108,7 +108,8 @@ def show_help(desk: Desk, text: str) -> None:
     if text in COMMANDS:
         desk.say(Text.assemble((COMMANDS[text].usage, "bold"), f"  {COMMANDS[text].summary}"))
     elif text in known:
-        desk.say(Text(text, "bold"), "", known[text].page)
+        desk.say(Text(text, "bold"), "")
+        desk.page(known[text].page)
     elif text:
         hint = did_you_mean(text, (*COMMANDS, *known)) or "`help` lists them"
         raise fail("W0058", f"there is no command and no statement `{text}`", hint=hint)

@@ -38,5 +38,5 @@ module attributes {gpu.container_module} {
 }
 
 // kernel @f: grid 3x2x1, block 16x16x1
-// linalg.copy at 25:5 follows its temporary's owner: threads(y: 16, x: 16)
+// linalg.copy at 25:5 is done by the threads that own its temporary: threads(y: 16, x: 16)
 // temporary 16x16: each thread keeps its 1x1 part, f32, to itself

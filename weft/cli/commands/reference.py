@@ -22,14 +22,14 @@ PATH = click.Path(path_type=Path)
 @click.command(short_help="Explain the code of a diagnostic.")
 @click.argument("code", required=False, shell_complete=completion.codes)
 def explain(code: str | None) -> None:
-    """Print what a diagnostic's code means, why, and a wrong → right example; without CODE, list all codes."""
-    from ..console import emit
+    """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all codes."""
+    from ..console import page
 
-    emit(explanation(code))
+    page(explanation(code))
 
 
 def explanation(code: str | None) -> str:
-    """What a code means, why, and a wrong → right example; without a code, the list of all. Raises W0057."""
+    """What a code means and, for some, a wrong → right example; without a code, the list of all. Raises W0057."""
     from ...codes import all_codes
     from ...dsl.diagnostics import fail
 
@@ -48,7 +48,7 @@ def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
     from ...dsl.diagnostics import did_you_mean, fail
     from ...interpreter.session.statement import signatures
-    from ..console import emit
+    from ..console import emit, page
 
     known = signatures()
     if name is None:
@@ -58,7 +58,7 @@ def statements(name: str | None) -> None:
     if (signature := known.get(name)) is None:
         hint = did_you_mean(name, known) or "`weft statements` lists them"
         raise fail("W0058", f"there is no statement `{name}`", hint=hint)
-    emit(f"{signature.keyword}\n\n{signature.page}")
+    page(f"{signature.keyword}\n\n{signature.page}")
 
 
 @click.command(short_help="List the built-in payloads, or the parameters and layers of one.")

@@ -282,7 +282,7 @@ def check(files: tuple[str, ...]) -> int:
         file = read_schedule(name)
         if file.payload is not None:
             payload_source(file, None, {})  # as far as it shows without MLIR
-        say(f"{shortened(file.source.name)}: right, {count(len(file.schedules), 'schedule')}")
+        say(f"{shortened(file.source.name)}: no errors in {count(len(file.schedules), 'schedule')}")
 
     return each(files, one)
 

@@ -1,0 +1,44 @@
+"""How statements are written, for readers: from the grammar's text. `"unroll" target [factor]` → `unroll TARGET [by n]`."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+from .. import grammar
+
+_PLAIN = {
+    "_expr": "n", "_atom": "n", "list": "[n, …]", "string": '"…"', "OP": "op", "RAW": "{ … }", "FUNCTION": "@function",
+    "names": "A, …", "space_value": "SPACE", "distribution_value": "block|cyclic|block-cyclic(n)",
+}  # fmt: skip
+"""What stands for a value, by its rule or its terminal; a handle is its field in capitals."""
+
+
+@cache
+def _rules() -> dict[str, str]:
+    with open(os.path.join(grammar.__path__[0], "weft.lark"), encoding="utf-8") as file:
+        text = re.sub(r"\s*(?<!\")//.*| +-> \w+$", "", file.read(), flags=re.MULTILINE)
+    return dict(re.findall(r"^!?(\w+): (.*(?:\n +\|.*)*)", text, re.MULTILINE))
+
+
+def written(keyword: str) -> str:
+    """The line that shows how a statement is written; several where there are several ways."""
+    ways = re.split(r"\n +\| ", _rules()["statement"])
+    return "\n".join(_shown(way, "") for way in ways if way.startswith(f'"{keyword}"'))
+
+
+def _shown(definition: str, field: str) -> str:
+    """A definition's words as they are, with what its rules stand for."""
+    optional = re.sub(r"\(([^()]*)\)\*", lambda found: " ".join(f"[{one.strip()}]" for one in found[1].split("|")), definition)
+    parts = re.findall(r'"[^"]*"|\w+|[\[\]()|]', optional)
+    text = " ".join(part.strip('"') if part[0] == '"' else _value(part, field) for part in parts)
+    return re.sub(r"(?<=[\[(#]) | (?=[\])])| (?=\|)|(?<=\|) |(?<=grouped) ", "", text)
+
+
+def _value(part: str, field: str) -> str:
+    if part == "handle":
+        return (field or part).upper()
+    if part in _PLAIN or part not in _rules():
+        return _PLAIN.get(part, part)
+    return _shown(_rules()[part], part)

@@ -1,0 +1,47 @@
+"""How statements are written, for readers; and texts that are broken between words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from weft.dsl.diagnostics import Diagnostic
+from weft.dsl.render import in_lines, render
+from weft.dsl.syntax import language
+from weft.dsl.usage import written
+from weft.interpreter.session.statement import signatures
+
+
+@pytest.mark.parametrize(
+    ("keyword", "usage"),
+    [
+        ("unroll", "unroll TARGET [by n]"),
+        ("bufferize", "bufferize"),
+        ("map", "map TARGET to SPACE [block|cyclic|block-cyclic(n)] [order grouped(n)] [vector n]"),
+        ("promote-to-shared", "promote-to-shared OPERAND [transpose] [pad n] [vector n]"),
+        ("transform", "transform { … }"),
+    ],
+)
+def test_a_statement_is_shown_as_the_grammar_has_it(keyword: str, usage: str) -> None:
+    assert written(keyword) == usage
+    assert signatures()[keyword].page.startswith(f"{usage}\n\n")
+
+
+def test_every_statement_has_a_usage_of_its_words() -> None:
+    words = set(language().spellings.values())
+    for keyword in signatures():
+        lines = written(keyword).splitlines()
+        assert lines and all(line.split()[0] == keyword and "_" not in line for line in lines)
+        assert set(re.findall(r"(?<![\w@-])[a-z][a-z-]+(?![\w-])", written(keyword))) - {"op"} <= words
+
+
+def test_lines_are_broken_between_words() -> None:
+    text = "    " + "word-of-it " * 20
+    lines = in_lines(text, 40)
+    assert all(len(line) <= 40 and line.startswith("    word") for line in lines)
+    assert " ".join(lines).split() == text.split()
+    long = Diagnostic("W0001", "message " * 20, notes=("note " * 40,), hint="hint " * 40)
+    shown = render(long, width=60)
+    assert max(map(len, shown.splitlines())) <= 60 and shown.count("note") == 41 and shown.count("hint") == 41
+    assert len(render(long).splitlines()) == 3
